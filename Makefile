@@ -1,0 +1,61 @@
+# The two commands: `make run` and `make test`. Everything else is for developers.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+LOCK := requirements/dev.txt
+STAMP := $(VENV)/.set-up
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-header --no-annotate --excludes requirements/excludes.txt --quiet
+
+.PHONY: run test test-all check format bench setup lock clean
+
+run: setup ## Run the product: the simulator without a token, Telegram with one.
+	@$(BIN)/mnemogram run
+
+test: setup ## The whole suite on the embedded real stores; needs nothing but Python.
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90
+
+test-all: setup-outside ## Everything: also browser, fault and outside cross-checks.
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90
+	@$(BIN)/python -m pytest tests/fault tests/outside tests/browser
+
+check: setup ## What CI checks besides the tests.
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports
+	@$(BIN)/basedpyright
+	@$(BIN)/python -m pytest -q tests/test_architecture.py -p no:cacheprovider
+
+format: setup
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup ## Every benchmark, one after the other.
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+setup: $(STAMP)
+
+$(STAMP): $(LOCK) requirements/uv.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Mnemogram needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) \
+		|| { echo "python3 -m venv failed; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@echo "Setting up $(VENV) from $(LOCK) ..." >&2
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip sync --quiet --require-hashes $(LOCK)
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.PHONY: setup-outside
+setup-outside:
+	@$(MAKE) --no-print-directory setup LOCK=requirements/outside.txt STAMP=$(VENV)/.set-up-outside
+	@touch $(STAMP)
+
+lock: setup ## Write the lock files again from pyproject.toml.
+	@$(COMPILE) pyproject.toml -o requirements/run.txt
+	@$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	@$(COMPILE) pyproject.toml --group dev --group outside -c requirements/dev.txt -o requirements/outside.txt
+	@$(COMPILE) requirements/uv.in -c requirements/dev.txt -o requirements/uv.txt
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage* dist build

@@ -1,0 +1,1 @@
+"""Mnemogram, the bot: transport, inbox, turn and agent."""

@@ -1,0 +1,1 @@
+"""The agent: context, tools, the functions-based loop and the model."""

@@ -1,0 +1,5 @@
+"""The console."""
+
+
+def main() -> None:
+    """Placeholder until the console lands."""

@@ -1,0 +1,1 @@
+"""The durable inbox: every accepted update until its terminal state."""

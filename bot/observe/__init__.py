@@ -1,0 +1,1 @@
+"""What operators see of the bot: logs, metrics, traces."""

@@ -1,0 +1,66 @@
+"""Logs: structlog to the standard error stream, with secrets taken out of every line."""
+
+import logging
+import sys
+from collections.abc import Collection, MutableMapping
+from typing import Any, Literal
+
+import structlog
+
+MASK = "***"
+
+
+def configure_logs(
+    *, log_format: Literal["console", "json"] = "console", level: str = "info", secrets: Collection[str] = ()
+) -> None:
+    """Set up structlog and the standard library's logging alike. Each of `secrets` is masked in every line."""
+    hidden = tuple(sorted((secret for secret in secrets if len(secret) >= 4), key=len, reverse=True))
+
+    def mask_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        return {key: _masked(value, hidden) for key, value in event.items()}
+
+    last: Any = (
+        structlog.processors.JSONRenderer()
+        if log_format == "json"
+        else structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+    )
+    before: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        mask_secrets,
+    ]
+    number = logging.getLevelNamesMapping()[level.upper()]
+    structlog.configure(
+        processors=[*before, last],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=before,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=number, force=True)
+    # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
+    for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn.access"):
+        logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
+
+
+def _masked(value: Any, hidden: tuple[str, ...]) -> Any:
+    text = value if isinstance(value, str) else None
+    if text is None:
+        if isinstance(value, int | float | bool | None):
+            return value
+        text = repr(value)
+        if not any(secret in text for secret in hidden):
+            return value
+    for secret in hidden:
+        text = text.replace(secret, MASK)
+    return text

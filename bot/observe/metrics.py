@@ -1,0 +1,54 @@
+"""Every metric, once: name, unit and help. `GET /metrics` prints them."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+_SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+UPDATES = Counter(
+    "mnemogram_updates_total",
+    "Updates received, by what the ingest did with them: accepted, duplicate, control, ignored, refused, full, failed.",
+    ["outcome"],
+)
+WEBHOOK_REFUSED = Counter(
+    "mnemogram_webhook_refused_total", "Webhook requests refused, by status.", ["status"]
+)
+FINISHED = Counter(
+    "mnemogram_updates_finished_total",
+    "Updates that reached their terminal state: answered, ignored, refused, forgotten, dead.",
+    ["state"],
+)
+TURN_SECONDS = Histogram(
+    "mnemogram_turn_seconds",
+    "Time of a turn by stage: load, agent, commit, deliver, whole.",
+    ["stage"],
+    buckets=_SECONDS,
+)
+TURNS_RESUMED = Counter("mnemogram_turns_resumed_total", "Turns resumed from a journal after a crash.")
+MODEL_CALLS = Counter(
+    "mnemogram_model_calls_total",
+    "Requests to the model endpoint by outcome: ok, or the failure's name.",
+    ["outcome"],
+)
+MODEL_TOKENS = Counter(
+    "mnemogram_model_tokens_total", "Tokens by direction: prompt, completion.", ["direction"]
+)
+MODEL_SECONDS = Histogram("mnemogram_model_seconds", "Time of one request to the model.", buckets=_SECONDS)
+TOOL_CALLS = Counter("mnemogram_tool_calls_total", "Tool calls by outcome: ok, error.", ["outcome"])
+RECALL_SECONDS = Histogram(
+    "mnemogram_recall_seconds", "Time of one recall: embed and search.", buckets=_SECONDS
+)
+RECALL_FAILURES = Counter(
+    "mnemogram_recall_failures_total", "Turns answered without recall because it failed."
+)
+INDEXED = Counter("mnemogram_indexed_messages_total", "Messages whose vector was written.")
+SENDS = Counter(
+    "mnemogram_sends_total",
+    "Message parts sent, by outcome: sent, retried, unknown, unreachable, refused.",
+    ["outcome"],
+)
+DEAD_LETTERS = Counter("mnemogram_dead_letters_total", "Updates given up after repeated crashes.")
+WORKER_FAILURES = Counter(
+    "mnemogram_worker_failures_total", "Unexpected errors caught by the worker.", ["where"]
+)
+QUEUE_DEPTH = Gauge("mnemogram_queue_depth", "Contexts with something to do, over all partitions.")
+QUEUE_OLDEST_SECONDS = Gauge("mnemogram_queue_oldest_seconds", "Age of the oldest entry in the queue.")

@@ -1,0 +1,1 @@
+"""Between Telegram and us: webhook, polling, updates, gating, rendering, sending."""

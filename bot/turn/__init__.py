@@ -1,0 +1,1 @@
+"""One turn: from a claimed context to a delivered reply."""

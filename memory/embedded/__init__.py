@@ -1,0 +1,1 @@
+"""The embedded stores: Valkey and the index server under one supervisor."""

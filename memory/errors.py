@@ -1,0 +1,46 @@
+"""The errors of memory, one tree.
+
+MemoryFailure
+├── StoreUnavailable     Redis cannot be reached, is loading, or refused the password
+│   └── StoreNotDurable  the write was taken but not confirmed on disk
+├── StoreFull            Redis is out of memory or read-only: it can be read, not written
+├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
+├── RecallUnavailable    Qdrant or the embedder cannot answer now
+├── Forgotten            the context was reset since this work began: nothing was written
+└── UnsafeStore          the store would lose or evict what it acknowledges
+"""
+
+
+class MemoryFailure(Exception):
+    """Memory failed."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.__class__.__doc__ or "")
+
+
+class StoreUnavailable(MemoryFailure):
+    """The store cannot be reached."""
+
+
+class StoreNotDurable(StoreUnavailable):
+    """The store took the write but did not confirm it on disk."""
+
+
+class StoreFull(MemoryFailure):
+    """The store refuses writes."""
+
+
+class CommandRefused(MemoryFailure):
+    """Redis refused a command."""
+
+
+class RecallUnavailable(MemoryFailure):
+    """The vector index cannot answer now."""
+
+
+class Forgotten(MemoryFailure):
+    """The context was reset since this work began."""
+
+
+class UnsafeStore(MemoryFailure):
+    """The store would lose or evict what it acknowledges."""

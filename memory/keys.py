@@ -1,0 +1,164 @@
+"""Every Redis key that we write, spelt once.
+
+All keys of a chat carry the hash tag of its partition (`{m0}` …), so that one Lua script can touch its inbox,
+history and outbox together, on a cluster too. A key either has a TTL (named here) or is listed in PERMANENT.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from zlib import crc32
+
+PREFIX = "mnemogram"
+
+TERMINAL_UPDATE_TTL_S = 48 * 3600
+"""How long the record of a finished update is kept. Telegram redelivers for 24 h after a message's date."""
+STOP_TTL_S = 3600
+REFUSAL_TTL_S = 30 * 24 * 3600
+
+PERMANENT = (
+    "partitions",
+    "ctx:*:messages",
+    "ctx:*:order",
+    "ctx:*:telegram",
+    "ctx:*:meta",
+    "ctx:*:epoch",
+    "contexts",
+    "box:*",
+    "outbox:*",
+    "journal:*",
+    "active",
+    "ready",
+    "control",
+    "dead",
+    "work",
+    "unreachable",
+    "update:*",  # until it is finished; TERMINAL_UPDATE_TTL_S from then on
+)
+"""Patterns (after the partition's tag) of the keys without a TTL: what a user or an operator owns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRef:
+    """Where a context lives: its id (32 hex digits) and the partition whose hash tag its keys carry."""
+
+    context_id: str
+    partition: int
+
+
+def context_id(namespace: str, context_keys: Mapping[str, object]) -> str:
+    """The id of the context with these keys: the same keys in any order give the same id.
+
+    `namespace` is the transport's own ("telegram"): it is hashed apart from the keys, so no other transport
+    can reach a Telegram context by guessing ids. Raises TypeError for keys that are not plain JSON.
+    """
+    canonical = json.dumps([namespace, context_keys], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+
+def partition_of(anchor: int | str, partitions: int) -> int:
+    """The partition of a chat (its id is the anchor): all its topics share it."""
+    return crc32(str(anchor).encode()) % partitions
+
+
+def partition_key(partition: int, name: str) -> str:
+    """A key of the partition, such as `mnemogram:{m0}:ready`."""
+    return f"{PREFIX}:{{m{partition}}}:{name}"
+
+
+def context_key(ref: ContextRef, name: str) -> str:
+    """A key of one context's memory: `messages`, `order`, `telegram`, `meta` or `epoch`."""
+    return partition_key(ref.partition, f"ctx:{ref.context_id}:{name}")
+
+
+# Memory of one context ------------------------------------------------------------------------------------
+def messages_key(ref: ContextRef) -> str:
+    """HASH message id → the message as JSON."""
+    return context_key(ref, "messages")
+
+
+def order_key(ref: ContextRef) -> str:
+    """ZSET of message ids scored by sequence."""
+    return context_key(ref, "order")
+
+
+def telegram_key(ref: ContextRef) -> str:
+    """HASH Telegram message id → message id."""
+    return context_key(ref, "telegram")
+
+
+def meta_key(ref: ContextRef) -> str:
+    """HASH of the context: next_sequence, conversation_start, created_at."""
+    return context_key(ref, "meta")
+
+
+def epoch_key(ref: ContextRef) -> str:
+    """STRING counter of resets. It outlives a reset: it is the fence that late writers meet."""
+    return context_key(ref, "epoch")
+
+
+# One partition --------------------------------------------------------------------------------------------
+def contexts_key(partition: int) -> str:
+    """HASH context id → its context keys and title as JSON."""
+    return partition_key(partition, "contexts")
+
+
+def work_key(partition: int) -> str:
+    """STREAM of work on vectors: index a message, erase an epoch."""
+    return partition_key(partition, "work")
+
+
+def update_key(partition: int, update_id: int) -> str:
+    """HASH of one update: state, reason, context, times, and the payload until it is finished."""
+    return partition_key(partition, f"update:{update_id}")
+
+
+def box_key(ref: ContextRef) -> str:
+    """ZSET of the context's pending update ids, scored by update id."""
+    return partition_key(ref.partition, f"box:{ref.context_id}")
+
+
+def journal_key(ref: ContextRef) -> str:
+    """HASH of the running turn's finished steps."""
+    return partition_key(ref.partition, f"journal:{ref.context_id}")
+
+
+def outbox_key(ref: ContextRef) -> str:
+    """LIST of the parts that are committed and not yet delivered."""
+    return partition_key(ref.partition, f"outbox:{ref.context_id}")
+
+
+def stop_key(ref: ContextRef) -> str:
+    """STRING: the highest update id that a /stop has ended; STOP_TTL_S."""
+    return partition_key(ref.partition, f"stop:{ref.context_id}")
+
+
+def active_key(partition: int) -> str:
+    """HASH context id → id of its entry in `ready`."""
+    return partition_key(partition, "active")
+
+
+def ready_key(partition: int) -> str:
+    """STREAM of contexts with something to do; one consumer group."""
+    return partition_key(partition, "ready")
+
+
+def control_key(partition: int) -> str:
+    """STREAM of stop requests, read by every worker."""
+    return partition_key(partition, "control")
+
+
+def dead_key(partition: int) -> str:
+    """ZSET of dead-lettered update ids, scored by the time of their death."""
+    return partition_key(partition, "dead")
+
+
+def refused_key(partition: int, chat_id: int, sender_id: int) -> str:
+    """STRING: this sender has had the one polite refusal; REFUSAL_TTL_S."""
+    return partition_key(partition, f"refused:{chat_id}:{sender_id}")
+
+
+def partitions_key() -> str:
+    """STRING: the number of partitions, fixed at the first start."""
+    return f"{PREFIX}:partitions"
