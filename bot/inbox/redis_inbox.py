@@ -1,0 +1,158 @@
+"""The inbox on Redis: accept at the door; claim, keep, settle for the workers. One Lua script a step."""
+
+from collections.abc import Callable
+from typing import Any
+
+from bot.errors import Fenced
+from bot.inbox.facts import GROUP, Accepted, Arrival, Claim
+from memory import keys
+from memory.errors import CommandRefused
+from memory.redis_client import RedisClient, Script, load_script
+
+_SCRIPTS = "bot.inbox.scripts"
+_FENCE = (_SCRIPTS, "fence")
+
+
+def inbox_script(name: str, *preludes: tuple[str, str]) -> Script:
+    """A script of the inbox after `fence.lua` and other preludes."""
+    return load_script(_SCRIPTS, name, _FENCE, *preludes)
+
+
+class RedisInbox:
+    """The inbox of all partitions. Times are Unix seconds from `clock`."""
+
+    def __init__(
+        self, redis: RedisClient, *, partitions: int, box_limit: int, clock: Callable[[], float]
+    ) -> None:
+        self._redis = redis
+        self._partitions = partitions
+        self._box_limit = box_limit
+        self._clock = clock
+
+    async def accept(self, arrival: Arrival) -> Accepted:
+        """Store one update durably: when this returns, it is on disk (unless `full`).
+
+        A duplicate changes nothing. Raises StoreUnavailable or StoreFull; the update may have been stored
+        then, and Telegram's next try is a duplicate.
+        """
+        ref = arrival.ref
+        outcome: Accepted = await self._redis.run_durably(
+            inbox_script("accept"),
+            [
+                keys.update_key(ref.partition, arrival.update_id),
+                keys.box_key(ref),
+                keys.active_key(ref.partition),
+                keys.ready_key(ref.partition),
+                keys.stop_key(ref),
+                keys.control_key(ref.partition),
+            ],
+            [
+                arrival.update_id,
+                ref.context_id,
+                self._clock(),
+                self._box_limit,
+                arrival.payload,
+                arrival.mode,
+                arrival.reason,
+                keys.TERMINAL_UPDATE_TTL_S,
+                keys.STOP_TTL_S,
+            ],
+        )
+        return outcome
+
+    async def open(self) -> None:
+        """Make the consumer groups. They begin at 0, so what was accepted before them is not lost."""
+        for partition in range(self._partitions):
+            try:
+                await self._redis.call("XGROUP", "CREATE", keys.ready_key(partition), GROUP, "0", "MKSTREAM")
+            except CommandRefused as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+
+    async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]:
+        """Up to `count` contexts that nobody works on, waiting `wait_ms` (below 5,000) for the first."""
+        stream = keys.ready_key(partition)
+        try:
+            reply = await self._redis.call(
+                *("XREADGROUP", "GROUP", GROUP, consumer, "COUNT", count, "BLOCK", wait_ms),
+                *("STREAMS", stream, ">"),
+            )
+        except CommandRefused as error:
+            if "NOGROUP" not in str(error):
+                raise
+            await self.open()  # the store was emptied while we ran
+            return []
+        return [
+            _claim(partition, entry, fields["context"], consumer=consumer, delivery="1")
+            for entry, fields in _entries(reply)
+        ]
+
+    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
+        """Up to `count` contexts whose worker gave no sign of life for `idle_ms`; they are ours now."""
+        flat = await self._redis.run(
+            inbox_script("sweep"), [keys.ready_key(partition)], [GROUP, consumer, idle_ms, count]
+        )
+        return [
+            _claim(partition, entry, context, consumer=consumer, delivery=delivery)
+            for entry, context, delivery in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+        ]
+
+    async def keep(self, claim: Claim) -> None:
+        """A sign of life. Raises Fenced when the context is another worker's by now."""
+        held = await self._redis.run(
+            inbox_script("heartbeat"), [keys.ready_key(claim.ref.partition)], list(claim.fence)
+        )
+        if not held:
+            raise Fenced
+
+    async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
+        """Let the context rest; True if it has more to do and is still ours.
+
+        `rotate` sends it to the end of the line instead (fairness, shutdown); `handed_back` names the update
+        whose begun attempt shall not count. Raises Fenced.
+        """
+        ref = claim.ref
+        back = "" if handed_back is None else keys.update_key(ref.partition, handed_back)
+        outcome = await self._redis.run(
+            inbox_script("settle"),
+            [
+                keys.ready_key(ref.partition),
+                keys.active_key(ref.partition),
+                keys.box_key(ref),
+                keys.outbox_key(ref),
+            ],
+            [*claim.fence, ref.context_id, int(rotate), back],
+        )
+        if outcome == "fenced":
+            raise Fenced
+        return outcome == "more"
+
+    async def leave(self, partition: int, *, consumer: str) -> None:
+        """Take this consumer out of the group, unless entries are still in its name."""
+        await self._redis.run(inbox_script("leave"), [keys.ready_key(partition)], [GROUP, consumer])
+
+    async def last_stop(self, partition: int) -> str:
+        """The stream id of the newest stop request, for `stops` to begin after."""
+        newest = await self._redis.call("XREVRANGE", keys.control_key(partition), "+", "-", "COUNT", 1)
+        return newest[0][0] if newest else "0-0"
+
+    async def stops(self, partition: int, *, after: str, wait_ms: int) -> tuple[str, list[tuple[str, int]]]:
+        """The stop requests after stream id `after`: the next `after`, and (context id, update id) pairs."""
+        reply = await self._redis.call(
+            "XREAD", "BLOCK", wait_ms, "STREAMS", keys.control_key(partition), after
+        )
+        entries = _entries(reply)
+        return (
+            entries[-1][0] if entries else after,
+            [(fields["context"], int(fields["update"])) for _, fields in entries],
+        )
+
+
+def _claim(partition: int, entry: str, context: str, *, consumer: str, delivery: str) -> Claim:
+    ref = keys.ContextRef(context_id=context, partition=partition)
+    return Claim(ref=ref, entry=entry, consumer=consumer, delivery=delivery)
+
+
+def _entries(reply: list[list[Any]] | None) -> list[tuple[str, dict[str, str]]]:
+    """The entries of the one stream in an XREAD reply; none when the wait ran out."""
+    return reply[0][1] if reply else []

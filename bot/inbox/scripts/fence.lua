@@ -1,0 +1,20 @@
+-- Shared by the inbox's scripts: is this entry of `ready` still held by this consumer, at this delivery?
+-- A worker that slept past its lease finds another delivery count here, and writes nothing.
+local function is_held(ready, group, consumer, entry, delivery)
+  local held = redis.call('XPENDING', ready, group, entry, entry, 1)[1]
+  return held ~= nil and held[2] == consumer and tostring(held[4]) == delivery
+end
+
+-- Put a finished update's record into its terminal state; its payload goes, the record stays for a while.
+local function finish_update(key, state, reason, now, ttl)
+  redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)
+  redis.call('HDEL', key, 'payload')
+  redis.call('EXPIRE', key, ttl)
+end
+
+-- Wake a context: give it one entry in `ready` unless it has one.
+local function wake(ready, active, context)
+  if redis.call('HEXISTS', active, context) == 0 then
+    redis.call('HSET', active, context, redis.call('XADD', ready, '*', 'context', context))
+  end
+end

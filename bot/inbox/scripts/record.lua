@@ -1,0 +1,17 @@
+-- Record one finished step of the running turn.
+-- KEYS ready, epoch, journal, stop
+-- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 epoch, 6 newest update id of the turn, 7… field, value, …
+-- Returns ok | stopped (recorded, but a /stop has come) | fenced | forgotten (nothing recorded)
+local ready, epoch_key, journal, stop = unpack(KEYS)
+local group, consumer, entry, delivery, epoch, newest = unpack(ARGV)
+if not is_held(ready, group, consumer, entry, delivery) then
+  return 'fenced'
+end
+if (redis.call('GET', epoch_key) or '0') ~= epoch then
+  return 'forgotten'
+end
+redis.call('HSET', journal, unpack(ARGV, 7))
+if tonumber(redis.call('GET', stop) or '0') > tonumber(newest) then
+  return 'stopped'
+end
+return 'ok'

@@ -1,0 +1,12 @@
+-- Take over entries whose holder gave no sign of life for a lease.
+-- KEYS ready   ARGV 1 group, 2 consumer, 3 idle ms, 4 how many at most
+-- Returns {entry, context, delivery, entry, context, delivery, …}
+local group, consumer, idle, count = unpack(ARGV)
+local taken = {}
+for _, entry in ipairs(redis.call('XAUTOCLAIM', KEYS[1], group, consumer, idle, '0', 'COUNT', count)[2]) do
+  local held = redis.call('XPENDING', KEYS[1], group, entry[1], entry[1], 1)[1]
+  taken[#taken + 1] = entry[1]
+  taken[#taken + 1] = entry[2][2]
+  taken[#taken + 1] = tostring(held[4])
+end
+return taken

@@ -1,0 +1,170 @@
+"""The worker: claims contexts, keeps them while they are worked on, takes over those of the dead."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Protocol
+
+import structlog
+
+from bot.errors import Fenced
+from bot.inbox.facts import Claim
+from bot.observe import metrics
+from memory.errors import CommandRefused, StoreFull, StoreUnavailable
+
+log = structlog.get_logger()
+
+CLAIM_WAIT_MS = 1_000
+"""How long one blocking read waits: below the client's 5 s socket time-out, and the longest delay of a stop."""
+
+Work = Callable[[Claim], Awaitable[None]]
+"""Does what there is to do for a claimed context, and settles it. Cancelled when the claim is lost."""
+
+
+class WorkQueue(Protocol):
+    """Where the worker gets its contexts from."""
+
+    async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]: ...
+    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]: ...
+    async def keep(self, claim: Claim) -> None: ...
+    async def leave(self, partition: int, *, consumer: str) -> None: ...
+
+
+class Worker:
+    """Works on up to `concurrency` contexts at a time until it is told to stop. Built for one event loop."""
+
+    def __init__(
+        self,
+        queue: WorkQueue,
+        work: Work,
+        *,
+        consumer: str,
+        partitions: int,
+        concurrency: int,
+        lease_s: float,
+    ) -> None:
+        self._queue = queue
+        self._work = work
+        self._consumer = consumer
+        self._partitions = partitions
+        self._slots = asyncio.Semaphore(concurrency)
+        self._lease_s = lease_s
+        self._busy: set[asyncio.Task[None]] = set()
+
+    async def run(self, stopping: asyncio.Event, *, grace_s: float = 15) -> None:
+        """Work until `stopping`; then claim nothing more, give what runs `grace_s` seconds, cancel the rest.
+
+        Cancelled work hands its context back by itself. Store failures are waited out, not raised.
+        """
+        async with asyncio.TaskGroup() as loops:
+            for partition in range(self._partitions):
+                for loop in (self._claim_forever, self._sweep_forever):
+                    loops.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
+        await self._drain(grace_s)
+        for partition in range(self._partitions):
+            with suppress(StoreUnavailable, StoreFull):
+                await self._queue.leave(partition, consumer=self._consumer)
+
+    async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
+        async def claim_once() -> None:
+            async with self._slots:
+                pass  # a free slot, or wait; taking it happens below, so that an idle read holds none
+            for claim in await self._queue.claim(
+                partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS
+            ):
+                self._start(claim)
+
+        await _repeat(claim_once, stopping, "claim")
+
+    async def _sweep_forever(self, partition: int, stopping: asyncio.Event) -> None:
+        async def sweep_once() -> None:
+            claims = await self._queue.sweep(
+                partition, consumer=self._consumer, count=8, idle_ms=int(self._lease_s * 1000)
+            )
+            for claim in claims:
+                log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.delivery)
+                self._start(claim)
+            await _wait(stopping, self._lease_s / 4)
+
+        await _repeat(sweep_once, stopping, "sweep")
+
+    def _start(self, claim: Claim) -> None:
+        task = asyncio.create_task(self._hold(claim), name=f"work-{claim.ref.context_id}")
+        self._busy.add(task)
+        task.add_done_callback(self._busy.discard)
+
+    async def _hold(self, claim: Claim) -> None:
+        """Work under a heartbeat. This is where the worker catches broadly: one context must not end the rest."""
+        work = asyncio.create_task(self._work_in_slot(claim), name=f"turn-{claim.ref.context_id}")
+        beat = asyncio.create_task(self._beat(claim, work), name=f"beat-{claim.ref.context_id}")
+        try:
+            await asyncio.wait([work])
+        finally:
+            work.cancel()
+            beat.cancel()
+            await asyncio.wait([work, beat])
+        if work.cancelled():
+            log.warning("claim_lost", context=claim.ref.context_id)
+            return
+        match work.exception():
+            case None:
+                return
+            case Fenced():
+                log.warning("claim_lost", context=claim.ref.context_id)
+            case StoreUnavailable() | StoreFull() as error:
+                log.warning("work_interrupted", context=claim.ref.context_id, error=str(error))
+            case error:
+                metrics.WORKER_FAILURES.labels("work").inc()
+                log.error("work_failed", context=claim.ref.context_id, exc_info=error)
+
+    async def _work_in_slot(self, claim: Claim) -> None:
+        async with self._slots:
+            await self._work(claim)
+
+    async def _beat(self, claim: Claim, work: asyncio.Task[None]) -> None:
+        """Keep the claim; end the work when it is lost, or when nothing was heard of the store for a lease."""
+        loop = asyncio.get_running_loop()
+        heard = loop.time()
+        while True:
+            await asyncio.sleep(self._lease_s / 3)
+            try:
+                await self._queue.keep(claim)
+                heard = loop.time()
+            except Fenced:
+                work.cancel()
+                return
+            except (StoreUnavailable, StoreFull):
+                if loop.time() - heard > self._lease_s:
+                    work.cancel()
+                    return
+
+    async def _drain(self, grace_s: float) -> None:
+        if not self._busy:
+            return
+        log.info("worker_draining", running=len(self._busy), grace_s=grace_s)
+        _, late = await asyncio.wait(self._busy, timeout=grace_s)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=4)
+
+
+async def _repeat(step: Callable[[], Awaitable[None]], stopping: asyncio.Event, name: str) -> None:
+    """Take `step` until `stopping`; after a failure of the store wait a little longer each time, up to 2 s."""
+    pause = 0.1
+    while not stopping.is_set():
+        try:
+            await step()
+            pause = 0.1
+        except (StoreUnavailable, StoreFull, CommandRefused) as error:
+            log.warning("store_failed", loop=name, error=str(error), retry_in_s=pause)
+            await _wait(stopping, pause)
+            pause = min(2.0, pause * 2)
+
+
+async def _wait(stopping: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stopping.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,231 @@
+"""The settings: one frozen object, and the only reader of the environment and of `.env`."""
+
+import hashlib
+import hmac
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from bot.errors import SettingsInvalid
+
+WEBHOOK_PATH = "/telegram/webhook"
+
+SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simulator's, on loopback only
+"""The token of the local Bot API: what we use when TELEGRAM_BOT_TOKEN is not set."""
+
+Ids = Annotated[frozenset[int], NoDecode]
+_TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
+_REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Settings(BaseSettings):
+    """Every setting, named as in the environment (case does not matter). An empty value is an unset one."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", frozen=True, extra="ignore")
+
+    telegram_bot_token: SecretStr | None = Field(
+        None,
+        description="The bot's token, from @BotFather. Without one, `mnemogram run` starts the simulator.",
+    )
+    telegram_api_url: str = Field(
+        "https://api.telegram.org", description="The Bot API server: Telegram's, your own, or the simulator."
+    )
+    webhook_url: str | None = Field(
+        None, description="Our public https address. Set: Telegram pushes to it. Unset: we poll."
+    )
+    webhook_secret: SecretStr | None = Field(
+        None, description="What Telegram sends back with each update. Unset: derived from the token."
+    )
+    webhook_max_connections: int = Field(
+        40, ge=1, le=100, description="How many updates Telegram may push at once (1 to 100)."
+    )
+    http_host: str = Field("127.0.0.1", min_length=1, description="The address that we listen on.")
+    http_port: int = Field(8080, ge=0, le=65535, description="The port that we listen on (0: any free one).")
+    redis_url: SecretStr | None = Field(
+        None,
+        description="redis://, rediss://, redis+cluster:// or redis+sentinel:// (?service=NAME). "
+        "Unset: an embedded Valkey under DATA_DIR.",
+    )
+    allow_unsafe_store: bool = Field(
+        False, description="Serve even from a Redis that would lose (no AOF) or evict what it acknowledged."
+    )
+    partitions: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Partitions of the inbox; fixed at the first start. More than 1: a cluster.",
+    )
+    qdrant_url: str | None = Field(
+        None, description="A Qdrant server. Unset: an embedded index under DATA_DIR."
+    )
+    qdrant_api_key: SecretStr | None = Field(None, description="The key of that Qdrant server.")
+    data_dir: Path = Field(Path("data"), description="Where the embedded stores keep their files.")
+    openai_api_key: SecretStr | None = Field(
+        None, description="The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."
+    )
+    openai_base_url: str | None = Field(None, description="Any OpenAI-compatible endpoint, with its /v1.")
+    openai_model: str = Field("gpt-5.4-mini", min_length=1, description="The chat model.")
+    openai_summary_model: str = Field("gpt-5.4-nano", description="The model that writes summaries.")
+    openai_embedding_model: str = Field(
+        "text-embedding-3-small",
+        description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
+    )
+    model_context_window: int | None = Field(
+        None, ge=1024, description="Tokens that the chat model takes. Unset: from the table of known models."
+    )
+    agents_file: Path | None = Field(
+        None, description="TOML: the agent's prompt, model and tools. Unset: the built-in agent."
+    )
+    operator_ids: Ids = Field(frozenset(), description="Telegram user ids of the operators, comma-separated.")
+    allowed_chat_ids: Ids = Field(frozenset(), description="Only these chats are served. Empty: every chat.")
+    allowed_user_ids: Ids = Field(frozenset(), description="Only these people are served. Empty: everyone.")
+    recall_k: int = Field(3, ge=0, le=50, description="How many old messages are recalled into a prompt.")
+    window_tokens: int = Field(8000, ge=64, description="The budget of the recent window, in tokens.")
+    max_actions: int = Field(
+        5, ge=1, le=100, description="How many actions (rounds of tools) a run may take."
+    )
+    turn_deadline_s: float = Field(120, gt=0, le=3600, description="The time of a whole turn, in seconds.")
+    worker_concurrency: int = Field(
+        32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
+    )
+    lease_s: float = Field(
+        30,
+        ge=1,
+        le=600,
+        description="After this many seconds without a sign of life a worker's chats go to others.",
+    )
+    box_limit: int = Field(
+        1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
+    )
+    simulator_port: int = Field(
+        8081, ge=0, le=65535, description="The port of the simulator and its chat page."
+    )
+    log_format: Literal["console", "json"] = Field(
+        "console", description="console for people, json for machines."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
+    otel_exporter_otlp_endpoint: str | None = Field(None, description="Where traces go (OTLP over HTTP).")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_unset(cls, values: dict[str, Any]) -> dict[str, Any]:
+        def is_kept(name: str, value: object) -> bool:
+            return value != "" or name == "openai_embedding_model"
+
+        return {name: value for name, value in values.items() if is_kept(name.lower(), value)}
+
+    @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
+    @classmethod
+    def _split_ids(cls, value: object) -> object:
+        return re.split(r"[,\s]+", value.strip(" ,\t")) if isinstance(value, str) else value
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _lower(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("telegram_bot_token")
+    @classmethod
+    def _token_form(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _TOKEN.fullmatch(value.get_secret_value()):
+            raise ValueError("must look like 123456:ABC-DEF, as @BotFather gives it")
+        return value
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _secret_form(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", value.get_secret_value()):
+            raise ValueError("must be 1 to 256 of A-Z, a-z, 0-9, _ and -")
+        return value
+
+    @field_validator("telegram_api_url", "qdrant_url", "openai_base_url", "otel_exporter_otlp_endpoint")
+    @classmethod
+    def _http_url(cls, value: str | None) -> str | None:
+        if value is not None and (
+            urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname
+        ):
+            raise ValueError("must be an http:// or https:// address")
+        return value.rstrip("/") if value else value
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _https_url(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+        if not parts.hostname or not (parts.scheme == "https" or is_local):
+            raise ValueError(
+                "must be a public https:// address (http:// only on loopback, for the simulator)"
+            )
+        return value.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_form(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS_SCHEMES:
+            raise ValueError("must start with one of " + ", ".join(f"{s}://" for s in _REDIS_SCHEMES))
+        return value
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether we serve the simulator: there is no token of a real bot."""
+        return self.telegram_bot_token is None
+
+    @property
+    def token(self) -> str:
+        """The bot's token, or the simulator's."""
+        return self.telegram_bot_token.get_secret_value() if self.telegram_bot_token else SIMULATOR_TOKEN
+
+    @property
+    def bot_id(self) -> int:
+        """The bot's user id: what stands before the colon of its token."""
+        return int(self.token.partition(":")[0])
+
+    @property
+    def secret(self) -> str:
+        """The webhook secret: the given one, or HMAC-SHA-256 of a fixed text under the token, in hex."""
+        if self.webhook_secret is not None:
+            return self.webhook_secret.get_secret_value()
+        return hmac.new(self.token.encode(), b"mnemogram webhook secret", hashlib.sha256).hexdigest()
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether the offline model answers: neither a key nor an endpoint is set."""
+        return self.openai_api_key is None and self.openai_base_url is None
+
+    @property
+    def is_embedding_embedded(self) -> bool:
+        """Whether the embedded MiniLM makes the vectors."""
+        return self.is_offline or not self.openai_embedding_model
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What may never be seen in a log, an error or a chat."""
+        given = (self.telegram_bot_token, self.openai_api_key, self.qdrant_api_key, self.redis_url)
+        password = urlsplit(self.redis_url.get_secret_value()).password if self.redis_url else None
+        return (*(s.get_secret_value() for s in given if s), self.secret, *([password] if password else []))
+
+
+def load_settings(**given: Any) -> Settings:
+    """Read the environment and `.env`; `given` wins. Raises SettingsInvalid with a line per problem."""
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise SettingsInvalid([_problem(e) for e in error.errors(include_url=False)]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsInvalid([f".env: cannot be read ({type(error).__name__})"]) from None
+
+
+def _problem(error: ErrorDetails) -> str:
+    name = str(error["loc"][0]).upper() if error["loc"] else "settings"
+    what = error["msg"].removeprefix("Value error, ")
+    secret = name in ("TELEGRAM_BOT_TOKEN", "WEBHOOK_SECRET", "REDIS_URL", "QDRANT_API_KEY", "OPENAI_API_KEY")
+    has_value = not secret and isinstance(error["input"], str | int | float) and "URL" not in name
+    return f"{name}: {what}" + (f" (it is {error['input']!r})" if has_value else "")

@@ -1,0 +1,133 @@
+"""Every sentence that the bot itself says in a chat."""
+
+from datetime import datetime
+
+from bot.errors import (
+    DeadlinePassed,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelRepliedNothing,
+    ModelUnavailable,
+    PromptTooLong,
+    TellUser,
+)
+from memory.forgetting import ErasureReceipt
+
+OFFLINE_NOTICE = (
+    "I am running with the offline model: a small stand-in for a real language model, for trying things out. "
+    "I can repeat what you told me and use simple tools; for real answers set OPENAI_API_KEY."
+)
+
+COMMANDS_MENU = (
+    ("help", "What I can do"),
+    ("new", "Start a new conversation; older memory stays searchable"),
+    ("memory", "What I keep of this chat"),
+    ("reset", "Erase what I keep of this chat"),
+    ("stop", "Stop the answer being written"),
+)
+
+HELP = """\
+I remember what is said to me in this chat, and nothing of it leaves this chat.
+
+/new — start a new conversation; what was said before stays searchable
+/memory — what I keep of this chat
+/reset — erase what I keep of this chat, everywhere, with a receipt
+/stop — stop the answer that is being written
+/help — this text
+
+In a group I answer when you reply to me, mention me or give me a command, and each topic has its own memory. \
+There, /new and /reset are for administrators."""
+
+REFUSED = "I am sorry, I may not talk in this chat. Nothing that you wrote was kept."
+NEW_CONVERSATION = "A new conversation. What was said before is still in my memory, and I can search it."
+NOTHING_TO_STOP = "There is nothing to stop: I am not writing an answer."
+STOPPED = "Stopped."
+STOPPED_MARK = "\n\n_(stopped)_"
+BURIED = (
+    "I could not finish my answer to an earlier message: something went wrong each time that I tried. "
+    "It is set aside for the operator, and I go on with the next one."
+)
+ADMINISTRATORS_ONLY = "Only the administrators of this group may do that. Nothing was changed."
+OPERATORS_ONLY = "Only the operators of this bot may do that. Nothing was changed."
+CANNOT_CHECK = (
+    "I could not check with Telegram who administers this group, so nothing was changed. Please try again."
+)
+UNKNOWN_CHAT_ID = "A chat is named by its number, such as /reset -1001234. Nothing was changed."
+RECALL_UNREACHABLE = "not known: the index does not answer now"
+
+_FAILURES: dict[type[TellUser], str] = {
+    ModelUnavailable: "The language model cannot be reached right now. Your message is in my memory; please ask again in a little while.",
+    ModelQuotaExhausted: "The language model's account has run out of quota, so I cannot answer until the operator sees to it.",
+    ModelRefused: "The language model did not accept my request, so I cannot answer. The operator can see the reason in the log.",
+    PromptTooLong: "That was more than the language model can read at once. Please send it in smaller parts.",
+    ModelRepliedNothing: "The language model gave an empty answer, twice. Please put it another way, or try again.",
+    DeadlinePassed: "That took too long, so I stopped. Please try again, perhaps with a smaller question.",
+}
+
+
+def failure_text(failure: TellUser) -> str:
+    """The honest sentence for a failure; never the exception's own text."""
+    return _FAILURES.get(type(failure), "Something went wrong, and I could not answer. Please try again.")
+
+
+def start_text(*, is_offline: bool) -> str:
+    """The greeting."""
+    greeting = (
+        "Hello! I am an assistant that remembers this chat. Tell me things, and ask me about them later."
+    )
+    notice = f"\n\n{OFFLINE_NOTICE}" if is_offline else ""
+    return f"{greeting}{notice}\n\n{HELP}"
+
+
+def unreadable_text(kind: str) -> str:
+    """For a message without text."""
+    return f"I can only read text for now, so I cannot see what is in this {kind.replace('_', ' ')}."
+
+
+def unknown_command_text(name: str) -> str:
+    """For a command that we do not have."""
+    return f"I do not know the command /{name}. /help lists those that I know."
+
+
+def nothing_kept_text(chat_id: int) -> str:
+    """For a reset of a chat that we know nothing of."""
+    return f"There is nothing in memory of chat {chat_id}. Nothing was changed."
+
+
+def memory_text(*, messages: int, in_conversation: int, searchable: str, since: datetime | None) -> str:
+    """What is kept of a chat."""
+    if since is None:
+        return "I keep nothing of this chat."
+    return (
+        f"I keep {_count(messages, 'message')} of this chat, the first of {since:%Y-%m-%d %H:%M} UTC.\n"
+        f"In the present conversation: {in_conversation}. Found by search: {searchable}.\n"
+        "/reset erases all of it."
+    )
+
+
+def receipt_text(receipt: ErasureReceipt, *, what: str) -> str:
+    """The receipt of a reset, with what reading back found."""
+    vectors = "not known" if receipt.vectors_left is None else str(receipt.vectors_left)
+    return (
+        f"The memory of {what} is erased.\n\n"
+        f"Erased: {_count(receipt.messages_erased, 'message')}, "
+        f"{_count(receipt.vectors_erased, 'search entry', 'search entries')}, "
+        f"{_count(receipt.updates_forgotten, 'waiting update')}.\n"
+        f"Found on reading back: messages {receipt.messages_left}, search entries {vectors}.\n"
+        f"{_proof(receipt)}"
+    )
+
+
+def _proof(receipt: ErasureReceipt) -> str:
+    if receipt.is_proven:
+        return "Both stores were read back afterwards: nothing is left."
+    if receipt.vectors_left is None:
+        return (
+            "The search index does not answer now: no search can see its entries any more, "
+            "and they are erased as soon as it does."
+        )
+    return "Something came in while I was reading back; send /reset again to be sure."
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,99 @@
+"""`POST /telegram/webhook`: 200 once the update is on disk, and never before."""
+
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import structlog
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from bot.observe import metrics
+from bot.transport.ingest import Ingest
+from memory.errors import CommandRefused, StoreFull, StoreUnavailable
+
+log = structlog.get_logger()
+
+BODY_LIMIT = 1 << 20
+"""Bytes of a request body. Telegram's updates are far smaller."""
+RETRY_AFTER_S = 3
+"""What we ask Telegram to wait for while the store cannot take updates; it keeps them and the chat's order."""
+SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 — a header's name
+_UPDATE_ID_LIMIT = 1 << 53
+"""Update ids are scores of a sorted set: doubles, exact up to here."""
+
+
+class Webhook:
+    """The endpoint. `ingest` gives None until we know who we are; then Telegram is asked to come again."""
+
+    def __init__(self, ingest: Callable[[], Ingest | None], *, secret: str) -> None:
+        self._ingest = ingest
+        self._secret = secret.encode()
+
+    async def __call__(self, request: Request) -> Response:
+        """200 stored, 401 wrong secret, 413 too large, 400 not an update, 503 the store cannot take it."""
+        given = request.headers.get(SECRET_HEADER, "").encode("utf-8", "surrogateescape")
+        if not hmac.compare_digest(given, self._secret):
+            return _refused(401, "wrong or missing secret")
+        try:
+            body = await _read(request)
+        except ClientDisconnect:
+            return _refused(400, "the body ended early")
+        if body is None:
+            return _refused(413, "larger than 1 MiB")
+        update = _parse(body)
+        if update is None:
+            return _refused(400, "not a JSON object with an integer update_id")
+        return await self._take_in(update)
+
+    async def _take_in(self, update: Mapping[str, Any]) -> Response:
+        ingest = self._ingest()
+        if ingest is None:
+            return _come_again("starting")
+        try:
+            outcome = await ingest.take_in(update)
+        except (StoreUnavailable, StoreFull, CommandRefused) as error:
+            metrics.UPDATES.labels("failed").inc()
+            log.warning("update_not_stored", update=update["update_id"], error=str(error))
+            return _come_again("the store cannot take the update")
+        if outcome == "full":
+            return _come_again("too many updates of this chat are waiting")
+        return JSONResponse({"ok": True, "outcome": outcome})
+
+
+async def _read(request: Request) -> bytes | None:
+    """The body, or None as soon as it is known to be too large."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > BODY_LIMIT:
+        return None
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            return None
+    return bytes(body)
+
+
+def _parse(body: bytes) -> Mapping[str, Any] | None:
+    try:
+        update: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(update, dict):
+        return None
+    fields = cast("Mapping[str, Any]", update)
+    number = fields.get("update_id")
+    is_id = isinstance(number, int) and not isinstance(number, bool) and abs(number) < _UPDATE_ID_LIMIT
+    return fields if is_id else None
+
+
+def _refused(status: int, why: str) -> Response:
+    metrics.WEBHOOK_REFUSED.labels(str(status)).inc()
+    # What was not read is not waited for: the connection ends with this answer.
+    return JSONResponse({"ok": False, "error": why}, status, headers={"Connection": "close"})
+
+
+def _come_again(why: str) -> Response:
+    metrics.WEBHOOK_REFUSED.labels("503").inc()
+    return JSONResponse({"ok": False, "error": why}, 503, headers={"Retry-After": str(RETRY_AFTER_S)})

@@ -1,0 +1,168 @@
+"""The chat commands: each gives a text, and may start a conversation or erase one."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.errors import TelegramFailure
+from bot.inbox.facts import Claim
+from bot.transport import texts
+from bot.transport.gating import UNREADABLE
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.updates import UNKNOWN, Command
+from bot.turn.journal import TurnJournal
+from bot.turn.resetting import sum_receipts
+from bot.turn.services import TurnServices
+from bot.turn.turn_store import parse_erased
+from memory.errors import RecallUnavailable
+from memory.history_store import HistorySnapshot
+from memory.keys import ContextRef
+
+_RESET_STEP = "reset"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCall:
+    """A command with what it works on, and the journal, in which an interrupted try may have left its mark."""
+
+    claim: Claim
+    update: WaitingUpdate
+    command: Command
+    snapshot: HistorySnapshot
+    journal: TurnJournal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandReply:
+    """The answer to a command. `epoch` is the context's, after it: a reset raises it."""
+
+    text: str
+    epoch: int
+    starts_conversation: bool = False
+
+
+class Commands:
+    """Runs commands."""
+
+    def __init__(self, services: TurnServices) -> None:
+        self._services = services
+        self._texts: dict[str, Callable[[CommandCall], Awaitable[str]]] = {
+            "start": self._start,
+            "help": self._help,
+            "memory": self._memory,
+            "stop": self._stop,
+            "stats": self._stats,
+            UNREADABLE: self._unreadable,
+            UNKNOWN: self._unknown,
+        }
+
+    async def run(self, call: CommandCall) -> CommandReply:
+        """The reply. Raises Fenced, and the store's errors; then nothing of the command was answered."""
+        if call.command.name == "new":
+            return await self._new(call)
+        if call.command.name == "reset":
+            return await self._reset(call)
+        return CommandReply(text=await self._texts[call.command.name](call), epoch=call.snapshot.epoch)
+
+    async def _start(self, _: CommandCall) -> str:
+        return texts.start_text(is_offline=self._services.is_offline)
+
+    async def _help(self, _: CommandCall) -> str:
+        return texts.HELP
+
+    async def _stop(self, _: CommandCall) -> str:
+        return texts.NOTHING_TO_STOP
+
+    async def _unreadable(self, call: CommandCall) -> str:
+        return texts.unreadable_text(call.command.argument)
+
+    async def _unknown(self, call: CommandCall) -> str:
+        return texts.unknown_command_text(call.command.argument)
+
+    async def _stats(self, call: CommandCall) -> str:
+        if not self._is_operator(call):
+            return texts.OPERATORS_ONLY
+        return await self._services.statistics()
+
+    async def _memory(self, call: CommandCall) -> str:
+        snapshot = call.snapshot
+        try:
+            vectors = str(await self._services.recall.count(call.claim.ref))
+        except RecallUnavailable:
+            vectors = texts.RECALL_UNREACHABLE
+        since = None if snapshot.created_at is None else datetime.fromtimestamp(snapshot.created_at, UTC)
+        return texts.memory_text(
+            messages=snapshot.count,
+            in_conversation=snapshot.conversation_count,
+            searchable=vectors,
+            since=since,
+        )
+
+    async def _new(self, call: CommandCall) -> CommandReply:
+        refusal = await self._why_not(call)
+        return CommandReply(
+            text=refusal or texts.NEW_CONVERSATION,
+            epoch=call.snapshot.epoch,
+            starts_conversation=refusal is None,
+        )
+
+    async def _reset(self, call: CommandCall) -> CommandReply:
+        """`/reset` this context, `/reset all` of this chat, or, for operators, `/reset <chat_id>` of any."""
+        argument, ref = call.command.argument.strip(), call.claim.ref
+        if argument and argument != "all":
+            return await self._reset_by_number(call, argument)
+        if await call.journal.finished(_RESET_STEP) is None:
+            refusal = await self._why_not(call)
+            if refusal is not None:
+                return CommandReply(text=refusal, epoch=call.snapshot.epoch)
+        if argument == "all":
+            chat = await self._services.chat_contexts(call.update.message.chat_id)
+            return await self._erase(call, [*chat, ref], what="this chat, all its topics included")
+        in_topic = call.update.message.thread_id is not None
+        return await self._erase(call, [ref], what="this topic" if in_topic else "this chat")
+
+    async def _reset_by_number(self, call: CommandCall, argument: str) -> CommandReply:
+        if not self._is_operator(call):
+            return CommandReply(text=texts.OPERATORS_ONLY, epoch=call.snapshot.epoch)
+        try:
+            chat_id = int(argument)
+        except ValueError:
+            return CommandReply(text=texts.UNKNOWN_CHAT_ID, epoch=call.snapshot.epoch)
+        refs = await self._services.chat_contexts(chat_id)
+        if not refs and await call.journal.finished(_RESET_STEP) is None:
+            return CommandReply(text=texts.nothing_kept_text(chat_id), epoch=call.snapshot.epoch)
+        if chat_id == call.update.message.chat_id:
+            refs = [*refs, call.claim.ref]
+        return await self._erase(call, refs, what=f"chat {chat_id}")
+
+    async def _erase(self, call: CommandCall, refs: Sequence[ContextRef], *, what: str) -> CommandReply:
+        """Erase the contexts; the one in which this is said comes last, or its own answer would be erased too."""
+        resetting, own = self._services.resetting, call.claim.ref
+        receipts = [await resetting.reset(ref) for ref in dict.fromkeys(refs) if ref != own]
+        epoch = call.snapshot.epoch
+        if own in refs:
+            found = await call.journal.finished(_RESET_STEP)
+            erased = (
+                parse_erased(found)
+                if found is not None
+                else await resetting.reset_own(call.claim, call.update.update_id)
+            )
+            receipts.append(await resetting.finish(own, erased))
+            epoch = erased.epoch
+        return CommandReply(text=texts.receipt_text(sum_receipts(receipts), what=what), epoch=epoch)
+
+    async def _why_not(self, call: CommandCall) -> str | None:
+        """The refusal, or None: in a group only its administrators and the operators may."""
+        message = call.update.message
+        if message.chat_type == "private" or self._is_operator(call):
+            return None
+        if message.sender_id is None:
+            return texts.ADMINISTRATORS_ONLY
+        try:
+            may = await self._services.chats.is_administrator(message.chat_id, message.sender_id)
+        except TelegramFailure:
+            return texts.CANNOT_CHECK
+        return None if may else texts.ADMINISTRATORS_ONLY
+
+    def _is_operator(self, call: CommandCall) -> bool:
+        return call.update.message.sender_id in self._services.access.operator_ids

@@ -1,0 +1,75 @@
+"""The outbox's parts: what is still to be sent of a committed reply, one Telegram message each."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.transport.rich_text import Entity, RichText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One Telegram message to send. `update_id` and `number` make each part's line in the outbox its own.
+
+    `message_id` is the id in the history that the text belongs to, empty for a text that is not in it.
+    """
+
+    update_id: int
+    number: int
+    chat_id: int
+    thread_id: int | None
+    reply_to: int | None
+    rich: RichText
+    epoch: int
+    message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where a reply goes: the chat, its topic, and the message that it answers (quoted in groups)."""
+
+    chat_id: int
+    thread_id: int | None = None
+    reply_to: int | None = None
+
+
+def plan_parts(
+    texts: Sequence[RichText], to: Destination, *, update_id: int, epoch: int, message_id: str = ""
+) -> list[Part]:
+    """The parts in order; only the first one quotes the message that it answers."""
+    return [
+        Part(
+            update_id=update_id,
+            number=number,
+            chat_id=to.chat_id,
+            thread_id=to.thread_id,
+            reply_to=to.reply_to if number == 0 else None,
+            rich=rich,
+            epoch=epoch,
+            message_id=message_id,
+        )
+        for number, rich in enumerate(texts)
+    ]
+
+
+def dump_part(part: Part) -> str:
+    """The part as one line of ASCII JSON: the same part is always the same line."""
+    fields = {
+        "update_id": part.update_id,
+        "number": part.number,
+        "chat_id": part.chat_id,
+        "thread_id": part.thread_id,
+        "reply_to": part.reply_to,
+        "text": part.rich.text,
+        "entities": [entity.to_dict() for entity in part.rich.entities],
+        "epoch": part.epoch,
+        "message_id": part.message_id,
+    }
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def parse_part(line: str) -> Part:
+    """The inverse of `dump_part`."""
+    fields = json.loads(line)
+    entities = tuple(Entity(**entity) for entity in fields.pop("entities"))
+    return Part(rich=RichText(text=fields.pop("text"), entities=entities), **fields)

@@ -1,0 +1,54 @@
+"""Resets a context: erase it in Redis behind a new epoch, erase its vectors, read both back."""
+
+from collections.abc import Sequence
+
+from bot.inbox.facts import Claim
+from bot.turn.turn_store import Erased, TurnStore
+from memory import history_store
+from memory.forgetting import ErasureReceipt, prove_erased
+from memory.history_store import HistoryStore
+from memory.keys import ContextRef
+from memory.recall import Recall
+
+
+class Resetting:
+    """Used by the chat's /reset and by the console alike."""
+
+    def __init__(self, store: TurnStore, history: HistoryStore, recall: Recall) -> None:
+        self._store = store
+        self._history = history
+        self._recall = recall
+
+    async def reset(self, ref: ContextRef) -> ErasureReceipt:
+        """Erase everything of a context, a running turn and what waits included."""
+        return await self.finish(ref, await self._store.reset(ref))
+
+    async def reset_own(self, claim: Claim, update_id: int) -> Erased:
+        """Erase the context in which this /reset was said; it and what came after it stay. `finish` comes next."""
+        return await self._store.reset(claim.ref, answering=(claim, update_id))
+
+    async def finish(self, ref: ContextRef, erased: Erased) -> ErasureReceipt:
+        """Erase the vectors of the epochs before, and read both stores back.
+
+        If the index cannot be asked now, `vectors_left` is None; the reset has queued the work, and the
+        indexer does it as soon as the index answers.
+        """
+        return await prove_erased(
+            ref,
+            history_store.Erased(epoch=erased.epoch, messages=erased.messages),
+            store=self._history,
+            recall=self._recall,
+            updates_forgotten=erased.updates,
+        )
+
+
+def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
+    """One receipt for several contexts; not proven unless each is."""
+    left = [receipt.vectors_left for receipt in receipts]
+    return ErasureReceipt(
+        messages_erased=sum(receipt.messages_erased for receipt in receipts),
+        vectors_erased=sum(receipt.vectors_erased for receipt in receipts),
+        updates_forgotten=sum(receipt.updates_forgotten for receipt in receipts),
+        messages_left=sum(receipt.messages_left for receipt in receipts),
+        vectors_left=None if None in left else sum(count or 0 for count in left),
+    )

@@ -1,0 +1,61 @@
+"""What a turn works with, built once by the composition root."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.agent.functions_based import FunctionsBasedAgent
+from bot.inbox.stops import StopSignals
+from bot.transport.gating import Access, BotIdentity
+from bot.turn.delivery import Delivery
+from bot.turn.resetting import Resetting
+from bot.turn.turn_store import TurnStore
+from memory.history_store import HistorySnapshot, HistoryStore
+from memory.keys import ContextRef
+from memory.recall import Recall
+from memory.tokens import Tokenizer
+
+
+class Chats(Protocol):
+    """What a turn asks of Telegram besides sending. Raises the TelegramFailure errors."""
+
+    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None: ...
+    async def is_administrator(self, chat_id: int, user_id: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLimits:
+    """Bounds of a turn. `window_messages`: how many of the newest messages are loaded with each turn."""
+
+    max_actions: int
+    deadline_s: float
+    window_messages: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnServices:
+    """Everything that a turn needs; each is safe to share between turns that run at the same time.
+
+    `register` notes a context that is new, under its keys and title; `rest` settles a claim.
+    """
+
+    bot: BotIdentity
+    access: Access
+    store: TurnStore
+    history: HistoryStore
+    recall: Recall
+    tokenizer: Tokenizer
+    agent: FunctionsBasedAgent
+    stops: StopSignals
+    delivery: Delivery
+    resetting: Resetting
+    chats: Chats
+    limits: TurnLimits
+    clock: Callable[[], float]
+    is_offline: bool
+    register: Callable[[ContextRef, dict[str, object], str], Awaitable[object]]
+    chat_contexts: Callable[[int], Awaitable[list[ContextRef]]]
+    statistics: Callable[[], Awaitable[str]]
+
+
+Snapshot = HistorySnapshot

@@ -1,0 +1,220 @@
+"""The turn: what is done for a claimed context, from its waiting updates to delivered replies."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
+
+import structlog
+
+from bot.errors import Fenced
+from bot.inbox.facts import Claim, PendingUpdate, TerminalState, Todo
+from bot.observe import metrics
+from bot.transport import texts
+from bot.transport.ingest import WaitingUpdate, parse_waiting
+from bot.transport.rendering import render
+from bot.transport.splitting import split
+from bot.transport.updates import context_keys
+from bot.turn.answering import Question, answer
+from bot.turn.batch import plan_batch
+from bot.turn.commands import CommandCall, Commands
+from bot.turn.journal import TurnJournal, joined_updates
+from bot.turn.outbox import Destination, dump_part, plan_parts
+from bot.turn.services import TurnServices
+from bot.turn.turn_store import Commit
+from memory.errors import Forgotten, MemoryFailure
+from memory.history_store import HistorySnapshot
+
+log = structlog.get_logger()
+
+QUANTUM = 8
+"""Turns of one context in a row, before it goes to the end of the line for the others' sake."""
+
+
+class Settling(Protocol):
+    """Lets a context rest, keeps it for its next turn, or sends it to the end of the line."""
+
+    async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool: ...
+
+
+class Turns:
+    """Works on claimed contexts, one turn after the other."""
+
+    def __init__(self, services: TurnServices, settling: Settling) -> None:
+        self._services = services
+        self._settling = settling
+        self._commands = Commands(services)
+
+    async def work_on(self, claim: Claim) -> None:
+        """Do all there is for the context, or a quantum of it. Cancelled, it hands the context back.
+
+        A turn that breaks is tried again until its update is dead-lettered. Raises Fenced and store errors.
+        """
+        head: int | None = None
+        try:
+            for number in range(1, QUANTUM + 1):
+                todo, snapshot = await self._take(claim)
+                head = todo.updates[0].update_id if todo.updates and not todo.parts else None
+                is_whole = await self._do(claim, todo, snapshot)
+                if not await self._settling.settle(claim, rotate=number == QUANTUM or not is_whole):
+                    return
+        except asyncio.CancelledError:
+            with suppress(Fenced, MemoryFailure):
+                await self._settling.settle(claim, rotate=True, handed_back=head)
+            raise
+
+    async def _take(self, claim: Claim) -> tuple[Todo, HistorySnapshot]:
+        with metrics.TURN_SECONDS.labels("load").time():
+            return await self._services.store.take(claim, window=self._services.limits.window_messages)
+
+    async def _do(self, claim: Claim, todo: Todo, snapshot: HistorySnapshot) -> bool:
+        """One piece of work: what a crash left undelivered, then apologies, then a turn. False: it broke."""
+        try:
+            if todo.parts:
+                await self._services.delivery.resume(claim, todo.parts, sends_begun=todo.sends_begun)
+            elif todo.buried:
+                await self._apologise(claim, todo.buried, snapshot)
+            elif todo.updates:
+                with metrics.TURN_SECONDS.labels("whole").time():
+                    await self._turn(claim, todo, snapshot)
+        except Forgotten:
+            log.info("turn_forgotten", context=claim.ref.context_id)
+        except (Fenced, MemoryFailure):
+            raise
+        except Exception:
+            # The broad catch of the turn: the context goes on, and after three tries without this update.
+            metrics.WORKER_FAILURES.labels("turn").inc()
+            log.exception("turn_broke", context=claim.ref.context_id)
+            return False
+        return True
+
+    async def _turn(self, claim: Claim, todo: Todo, snapshot: HistorySnapshot) -> None:
+        waiting = [parse_waiting(update.payload) for update in todo.updates]
+        batch = plan_batch(waiting, joined=joined_updates(todo.journal), stopped_before=todo.stopped_before)
+        first = batch[0]
+        structlog.contextvars.bind_contextvars(update=first.update_id, chat=first.message.chat_id)
+        if todo.journal:
+            metrics.TURNS_RESUMED.inc()
+            log.info("turn_resumed", steps=len(todo.journal))
+        journal = TurnJournal(
+            self._services.store,
+            claim,
+            epoch=snapshot.epoch,
+            update_ids=[update.update_id for update in batch],
+            found=todo.journal,
+        )
+        if first.admission.action == "refuse":
+            await self._refuse(claim, first, snapshot)
+        elif first.admission.command is not None:
+            await self._command(claim, first, snapshot, journal)
+        else:
+            await self._answer(claim, batch, todo, snapshot, journal)
+
+    async def _answer(
+        self,
+        claim: Claim,
+        batch: Sequence[WaitingUpdate],
+        todo: Todo,
+        snapshot: HistorySnapshot,
+        journal: TurnJournal,
+    ) -> None:
+        if snapshot.created_at is None:
+            await self._register(claim, batch[0])
+        question = Question(
+            claim=claim,
+            batch=batch,
+            snapshot=snapshot,
+            journal=journal,
+            to=_destination(batch[-1]),
+            is_stopped=todo.stopped_before > batch[-1].update_id,
+        )
+        with metrics.TURN_SECONDS.labels("agent").time():
+            given = await answer(self._services, question)
+        commit = Commit(
+            update_ids=[update.update_id for update in batch],
+            epoch=snapshot.epoch,
+            reason=given.reason,
+            messages=given.messages,
+        )
+        await self._reply(claim, commit, given.text, question.to, message_id=given.message_id)
+
+    async def _command(
+        self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot, journal: TurnJournal
+    ) -> None:
+        command = update.admission.command
+        if command is None:
+            raise ValueError("not a command")
+        call = CommandCall(claim=claim, update=update, command=command, snapshot=snapshot, journal=journal)
+        reply = await self._commands.run(call)
+        commit = Commit(
+            update_ids=[update.update_id],
+            epoch=reply.epoch,
+            reason=f"command_{command.name}",
+            starts_conversation=reply.starts_conversation,
+        )
+        await self._reply(claim, commit, reply.text, _destination(update))
+
+    async def _refuse(self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot) -> None:
+        """One polite sentence for each person and chat, and silence from then on."""
+        is_first = await self._services.store.note_refusal(
+            claim.ref, chat_id=update.message.chat_id, sender_id=update.message.sender_id or 0
+        )
+        commit = Commit(
+            update_ids=[update.update_id], epoch=snapshot.epoch, state="refused", reason="not_allowed"
+        )
+        await self._reply(claim, commit, texts.REFUSED if is_first else "", _destination(update))
+
+    async def _apologise(
+        self, claim: Claim, buried: Sequence[PendingUpdate], snapshot: HistorySnapshot
+    ) -> None:
+        metrics.DEAD_LETTERS.inc(len(buried))
+        metrics.FINISHED.labels("dead").inc(len(buried))
+        log.error("dead_letter", updates=[update.update_id for update in buried])
+        update = parse_waiting(buried[-1].payload)
+        commit = Commit(update_ids=[], epoch=snapshot.epoch)
+        await self._reply(claim, commit, texts.BURIED, _destination(update), update_id=update.update_id)
+
+    async def _reply(
+        self,
+        claim: Claim,
+        commit: Commit,
+        text: str,
+        to: Destination,
+        *,
+        message_id: str = "",
+        update_id: int | None = None,
+    ) -> None:
+        """Commit the turn with its rendered reply in the outbox, then deliver that. No text: nothing is sent."""
+        parts = plan_parts(
+            split(render(text)),
+            to,
+            update_id=commit.update_ids[-1] if update_id is None else update_id,
+            epoch=commit.epoch,
+            message_id=message_id,
+        )
+        lines = [dump_part(part) for part in parts]
+        with metrics.TURN_SECONDS.labels("commit").time():
+            await self._services.store.commit(claim, replace(commit, parts=lines))
+        with metrics.TURN_SECONDS.labels("deliver").time():
+            await self._services.delivery.deliver(claim, lines, sends_begun=1)
+        self._count(commit.state, len(commit.update_ids))
+
+    def _count(self, state: TerminalState, updates: int) -> None:
+        metrics.FINISHED.labels(state).inc(updates)
+
+    async def _register(self, claim: Claim, update: WaitingUpdate) -> None:
+        """Note the context of a first message, for operators to list."""
+        message = update.message
+        keys = context_keys(self._services.bot.id, message.chat_id, message.thread_id)
+        await self._services.register(claim.ref, keys, message.chat_title or message.sender_name)
+
+
+def _destination(update: WaitingUpdate) -> Destination:
+    message = update.message
+    is_private = message.chat_type == "private"
+    return Destination(
+        chat_id=message.chat_id,
+        thread_id=message.thread_id,
+        reply_to=None if is_private else message.message_id,
+    )

@@ -1,0 +1,361 @@
+"""The offline model over HTTP, through the real OpenAI client and raw requests."""
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
+
+from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
+from bot.agent.offline_samples import MARKDOWN_SAMPLE
+
+ADD: ChatCompletionToolParam = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "parameters": {
+            "type": "object",
+            "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+            "required": ["a", "b"],
+        },
+    },
+}
+ASK: list[ChatCompletionMessageParam] = [
+    {"role": "system", "content": "You are Mnemogram."},
+    {"role": "user", "content": "my sister Anna lives in Lisbon"},
+    {"role": "assistant", "content": "Noted."},
+    {"role": "user", "content": "where does Anna live?"},
+]
+ANSWER = "Lisbon. You told me: “my sister Anna lives in Lisbon”."
+
+
+@pytest.fixture
+async def base_url() -> AsyncGenerator[str, None]:
+    async with serve_offline_model(chunk_delay_s=0) as url:
+        yield url
+
+
+@pytest.fixture
+async def client(base_url: str) -> AsyncGenerator[openai.AsyncOpenAI, None]:
+    async with openai.AsyncOpenAI(base_url=base_url, api_key="any", max_retries=0) as client:
+        yield client
+
+
+def ask(text: str) -> list[ChatCompletionMessageParam]:
+    return [{"role": "user", "content": text}]
+
+
+async def post(base_url: str, body: Any, *, path: str = "/chat/completions") -> tuple[int, Any]:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    async with httpx.AsyncClient() as client:
+        response = await client.post(f"{base_url}{path}", content=content)
+        return response.status_code, response.json()
+
+
+async def test_a_whole_completion_answers_from_the_prompt(client: openai.AsyncOpenAI) -> None:
+    completion = await client.chat.completions.create(model="gpt-anything", messages=ASK)
+
+    choice = completion.choices[0]
+    assert (choice.message.role, choice.message.content, choice.finish_reason) == (
+        "assistant",
+        ANSWER,
+        "stop",
+    )
+    assert completion.model == "gpt-anything"
+    assert completion.usage is not None
+    assert (
+        completion.usage.total_tokens
+        == completion.usage.prompt_tokens + completion.usage.completion_tokens
+        > 0
+    )
+
+
+async def test_a_stream_has_a_role_then_content_then_the_finish_reason_then_usage(
+    client: openai.AsyncOpenAI,
+) -> None:
+    stream = await client.chat.completions.create(
+        model="m", messages=ASK, stream=True, stream_options={"include_usage": True}
+    )
+    chunks = [chunk async for chunk in stream]
+
+    *spoken, last, usage = chunks
+    assert spoken[0].choices[0].delta.role == "assistant"
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in spoken) == ANSWER
+    assert [chunk.choices[0].finish_reason for chunk in spoken] == [None] * len(spoken)
+    assert last.choices[0].finish_reason == "stop"
+    assert last.choices[0].delta.content is None
+    assert usage.choices == []
+    assert usage.usage is not None
+    assert [chunk.usage for chunk in (*spoken, last) if chunk.usage] == []
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+async def test_a_stream_without_the_option_has_no_usage(client: openai.AsyncOpenAI) -> None:
+    stream = await client.chat.completions.create(model="m", messages=ASK, stream=True)
+
+    assert [
+        chunk.usage for chunk in [chunk async for chunk in stream] if chunk.usage or not chunk.choices
+    ] == []
+
+
+async def test_a_streamed_tool_call_is_put_together_and_its_result_stated(client: openai.AsyncOpenAI) -> None:
+    messages = ask("add 2 and 3")
+    async with client.chat.completions.stream(model="m", messages=messages, tools=[ADD]) as stream:
+        asked = (await stream.get_final_completion()).choices[0]
+    assert asked.finish_reason == "tool_calls"
+    assert asked.message.content is None
+    assert asked.message.tool_calls is not None
+    call = asked.message.tool_calls[0]
+    assert (call.function.name, json.loads(call.function.arguments)) == ("add", {"a": 2, "b": 3})
+
+    called: ChatCompletionMessageParam = {
+        "role": "assistant",
+        "tool_calls": [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": "add", "arguments": call.function.arguments},
+            }
+        ],
+    }
+    result: ChatCompletionMessageParam = {"role": "tool", "tool_call_id": call.id, "content": "5"}
+    answer = await client.chat.completions.create(
+        model="m", messages=[*messages, called, result], tools=[ADD]
+    )
+
+    assert answer.choices[0].message.content == "2 + 3 = 5."
+
+
+async def test_tool_choice_none_calls_nothing(client: openai.AsyncOpenAI) -> None:
+    completion = await client.chat.completions.create(
+        model="m", messages=ask("add 2 and 3"), tools=[ADD], tool_choice="none"
+    )
+
+    assert completion.choices[0].message.tool_calls is None
+
+
+async def test_a_named_tool_is_the_only_one_that_may_be_called(client: openai.AsyncOpenAI) -> None:
+    completion = await client.chat.completions.create(
+        model="m",
+        messages=ask("add 2 and 3"),
+        tools=[ADD],
+        tool_choice={"type": "function", "function": {"name": "other"}},
+    )
+
+    assert completion.choices[0].message.tool_calls is None
+
+
+async def test_a_token_limit_ends_the_text_early(client: openai.AsyncOpenAI) -> None:
+    completion = await client.chat.completions.create(
+        model="m", messages=ask("show me markdown"), max_completion_tokens=5
+    )
+
+    assert completion.choices[0].message.content == MARKDOWN_SAMPLE[:20]
+    assert completion.choices[0].finish_reason == "length"
+
+
+async def test_the_models_are_listed(client: openai.AsyncOpenAI) -> None:
+    assert [model.id async for model in client.models.list()] == [OFFLINE_MODEL]
+    assert (await client.models.retrieve("gpt-any")).id == "gpt-any"
+
+
+async def test_a_long_text_comes_in_many_chunks_but_not_too_many(client: openai.AsyncOpenAI) -> None:
+    stream = await client.chat.completions.create(
+        model="m", messages=ask("write 20000 characters"), stream=True
+    )
+    deltas = [chunk.choices[0].delta.content or "" async for chunk in stream]
+
+    assert len("".join(deltas)) == 20_000
+    assert 100 < len(deltas) <= 402
+
+
+async def test_text_with_a_lone_surrogate_is_answered(base_url: str) -> None:
+    body = b'{"model":"m","messages":[{"role":"user","content":"my \\ud800 cat"},{"role":"user","content":"what cat?"}]}'
+
+    status, answer = await post(base_url, body)
+
+    assert status == 200
+    assert answer["choices"][0]["message"]["content"] == "You told me: “my \ud800 cat”."
+
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+USER = {"role": "user", "content": "hi"}
+
+
+def chat(*messages: Any, **options: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": list(messages), **options}
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        (b"{not json", None, None),
+        (b"[]", None, None),
+        (b"[" * 100_000, None, None),
+        ({"messages": [USER]}, None, None),
+        ({"model": "m"}, "messages", "missing_required_parameter"),
+        (chat(), "messages", "empty_array"),
+        ({"model": "m", "messages": "hi"}, "messages", "invalid_type"),
+        (chat("hi"), "messages[0]", "invalid_type"),
+        (chat({"role": "robot", "content": "hi"}), "messages[0].role", "invalid_value"),
+        (chat({"role": "user", "content": None}), "messages[0].content", None),
+        (chat({"role": "user", "content": 7}), "messages[0].content", "invalid_type"),
+        (chat({"role": "user", "content": []}), "messages[0].content", "empty_array"),
+        (
+            chat({"role": "system", "content": [{"type": "image_url"}]}),
+            "messages[0].content[0].type",
+            "invalid_value",
+        ),
+        (chat({"role": "user", "content": [{"type": []}]}), "messages[0].content[0].type", "invalid_value"),
+        (chat({"role": "user", "name": "Ben Hart", "content": "hi"}), "messages[0].name", "invalid_value"),
+        (chat(USER, {"role": "assistant", "content": None}), "messages[1].content", None),
+        (
+            chat(USER, {"role": "assistant", "content": "x", "tool_calls": []}),
+            "messages[1].tool_calls",
+            "empty_array",
+        ),
+        (chat({**USER, "tool_calls": [CALL]}), "messages[0].tool_calls", "unknown_parameter"),
+        (
+            chat(USER, {"role": "tool", "content": "5"}),
+            "messages[1].tool_call_id",
+            "missing_required_parameter",
+        ),
+        (chat(USER, {"role": "tool", "tool_call_id": "call_1", "content": "5"}), "messages.[1].role", None),
+        (chat(USER, {"role": "assistant", "tool_calls": [CALL]}), "messages.[1].role", None),
+        (chat(USER, {"role": "assistant", "tool_calls": [CALL]}, USER), "messages.[1].role", None),
+        (chat(USER, {"role": "assistant", "tool_calls": [CALL, CALL]}), "messages.[1].tool_calls", None),
+        (
+            chat(
+                USER,
+                {"role": "assistant", "tool_calls": [CALL]},
+                {"role": "tool", "tool_call_id": "call_1", "content": "5"},
+                {"role": "tool", "tool_call_id": "call_1", "content": "5"},
+            ),
+            "messages.[3].role",
+            None,
+        ),
+        (
+            chat(USER, {"role": "assistant", "tool_calls": [{**CALL, "id": "x" * 41}]}),
+            "messages[1].tool_calls[0].id",
+            "string_above_max_length",
+        ),
+        (
+            chat(
+                USER,
+                {"role": "assistant", "tool_calls": [{**CALL, "function": {"name": "add", "arguments": {}}}]},
+            ),
+            "messages[1].tool_calls[0].function.arguments",
+            "invalid_type",
+        ),
+        (chat(USER, tools=[]), "tools", "empty_array"),
+        (chat(USER, tools=[ADD] * 129), "tools", "array_above_max_length"),
+        (chat(USER, tools=["add"]), "tools[0]", "invalid_type"),
+        (
+            chat(USER, tools=[{"type": "function", "function": {"name": "no spaces"}}]),
+            "tools[0].function.name",
+            "invalid_value",
+        ),
+        (
+            chat(
+                USER,
+                tools=[{"type": "function", "function": {"name": "a", "parameters": {"type": "string"}}}],
+            ),
+            "tools[0].function.parameters",
+            "invalid_function_parameters",
+        ),
+        (chat(USER, tool_choice="auto"), "tool_choice", None),
+        (chat(USER, tools=[ADD], tool_choice={"function": "add"}), "tool_choice", "invalid_type"),
+        (chat(USER, stream_options={"include_usage": True}), "stream_options", None),
+        (chat(USER, stream=True, stream_options=[1]), "stream_options", "invalid_type"),
+        (chat(USER, max_tokens=0), "max_tokens", "invalid_value"),
+        (chat(USER, temperature=3), "temperature", "invalid_value"),
+        (chat(USER, response_format={"type": "json_object"}), "response_format", "unsupported_value"),
+        (chat(USER, n=2), "n", "unsupported_value"),
+    ],
+)
+async def test_a_bad_request_is_refused_as_openai_does(
+    base_url: str, body: Any, param: str | None, code: str | None
+) -> None:
+    status, answer = await post(base_url, body)
+
+    assert status == 400
+    assert answer["error"].keys() == {"message", "type", "param", "code"}
+    assert (answer["error"]["type"], answer["error"]["param"], answer["error"]["code"]) == (
+        "invalid_request_error",
+        param,
+        code,
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "text"}}},
+        {"type": "object", "properties": {"a": {"type": "array"}}},
+        {"type": "object", "properties": {"a": {"anyOf": [{"type": "array", "items": {"type": 3}}]}}},
+        {"type": "object", "properties": [], "required": []},
+        {"type": "object", "properties": {}, "required": [1]},
+        {"type": "object", "properties": {"a": {"enum": []}}},
+        {"type": "object", "properties": {"a": 1}},
+        {"type": "object", "$defs": {"D": {"type": "array"}}},
+        [],
+    ],
+)
+async def test_a_tool_schema_with_a_fault_inside_is_refused(base_url: str, schema: Any) -> None:
+    body = chat(USER, tools=[{"type": "function", "function": {"name": "a", "parameters": schema}}])
+
+    status, answer = await post(base_url, body)
+
+    assert (status, answer["error"]["code"]) == (400, "invalid_function_parameters")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+        {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False},
+    ],
+)
+async def test_a_strict_tool_must_close_its_schema(base_url: str, schema: dict[str, Any]) -> None:
+    function = {"name": "a", "strict": True, "parameters": schema}
+
+    status, answer = await post(base_url, chat(USER, tools=[{"type": "function", "function": function}]))
+
+    assert (status, answer["error"]["code"]) == (400, "invalid_function_parameters")
+
+
+async def test_an_unknown_path_is_answered_with_an_error_object(base_url: str) -> None:
+    status, answer = await post(base_url, {}, path="/embeddings")
+
+    assert (status, answer["error"]["type"]) == (404, "invalid_request_error")
+
+
+async def test_it_ends_promptly_in_the_middle_of_a_stream_and_leaves_nothing() -> None:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = asyncio.all_tasks()
+    async with openai.AsyncOpenAI(base_url="http://unset", api_key="any", max_retries=0) as client:
+        async with serve_offline_model(chunk_delay_s=60) as base_url:
+            assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+            stream = await client.with_options(base_url=base_url).chat.completions.create(
+                model="m", messages=ASK, stream=True
+            )
+            await anext(aiter(stream))
+            started = time.monotonic()
+        took = time.monotonic() - started
+
+        with pytest.raises(openai.APIConnectionError):
+            await anext(aiter(stream))
+    assert took < 2
+    assert asyncio.all_tasks() == before
+
+
+async def test_two_can_be_served_at_once() -> None:
+    async with serve_offline_model(chunk_delay_s=0) as one, serve_offline_model(chunk_delay_s=0) as other:
+        assert one != other
+        assert (await post(one, chat(USER)))[0] == (await post(other, chat(USER)))[0] == 200

@@ -1,0 +1,121 @@
+"""Whatever a model writes, Telegram takes what is rendered."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.transport.rendering import render
+from bot.transport.rich_text import TRIMMED, RichText, is_blank, to_spans
+
+MARKS = [
+    "**",
+    "*",
+    "_",
+    "~~",
+    "`",
+    "```",
+    "```py\n",
+    "\n```\n",
+    "\n",
+    "\n\n",
+    "> ",
+    "- ",
+    "1. ",
+    "# ",
+    "|",
+    "||",
+]
+LINKS = [
+    "[",
+    "](https://a.bc)",
+    "](http://localhost)",
+    "](javascript:x)",
+    "![",
+    "<b>",
+    "<https://x.yz>",
+    "$",
+    "$$",
+]
+ODDITIES = [
+    "\\(",
+    "\\)",
+    "\\[",
+    "\\frac{a}{b}",
+    "\\",
+    "&#8232;",
+    "&#x1F600;",
+    "[^1]: x",
+    "---",
+    "- [ ] ",
+    "    ",
+]
+WORDS = [
+    "| a | b |\n|---|---|\n| x | y |\n",
+    "word",
+    "two words",
+    "😀",
+    "👨‍👩‍👧",
+    "e\u0301",
+    "日本",
+    "\r\n",
+    "\x00",
+    "\u200b",
+]
+documents = st.lists(
+    st.sampled_from(MARKS + LINKS + ODDITIES + WORDS) | st.text(max_size=3), max_size=40
+).map("".join)
+FORMATTING = {"bold", "italic", "underline", "strikethrough"}
+CODE_AND_LINKS = {"code", "pre", "text_link"}
+
+
+@given(documents)
+@settings(deadline=None)
+def test_entities_keep_telegrams_rules(markdown: str) -> None:
+    rich = render(markdown)
+
+    spans = to_spans(rich)
+    assert len(spans) == len(rich.entities)
+    for number, span in enumerate(spans):
+        assert rich.text[span.start : span.end].strip()
+        for other in spans[number + 1 :]:
+            if other.start < span.end:
+                assert other.end <= span.end
+                assert span.type != other.type
+                assert span.type not in {"code", "pre"}
+                assert other.type != "blockquote" or span.type in FORMATTING
+                assert not {span.type, other.type} <= CODE_AND_LINKS
+                assert other.type not in {"code", "pre"} or span.type == "blockquote"
+
+
+@given(documents)
+@settings(deadline=None)
+def test_the_text_is_one_that_telegram_leaves_as_it_is(markdown: str) -> None:
+    text = render(markdown).text
+
+    assert text == text.rstrip(TRIMMED)
+    assert not text or not is_blank(text)
+    assert not any(character < " " and character != "\n" for character in text)
+    assert not any(
+        "\ud800" <= character <= "\udfff" or "\u2028" <= character <= "\u202e" for character in text
+    )
+
+
+@given(
+    st.lists(
+        st.sampled_from(["**", "*", "~~b", "<", ">", "|", "||", "\n", " ", "- ", "`c", "#"]) | st.text("abc")
+    )
+)
+@settings(deadline=None)
+def test_no_word_is_lost(pieces: list[str]) -> None:
+    markdown = "".join(pieces)
+
+    letters = "".join(filter(str.isalpha, render(markdown).text))
+
+    assert letters == "".join(filter(str.isalpha, markdown))
+
+
+@given(st.lists(st.text("abcXYZ09éж日😀", min_size=1), min_size=1))
+@settings(deadline=None)
+def test_plain_words_render_as_themselves(words: list[str]) -> None:
+    text = " ".join(words)
+
+    assert render(text) == RichText(text=text)

@@ -1,0 +1,97 @@
+"""Whatever a bot gives, entities end up nested, inside the text, and stay so."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.simulator.entities import QUOTES, STYLES, Entity, nested
+from bot.simulator.entity_finding import find_entities
+from bot.simulator.errors import BadRequest
+from bot.simulator.formatted_text import format_text
+from bot.simulator.utf16 import utf16_length, utf16_slice
+
+KINDS = [*sorted(STYLES | QUOTES), "code", "pre", "text_link", "text_mention", "custom_emoji"]
+TEXTS = st.text(alphabet=st.sampled_from("ab \n\t\r😀é\u202e@#/._1"), max_size=40)
+
+
+def entities(longest: int) -> st.SearchStrategy[list[Entity]]:
+    one = st.builds(
+        Entity,
+        type=st.sampled_from(KINDS),
+        offset=st.integers(0, longest),
+        length=st.integers(1, longest),
+    )
+    return st.lists(one, max_size=12)
+
+
+def crosses(one: Entity, other: Entity) -> bool:
+    return one.offset < other.offset < one.end < other.end
+
+
+@given(entities(30))
+def test_no_two_entities_cross(given_entities: list[Entity]) -> None:
+    shaped = nested(given_entities)
+    assert not [(one, other) for one in shaped for other in shaped if crosses(one, other)]
+
+
+@given(entities(30))
+def test_shaping_twice_changes_nothing_more(given_entities: list[Entity]) -> None:
+    once = nested(given_entities)
+    assert nested(once) == once
+
+
+@given(entities(30))
+def test_only_styles_and_quotes_share_a_place_with_others(given_entities: list[Entity]) -> None:
+    whole = [one for one in nested(given_entities) if one.type not in STYLES | QUOTES]
+    assert all(one.end <= other.offset for one, other in pairwise(whole))
+
+
+@given(entities(30))
+def test_a_style_covers_what_it_was_given_except_code(given_entities: list[Entity]) -> None:
+    shaped = nested(given_entities)
+    code = {place for one in shaped if one.type in {"code", "pre"} for place in range(one.offset, one.end)}
+    for kind in STYLES:
+        given_places = {p for one in given_entities if one.type == kind for p in range(one.offset, one.end)}
+        shaped_places = {p for one in shaped if one.type == kind for p in range(one.offset, one.end)}
+        assert shaped_places == given_places - code
+
+
+@given(TEXTS, entities(45))
+def test_a_text_is_refused_or_its_entities_lie_in_it(text: str, given_entities: list[Entity]) -> None:
+    try:
+        formatted = format_text(text, given_entities)
+    except BadRequest:
+        return
+    assert formatted.text == formatted.text.strip(" \n")
+    for entity in formatted.entities:
+        assert 0 <= entity.offset < entity.end <= formatted.length
+        covered = utf16_slice(formatted.text, entity.offset, entity.length)
+        assert utf16_length(covered) == entity.length
+        assert covered.strip(" \n")
+        assert covered[0] not in " \n"
+
+
+@given(TEXTS, entities(45))
+def test_exactly_the_entities_that_fit_the_text_are_taken(text: str, given_entities: list[Entity]) -> None:
+    boundaries = {utf16_length(text[:index]) for index in range(len(text) + 1)}
+    fits = all(one.offset in boundaries and one.end in boundaries for one in given_entities)
+    try:
+        format_text(text, given_entities)
+    except BadRequest:
+        assert not fits
+    else:
+        assert fits
+
+
+@given(TEXTS)
+def test_formatting_a_formatted_text_changes_nothing(text: str) -> None:
+    once = format_text(text)
+    assert format_text(once.text) == once
+
+
+@given(st.text(max_size=60))
+def test_found_entities_are_apart_and_inside(text: str) -> None:
+    found = find_entities(text)
+    assert all(one.end <= other.offset for one, other in pairwise(found))
+    assert all(one.length > 0 and one.end <= utf16_length(text) for one in found)

@@ -1,0 +1,88 @@
+"""No JSON, however strange, makes reading or admitting an update fail."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.transport.gating import Access, BotIdentity, admit, strip_mention
+from bot.transport.updates import UPDATE_KINDS, parse_command, parse_update
+
+BOT = BotIdentity(id=99, username="bot")
+FIELDS = """
+    message_id chat from sender_chat text caption entities caption_entities user id type is_bot offset
+    length date reply_to_message quote is_topic_message photo data message_thread_id message
+    new_chat_member first_name title forum_topic_created
+"""
+ACTIONS = {"turn", "command", "stop", "refuse", "ignore"}
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+scalars |= st.sampled_from(
+    ["private", "supergroup", "mention", "text_mention", "bot_command", "@bot", "/help", "stop"]
+)
+json: st.SearchStrategy[object] = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS.split()), inner, max_size=8)
+    ),
+    max_leaves=30,
+)
+updates: st.SearchStrategy[dict[str, object]] = st.dictionaries(
+    st.sampled_from(["update_id", *sorted(UPDATE_KINDS)]) | st.text(max_size=5), json, max_size=3
+)
+
+entities = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["mention", "text_mention", "bot_command", "bold"]),
+        "offset": st.integers(-1, 9),
+        "length": st.integers(-1, 9) | st.integers(),
+    }
+)
+plausible: st.SearchStrategy[dict[str, object]] = st.fixed_dictionaries(
+    {
+        "message_id": st.integers(),
+        "chat": st.fixed_dictionaries(
+            {"id": st.integers(), "type": st.sampled_from(["private", "group", "channel"])}
+        ),
+    },
+    optional={
+        "text": st.text(max_size=9) | st.sampled_from(["/help", "/x@bot y", "@bot", "😀 @bot"]),
+        "entities": st.lists(entities, max_size=3),
+        "from": st.fixed_dictionaries({"id": st.integers() | st.just(99), "is_bot": st.booleans()}),
+        "photo": json,
+        "reply_to_message": json,
+    },
+)
+accesses = st.builds(
+    Access,
+    allowed_chat_ids=st.frozensets(st.integers(), max_size=2),
+    allowed_user_ids=st.frozensets(st.integers(), max_size=2),
+    operator_ids=st.frozensets(st.integers(), max_size=2),
+)
+
+
+def as_update(message: dict[str, object]) -> dict[str, object]:
+    return {"update_id": 1, "message": message}
+
+
+@given(updates | plausible.map(as_update), accesses)
+@settings(deadline=None)
+def test_every_object_is_read_and_decided_on(raw: dict[str, object], access: Access) -> None:
+    update = parse_update(raw)
+
+    admission = admit(update, bot=BOT, access=access, commands={"help"})
+
+    assert update.kind in {*UPDATE_KINDS, "unknown"}
+    assert admission.action in ACTIONS
+    assert admission.reason
+    assert (admission.command is not None) == (admission.action == "command") or admission.action == "stop"
+
+
+@given(plausible)
+@settings(deadline=None)
+def test_a_message_with_a_chat_and_an_id_is_always_there(raw: dict[str, object]) -> None:
+    message = parse_update(as_update(raw)).message
+
+    assert message is not None
+    assert message.message_id == raw["message_id"]
+    command = parse_command(message)
+    assert command is None or message.text.lower().removeprefix("/").startswith(command.name)
+    assert strip_mention(message, bot=BOT) in message.text

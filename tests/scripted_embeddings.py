@@ -1,0 +1,83 @@
+"""The embeddings half of the scripted OpenAI server: deterministic vectors, and the ways in which they fail."""
+
+import base64
+import hashlib
+import math
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from bot.agent.offline_request import RequestFault
+from bot.agent.offline_wire import rough_tokens
+
+EmbeddingFailure = Literal[
+    "server_error", "rate_limited", "wrong_dimension", "null", "nan", "nan_text", "hang"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embeddings:
+    """How `/v1/embeddings` behaves: vectors of `dimension`, `delay_s` before each answer, and what goes wrong.
+
+    "nan" sends vectors of NaN, "null" and "nan_text" send null and "NaN" where numbers belong.
+    """
+
+    dimension: int = 64
+    failure: EmbeddingFailure | None = None
+    delay_s: float = 0.0
+
+
+def vector_of(text: str, dimension: int) -> list[float]:
+    """A hashed bag of words of length 1: equal texts are equal, texts that share words are near."""
+    vector = [0.0] * dimension
+    for word in re.findall(r"\w+", text.casefold()):
+        digest = hashlib.sha256(word.encode()).digest()
+        sign = 1.0 if digest[8] % 2 else -1.0
+        vector[int.from_bytes(digest[:8]) % dimension] += sign
+    length = math.sqrt(sum(value * value for value in vector))
+    if length == 0.0:
+        return [1.0] + [0.0] * (dimension - 1)
+    return [value / length for value in vector]
+
+
+def find_embedding_fault(body: Mapping[str, Any]) -> RequestFault | None:
+    """Why OpenAI would refuse an embeddings request, or None."""
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        return RequestFault(message="you must provide a model parameter")
+    if body.get("encoding_format") not in (None, "float", "base64"):
+        return RequestFault(message="Invalid value for 'encoding_format'.", param="encoding_format")
+    texts = _inputs(body)
+    if not 1 <= len(texts) <= 2048 or not all(isinstance(text, str) and text for text in texts):
+        return RequestFault(message="'$.input' is invalid. Please check the API reference.", param="input")
+    return None
+
+
+def embeddings_body(body: Mapping[str, Any], behaviour: Embeddings) -> dict[str, Any]:
+    """The answer to a valid request: one vector per input, in the order of the inputs."""
+    texts = cast("list[str]", _inputs(body))
+    dimension = int(body.get("dimensions") or behaviour.dimension)
+    if behaviour.failure == "wrong_dimension":
+        dimension += 1
+    vectors = [_encoded(vector_of(text, dimension), body, behaviour) for text in texts]
+    data = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)]
+    tokens = sum(rough_tokens(text) for text in texts)
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return {"object": "list", "data": data, "model": body["model"], "usage": usage}
+
+
+def _inputs(body: Mapping[str, Any]) -> Sequence[object]:
+    given: object = body.get("input")
+    return cast("list[object]", given) if isinstance(given, list) else [given]
+
+
+def _encoded(vector: Sequence[float], body: Mapping[str, Any], behaviour: Embeddings) -> str | list[Any]:
+    if behaviour.failure == "null":
+        return [None] * len(vector)
+    if behaviour.failure == "nan_text":
+        return ["NaN"] * len(vector)
+    values = [math.nan] * len(vector) if behaviour.failure == "nan" else list(vector)
+    if body.get("encoding_format") == "base64":
+        return base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode("ascii")
+    return values

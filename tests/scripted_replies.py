@@ -1,0 +1,185 @@
+"""What the scripted OpenAI server can answer a chat request with: good replies and every bad one we know."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from bot.agent.offline_wire import FinishReason, in_pieces
+
+Ending = Literal["done", "close", "hang", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call of a reply; `arguments` is sent as it stands, whether it is JSON or not."""
+
+    name: str
+    arguments: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A refused request: an HTTP status with OpenAI's error object."""
+
+    status: int
+    message: str
+    kind: str = "invalid_request_error"
+    code: str | None = None
+    param: str | None = None
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One answer of the script.
+
+    `pieces` are the content deltas; none mean null content. With an `ending` other than "done" the stream ends
+    after `events` server-sent events, of which the first only carries the role. `gate` is awaited first.
+    """
+
+    pieces: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    finish_reason: FinishReason | None = None
+    failure: Failure | None = None
+    ending: Ending = "done"
+    events: int = 0
+    chunk_delay_s: float = 0.0
+    gate: asyncio.Event | None = None
+
+
+def text(content: str, *, finish_reason: FinishReason = "stop") -> Reply:
+    """A plain text reply, streamed word by word."""
+    return Reply(pieces=in_pieces(content, at_most=10_000), finish_reason=finish_reason)
+
+
+def pieces(*deltas: str) -> Reply:
+    """A text reply with exactly these content deltas."""
+    return Reply(pieces=deltas)
+
+
+def empty() -> Reply:
+    """A reply whose content is the empty string."""
+    return Reply(pieces=("",))
+
+
+def null_content() -> Reply:
+    """A reply with content null and no tool calls."""
+    return Reply()
+
+
+def call(
+    name: str, arguments: Mapping[str, Any] | list[Any] | str = "", *, call_id: str | None = None
+) -> Call:
+    """One tool call; a text is sent raw (malformed JSON, "" for no arguments), anything else as JSON."""
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return Call(name=name, arguments=raw, id=call_id)
+
+
+def calls(*asked: Call, content: str | None = None) -> Reply:
+    """Tool calls in parallel, after some content or none."""
+    spoken = in_pieces(content, at_most=10_000) if content is not None else ()
+    return Reply(pieces=spoken, calls=asked)
+
+
+def cut(content: str, *, after: int) -> Reply:
+    """A stream whose connection is closed after `after` events."""
+    return replace(text(content), ending="close", events=after)
+
+
+def stalled(content: str, *, after: int) -> Reply:
+    """A stream that sends nothing more after `after` events, until the client gives up."""
+    return replace(text(content), ending="hang", events=after)
+
+
+def broken_stream(content: str, *, after: int) -> Reply:
+    """A stream in which an error object takes the place of the events after the first `after`."""
+    return replace(text(content), ending="error", events=after)
+
+
+def hang() -> Reply:
+    """No byte of an answer until the client gives up."""
+    return Reply(ending="hang", events=-1)
+
+
+def slow(content: str, *, chunk_delay_s: float) -> Reply:
+    """A text with `chunk_delay_s` seconds after each event."""
+    return replace(text(content), chunk_delay_s=chunk_delay_s)
+
+
+def held(reply: Reply, *, until: asyncio.Event) -> Reply:
+    """`reply`, but not before `until` is set (in the same event loop)."""
+    return replace(reply, gate=until)
+
+
+def rate_limited(*, retry_after_s: float | None = 1) -> Reply:
+    """A 429 that goes away, with Retry-After unless that is None."""
+    message = "Rate limit reached for requests. Please try again later."
+    failure = Failure(status=429, message=message, kind="requests", code="rate_limit_exceeded")
+    return Reply(failure=replace(failure, retry_after_s=retry_after_s))
+
+
+def quota_exceeded() -> Reply:
+    """The 429 that no retry cures."""
+    message = "You exceeded your current quota, please check your plan and billing details."
+    quota = "insufficient_quota"
+    return Reply(failure=Failure(status=429, message=message, kind=quota, code=quota))
+
+
+def server_error(*, status: int = 500) -> Reply:
+    """A 5xx."""
+    message = "The server had an error while processing your request. Sorry about that!"
+    return Reply(failure=Failure(status=status, message=message, kind="server_error"))
+
+
+def context_too_long() -> Reply:
+    """The 400 for a prompt that exceeds the model's window."""
+    message = (
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+        " Please reduce the length of the messages."
+    )
+    return Reply(
+        failure=Failure(status=400, message=message, code="context_length_exceeded", param="messages")
+    )
+
+
+def unauthorized() -> Reply:
+    """The 401 for a wrong key."""
+    return Reply(failure=Failure(status=401, message="Incorrect API key provided.", code="invalid_api_key"))
+
+
+# What a script file may name; `tool_calls` takes a list of {"name", "arguments", "id"?}.
+_BY_NAME: dict[str, Callable[..., Reply]] = {
+    "text": text,
+    "empty": empty,
+    "null_content": null_content,
+    "cut": cut,
+    "stalled": stalled,
+    "broken_stream": broken_stream,
+    "hang": hang,
+    "slow": slow,
+    "rate_limited": rate_limited,
+    "quota_exceeded": quota_exceeded,
+    "server_error": server_error,
+    "context_too_long": context_too_long,
+    "unauthorized": unauthorized,
+}
+
+
+def reply_from_json(spec: str | Mapping[str, Any]) -> Reply:
+    """The reply that a script file describes: a text, or {"reply": NAME, …} with that function's arguments.
+
+    KeyError or TypeError tell of a name or an argument that there is not.
+    """
+    if isinstance(spec, str):
+        return text(spec)
+    options = dict(spec)
+    name = options.pop("reply")
+    if name == "tool_calls":
+        asked = [
+            call(each["name"], each.get("arguments", ""), call_id=each.get("id")) for each in options["calls"]
+        ]
+        return calls(*asked, content=options.get("content"))
+    return _BY_NAME[name](**options)

@@ -1,0 +1,240 @@
+"""Rendering a model's Markdown as Telegram text and entities."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from bot.transport.entity_rules import is_sendable_url, valid_spans
+from bot.transport.rendering import ConvertedEntity, render
+from bot.transport.rich_text import Entity, RichText, Span
+
+
+def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
+    rich = render(markdown)
+    return rich.text, [tuple(entity.to_dict().values()) for entity in rich.entities]
+
+
+def test_inline_styles_become_entities_of_the_plain_text() -> None:
+    assert shown("a **b** *i* ~~s~~ `c` [l](https://a.bc/d?e=f)") == (
+        "a b i s c l",
+        [
+            ("bold", 2, 1),
+            ("italic", 4, 1),
+            ("strikethrough", 6, 1),
+            ("code", 8, 1),
+            ("text_link", 10, 1, "https://a.bc/d?e=f"),
+        ],
+    )
+
+
+def test_offsets_count_utf16_units() -> None:
+    assert shown("😀 **b😀** `x`") == ("😀 b😀 x", [("bold", 3, 3), ("code", 7, 1)])
+
+
+def test_an_entity_is_the_json_object_of_the_bot_api() -> None:
+    entity = Entity(type="pre", offset=0, length=3, language="py")
+
+    assert entity.to_dict() == {"type": "pre", "offset": 0, "length": 3, "language": "py"}
+
+
+def test_a_code_block_keeps_its_language_and_indentation() -> None:
+    assert shown("```c++ title=x\n  int a;\n```\nafter") == (
+        "  int a;\nafter",
+        [("pre", 0, 8, "c++")],
+    )
+
+
+def test_an_unclosed_code_block_runs_to_the_end() -> None:
+    assert shown("```py\nx = 1") == ("x = 1", [("pre", 0, 5, "py")])
+
+
+def test_headings_are_bold_without_ornaments() -> None:
+    text, entities = shown("# One\ntext\n### Two")
+
+    assert text == "One\ntext\nTwo"
+    assert ("bold", 0, 3) in entities
+    assert ("bold", 9, 3) in entities
+
+
+def test_lists_keep_marks_numbers_and_nesting() -> None:
+    assert shown("- a\n  - b\n\n3. x\n4. y\n\n- [x] done\n- [ ] open") == (
+        "• a\n  • b\n\n3. x\n4. y\n\n☑ done\n☐ open",
+        [],
+    )
+
+
+def test_blocks_inside_the_first_list_stand_on_lines_of_their_own() -> None:
+    assert shown("- a\n  ```\n  c\n  ```\n  after\n- b\n  > q") == (
+        "• a\nc\nafter\n• b\nq",
+        [("pre", 4, 1), ("blockquote", 16, 1)],
+    )
+
+
+def test_a_quote_contains_code_but_no_other_quote() -> None:
+    assert shown("> a\n> > b\n> `c`\n\nd") == ("a\nb\nc\n\nd", [("blockquote", 0, 5), ("code", 4, 1)])
+
+
+def test_bold_is_interrupted_by_the_code_within() -> None:
+    assert shown("**bold `code` on**") == ("bold code on", [("bold", 0, 4), ("code", 5, 4), ("bold", 10, 2)])
+
+
+def test_code_in_a_link_gives_way_to_the_link() -> None:
+    assert shown("[a `b`](https://a.bc)") == ("a b", [("text_link", 0, 3, "https://a.bc")])
+
+
+def test_a_table_is_aligned_monospace_by_display_width() -> None:
+    assert shown("| name | n |\n|---|---|\n| Zoë | 1 |\n| 日本 | 22 |\n| ✅ | $x$ |") == (
+        "name | n\n-----+----\nZoë  | 1\n日本 | 22\n✅   | $x$",
+        [("pre", 0, 46)],
+    )
+
+
+def test_an_empty_cell_is_no_spoiler() -> None:
+    assert shown("| a || b || c |\n|-|-|-|-|-|\n| 1 |2|3|4|5|")[0].startswith("a |   | b |   | c\n")
+
+
+def test_latex_is_readable() -> None:
+    assert shown(r"\(\frac{a}{b}\) and $x^2$") == ("a/b and x^2", [("code", 0, 3), ("code", 8, 3)])
+
+
+def test_latex_in_code_stays_as_it_is() -> None:
+    assert shown("```latex\n\\[ \\frac{a}{b} \\]\n```")[0] == r"\[ \frac{a}{b} \]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "use List<String> and <div> here",
+        "<div>\nblock\n</div>",
+        "<!-- remark -->",
+        "if a || b || c",
+        "||not hidden||",
+        "|| x",
+        "price $5 and $6, ~3 or ~4",
+        "a claim[^1]\n\n[^1]: its source",
+        "*** x",
+        "snake_case_name and 2*3*4",
+        "/start @someone #tag",
+    ],
+)
+def test_what_is_no_markdown_stays_word_for_word(text: str) -> None:
+    assert shown(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("[x](javascript:alert(1))", "x"),
+        ("[x](docs/a.md)", "x"),
+        ("[x](tg://user?id=5)", "x"),
+        ("[x](http://localhost:8080/y)", "x (http://localhost:8080/y)"),
+        ("[x](mailto:a@b.cd)", "x (a@b.cd)"),
+        ("[a@b.cd](mailto:a@b.cd)", "a@b.cd"),
+    ],
+)
+def test_a_link_that_telegram_refuses_is_text(markdown: str, text: str) -> None:
+    assert shown(markdown) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("url", "sendable"),
+    [
+        ("https://example.org", True),
+        ("http://user@example.org:8080/path?q#f", True),
+        ("https://bücher.example/ü", True),
+        ("http://[2001:db8::1]/x", True),
+        ("tg://resolve?domain=x", True),
+        ("https://localhost", False),
+        ("https://example.org:0/", False),
+        ("https://example.org:65536/", False),
+        ("https://exa mple.org", False),
+        ("https://.", False),
+        ("ftp://example.org", False),
+        ("example.org", False),
+        ("tg://user?id=1", False),
+        ("mailto:a@b.cd", False),
+        ("", False),
+    ],
+)
+def test_only_addresses_that_telegram_takes_are_sendable(url: str, sendable: bool) -> None:
+    assert is_sendable_url(url) is sendable
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t ", "\u200b\ufeff", "\x00", "&#8203;", "[](https://a.bc)"])
+def test_blank_text_renders_as_nothing(blank: str) -> None:
+    assert render(blank) == RichText(text="")
+    assert not render(blank)
+
+
+def test_control_characters_go_as_telegram_takes_them_out() -> None:
+    assert shown("a\r\nb\x00c\u202ed\ue000 \ud800x\ufdd0")[0] == "a\nb cd\ue000 \ufffdx"
+
+
+def test_a_control_character_written_as_a_reference_does_not_move_entities() -> None:
+    assert shown("a&#8232;**b**") == ("a b", [("bold", 2, 1)])
+
+
+def test_the_text_is_trimmed_with_its_entities() -> None:
+    assert shown("\n\n  **a** b  \n\n") == ("a b", [("bold", 0, 1)])
+
+
+class ParserPanic(BaseException):
+    """Stands for the panic of the Rust parser."""
+
+
+ParserPanic.__name__ = "PanicException"
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, RecursionError, ParserPanic])
+def test_a_failing_converter_leaves_the_plain_text(failure: type[BaseException]) -> None:
+    def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
+        raise failure
+
+    assert render(" **a** <b> ", convert=convert) == RichText(text="**a** <b>")
+
+
+def test_an_interrupt_is_not_taken_for_a_failure_of_the_converter() -> None:
+    def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        render("a", convert=convert)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**a** " * 20_000,
+        "```\n" * 20_000 + "x",
+        "$$$$\n" * 15_000 + "x",
+        "|" * 50_000 + "\n" + "|-" * 20_000 + "\n|x",
+    ],
+)
+def test_text_that_would_take_long_to_convert_stays_plain(text: str) -> None:
+    assert render(text) == RichText(text=text.strip(" \n"))
+
+
+def test_many_unclosed_formulas_are_left_alone() -> None:
+    assert render("\\[a" * 20_000).text == "[a" * 20_000
+
+
+def test_invalid_ranges_are_dropped_cut_or_merged() -> None:
+    text = "abcdefghij"
+    spans = [
+        Span(-1, 3, "bold"),
+        Span(4, 11, "bold"),
+        Span(3, 3, "bold"),
+        Span(0, 1, "custom_emoji"),
+        Span(0, 4, "bold"),
+        Span(4, 6, "bold"),
+        Span(3, 8, "italic"),
+        Span(7, 9, "code"),
+        Span(8, 10, "pre"),
+    ]
+
+    assert valid_spans(text, spans) == [
+        Span(0, 6, "bold"),
+        Span(3, 6, "italic"),
+        Span(6, 7, "italic"),
+        Span(7, 9, "code"),
+    ]

@@ -1,0 +1,283 @@
+"""Reading raw Bot API updates."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.transport.rich_text import utf16_slice
+from bot.transport.updates import (
+    Callback,
+    Command,
+    IncomingMessage,
+    Membership,
+    MessageEntity,
+    ParsedUpdate,
+    ReplyTo,
+    context_keys,
+    parse_command,
+    parse_update,
+)
+
+ANNA: dict[str, object] = {
+    "id": 7,
+    "is_bot": False,
+    "first_name": "Anna",
+    "last_name": "Silva",
+    "username": "anna",
+    "language_code": "pt",
+}
+GROUP: dict[str, object] = {"id": -100, "type": "supergroup", "title": "Garden"}
+PRIVATE: dict[str, object] = {"id": 7, "type": "private", "first_name": "Anna"}
+BOLD: dict[str, object] = {"type": "bold", "offset": 0, "length": 2}
+PLAIN = IncomingMessage(
+    update_id=5,
+    chat_id=-100,
+    chat_type="supergroup",
+    chat_title="Garden",
+    thread_id=None,
+    message_id=11,
+    date=1_700_000_000,
+    edit_date=None,
+    sender_id=7,
+    sender_name="Anna Silva",
+    sender_username="anna",
+    is_bot=False,
+    is_automatic_forward=False,
+    language_code="pt",
+    kind="text",
+    text="hello",
+    entities=(),
+    reply_to=None,
+    migrate_to_chat_id=None,
+    migrate_from_chat_id=None,
+)
+
+
+def raw_message(**fields: object) -> dict[str, object]:
+    return {"message_id": 11, "date": 1_700_000_000, "chat": GROUP, "from": ANNA} | fields
+
+
+def parsed(**fields: object) -> IncomingMessage:
+    update = parse_update({"update_id": 5, "message": raw_message(**fields)})
+    assert update.message is not None
+    return update.message
+
+
+def test_a_text_message_is_read_whole() -> None:
+    raw = {"update_id": 5, "message": raw_message(text="hello", brand_new_field={"x": [1]})}
+
+    assert parse_update(raw) == ParsedUpdate(update_id=5, kind="message", message=PLAIN)
+
+
+def test_an_edited_message_has_its_kind_and_edit_date() -> None:
+    raw = {"update_id": 5, "edited_message": raw_message(text="hello", edit_date=1_700_000_009)}
+
+    assert parse_update(raw) == ParsedUpdate(
+        update_id=5, kind="edited_message", message=replace(PLAIN, edit_date=1_700_000_009)
+    )
+
+
+def test_a_caption_is_the_text_with_its_own_entities() -> None:
+    message = parsed(photo=["a photo"], caption="hi", caption_entities=[BOLD], entities=[{"type": "x"}])
+
+    assert (message.kind, message.text) == ("caption", "hi")
+    assert message.entities == (MessageEntity(type="bold", offset=0, length=2),)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ({"photo": ["a photo"]}, "photo"),
+        ({"animation": "a file", "document": "a file"}, "animation"),
+        ({"venue": "a place", "location": "a place"}, "venue"),
+        ({"voice": "a file"}, "voice"),
+        ({"new_chat_members": [ANNA]}, "service"),
+        ({"something_new": 1}, "service"),
+        ({"text": ""}, "service"),
+    ],
+)
+def test_the_kind_names_what_was_sent(content: dict[str, object], kind: str) -> None:
+    assert (parsed(**content).kind, parsed(**content).text) == (kind, "")
+
+
+def test_entities_keep_their_options() -> None:
+    entities = [
+        {"type": "text_mention", "offset": 0, "length": 1, "user": ANNA},
+        {"type": "pre", "offset": 1, "length": 1, "language": "py"},
+        {"type": "text_link", "offset": 2, "length": 1, "url": "https://a.bc"},
+        {"type": "bold", "offset": "3", "length": 1},
+        "bold",
+    ]
+
+    assert parsed(text="hello", entities=entities).entities == (
+        MessageEntity(type="text_mention", offset=0, length=1, user_id=7),
+        MessageEntity(type="pre", offset=1, length=1, language="py"),
+        MessageEntity(type="text_link", offset=2, length=1, url="https://a.bc"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "thread_id"),
+    [
+        ({"message_thread_id": 9, "is_topic_message": True}, 9),
+        ({"message_thread_id": 9}, None),
+        ({"message_thread_id": 9, "is_topic_message": False}, None),
+        ({}, None),
+    ],
+)
+def test_only_a_topic_has_a_thread(fields: dict[str, object], thread_id: int | None) -> None:
+    assert parsed(text="hello", **fields).thread_id == thread_id
+
+
+def test_an_anonymous_administrator_writes_as_the_chat() -> None:
+    anonymous = {"id": 1087968824, "is_bot": True, "first_name": "Group"}
+
+    message = parsed(text="hello", sender_chat=GROUP, **{"from": anonymous})
+
+    assert (message.sender_id, message.sender_name, message.is_bot) == (-100, "Garden", False)
+
+
+def test_a_channel_post_has_no_person() -> None:
+    update = parse_update(
+        {"update_id": 5, "channel_post": {"message_id": 1, "chat": {"id": -5, "type": "channel"}}}
+    )
+
+    assert update.message is not None
+    assert (update.message.sender_id, update.message.sender_name, update.message.date) == (None, "", 0)
+
+
+@pytest.mark.parametrize(
+    ("person", "name"),
+    [
+        ({"id": 1, "first_name": "A", "last_name": "B", "username": "u"}, "A B"),
+        ({"id": 1, "first_name": "A"}, "A"),
+        ({"id": 1, "username": "u"}, "u"),
+        ({"id": 1}, "1"),
+    ],
+)
+def test_a_person_is_called_by_the_best_name_there_is(person: dict[str, object], name: str) -> None:
+    assert parsed(text="hello", **{"from": person}).sender_name == name
+
+
+def test_a_reply_names_what_it_answers() -> None:
+    replied = {
+        "message_id": 3,
+        "chat": GROUP,
+        "from": ANNA,
+        "caption": "a picture of the garden",
+        "photo": ["a photo"],
+    }
+
+    message = parsed(text="hello", reply_to_message=replied, quote={"text": "the garden", "position": 13})
+
+    assert message.reply_to == ReplyTo(
+        message_id=3,
+        sender_id=7,
+        sender_name="Anna Silva",
+        text="a picture of the garden",
+        quote="the garden",
+    )
+
+
+def test_a_message_of_a_topic_is_no_reply_to_the_topics_creation() -> None:
+    created = {"message_id": 9, "chat": GROUP, "from": ANNA, "forum_topic_created": {"name": "t"}}
+
+    assert parsed(text="hello", reply_to_message=created).reply_to is None
+
+
+def test_a_migration_names_the_other_chat() -> None:
+    assert parsed(migrate_to_chat_id=-1001).migrate_to_chat_id == -1001
+    assert parsed(migrate_from_chat_id=-1).migrate_from_chat_id == -1
+
+
+def test_a_pressed_button_has_its_data_and_message() -> None:
+    raw = {
+        "update_id": 6,
+        "callback_query": {"id": "q", "from": ANNA, "data": "stop", "message": raw_message(text="hello")},
+    }
+
+    assert parse_update(raw) == ParsedUpdate(
+        update_id=6,
+        kind="callback_query",
+        message=replace(PLAIN, update_id=6),
+        callback=Callback(id="q", data="stop", sender_id=7, sender_name="Anna Silva"),
+    )
+
+
+def test_a_change_of_membership_has_both_statuses() -> None:
+    bot = {"id": 99, "is_bot": True, "first_name": "Bot"}
+    change = {
+        "chat": GROUP,
+        "from": ANNA,
+        "old_chat_member": {"status": "left", "user": bot},
+        "new_chat_member": {"status": "member", "user": bot},
+    }
+
+    assert parse_update({"update_id": 6, "my_chat_member": change}).membership == Membership(
+        chat_id=-100,
+        chat_type="supergroup",
+        chat_title="Garden",
+        user_id=99,
+        actor_id=7,
+        actor_name="Anna Silva",
+        old_status="left",
+        new_status="member",
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ({}, ParsedUpdate(update_id=0, kind="unknown")),
+        ({"update_id": True}, ParsedUpdate(update_id=0, kind="unknown")),
+        ({"update_id": 1, "new_kind": {"chat": GROUP}}, ParsedUpdate(update_id=1, kind="unknown")),
+        ({"update_id": 1, "poll": {}}, ParsedUpdate(update_id=1, kind="poll")),
+        ({"update_id": 1, "message": []}, ParsedUpdate(update_id=1, kind="message")),
+        (
+            {"update_id": 1, "message": {"chat": {"id": "7"}, "message_id": 1}},
+            ParsedUpdate(update_id=1, kind="message"),
+        ),
+        ({"update_id": 1, "message": {"chat": PRIVATE}}, ParsedUpdate(update_id=1, kind="message")),
+        ({"update_id": 1, "my_chat_member": {}}, ParsedUpdate(update_id=1, kind="my_chat_member")),
+    ],
+)
+def test_what_cannot_be_read_is_left_empty(raw: dict[str, object], expected: ParsedUpdate) -> None:
+    assert parse_update(raw) == expected
+
+
+def command(text: str, length: int, offset: int = 0) -> Command | None:
+    entity = MessageEntity(type="bot_command", offset=offset, length=length)
+    return parse_command(replace(PLAIN, text=text, entities=(entity,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [
+        ("/reset", 6, Command(name="reset", argument="", mention="")),
+        ("/Reset  all \n", 6, Command(name="reset", argument="all", mention="")),
+        ("/reset@OtherBot 😀 all", 15, Command(name="reset", argument="😀 all", mention="OtherBot")),
+        ("/", 1, None),
+        ("/reset", 60, None),
+        ("/reset", -1, None),
+    ],
+)
+def test_a_leading_command_is_taken_apart(text: str, length: int, expected: Command | None) -> None:
+    assert command(text, length) == expected
+
+
+def test_a_command_elsewhere_in_the_text_is_none() -> None:
+    assert command("say /reset", 6, offset=4) is None
+    assert parse_command(replace(PLAIN, text="/reset")) is None
+
+
+@pytest.mark.parametrize(
+    ("offset", "length", "part"),
+    [(0, 2, "😀"), (2, 1, "a"), (0, 1, ""), (1, 2, ""), (2, 9, ""), (-1, 3, ""), (3, 0, "")],
+)
+def test_a_range_is_cut_out_by_utf16_units(offset: int, length: int, part: str) -> None:
+    assert utf16_slice("😀a", offset, length) == part
+
+
+def test_m02_a_context_is_keyed_by_bot_chat_and_topic() -> None:
+    assert context_keys(1, -100, None) == {"bot_id": 1, "chat_id": -100}
+    assert context_keys(1, -100, 9) == {"bot_id": 1, "chat_id": -100, "message_thread_id": 9}
