@@ -22,7 +22,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from bot.agent.offline_request import RequestFault, find_fault, read_body
-from bot.agent.offline_serving import LoopbackServer, serve_on_loopback
+from bot.serving import HttpServer, serve_http
 from bot.agent.offline_wire import (
     DONE,
     WireCompletion,
@@ -110,7 +110,7 @@ async def scripted_openai(
     """
     scripted = ScriptedOpenAI(base_url="", embeddings=embeddings or Embeddings())
     endpoint = _Endpoint(scripted, behaviour_of(script), log)
-    async with serve_on_loopback(endpoint.app(), port=port) as server:
+    async with serve_http(endpoint.app(), port=port) as server:
         endpoint.server = server
         scripted.base_url = f"{server.origin}/v1"
         yield scripted
@@ -118,7 +118,7 @@ async def scripted_openai(
 
 class _Endpoint:
     def __init__(self, scripted: ScriptedOpenAI, behave: Behaviour, log: Path | None) -> None:
-        self.server: LoopbackServer | None = None
+        self.server: HttpServer | None = None
         self._scripted = scripted
         self._behave = behave
         self._log = log

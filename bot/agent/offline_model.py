@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from bot.agent.offline_reply import reply_to
 from bot.agent.offline_request import RequestFault, find_fault, read_body
-from bot.agent.offline_serving import serve_on_loopback
+from bot.serving import serve_http
 from bot.agent.offline_wire import (
     DONE,
     WireCompletion,
@@ -37,7 +37,7 @@ _MOST_CHUNKS = 400  # keeps the longest text within seconds at the usual delay
 @asynccontextmanager
 async def serve_offline_model(*, chunk_delay_s: float = 0.015) -> AsyncGenerator[str, None]:
     """The base URL (`http://127.0.0.1:PORT/v1`) of an offline model that ends with the block."""
-    async with serve_on_loopback(create_offline_model_app(chunk_delay_s=chunk_delay_s)) as server:
+    async with serve_http(create_offline_model_app(chunk_delay_s=chunk_delay_s)) as server:
         yield f"{server.origin}/v1"
 
 

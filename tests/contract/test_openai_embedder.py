@@ -12,7 +12,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.agent.offline_serving import serve_on_loopback
+from bot.serving import serve_http
 from memory.embedding import (
     EmbeddingError,
     EmbeddingInvalid,
@@ -53,7 +53,7 @@ async def answering(
         await Request(scope, receive).body()
         await Response(content, status, {"retry-after-ms": "1"}, kind)(scope, receive, send)
 
-    async with serve_on_loopback(app) as running:
+    async with serve_http(app) as running:
         yield f"{running.origin}/v1"
 
 

@@ -1,0 +1,131 @@
+"""Opens the stores: Redis and Qdrant by URL, or the embedded ones, and the embedder; the same code for both."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from bot.errors import SettingsInvalid
+from bot.settings import Settings
+from memory import keys
+from memory.durability import check_store
+from memory.embedded.index_server import open_index_server
+from memory.embedded.valkey import open_valkey
+from memory.embedding import Embedder
+from memory.errors import StoreUnavailable
+from memory.minilm_embedder import MiniLMEmbedder
+from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
+from memory.qdrant_index import QdrantIndex, open_qdrant
+from memory.recall import Recall
+from memory.redis_client import RedisClient, open_redis
+from memory.redis_history import RedisHistory
+
+log = structlog.get_logger()
+
+PAUSE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """What every command works with. `qdrant_url` and `qdrant_key` are for the doctor; the key is a secret."""
+
+    redis: RedisClient
+    history: RedisHistory
+    recall: Recall
+    index: QdrantIndex
+    embedder: Embedder
+    partitions: int
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncGenerator[Stores]:
+    """The stores of these settings; embedded servers end with their last user.
+
+    `is_patient` waits for a Redis that does not answer yet; otherwise StoreUnavailable is raised. Raises
+    SettingsInvalid for a store that would lose data, and for a changed PARTITIONS.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            async with asyncio.TaskGroup() as opening:
+                redis_url = opening.create_task(_redis_url(settings, stack), name="open-redis")
+                qdrant = opening.create_task(_qdrant_place(settings, stack), name="open-qdrant")
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        redis = await stack.enter_async_context(open_redis(redis_url.result()))
+        await _wait_for(redis, is_patient=is_patient)
+        await _check_durable(redis, settings)
+        await _fix_partitions(redis, settings.partitions)
+        url, api_key = qdrant.result()
+        client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
+        embedder = await _open_embedder(settings, stack)
+        index = QdrantIndex(client, embedder.identity)
+        yield Stores(
+            redis=redis,
+            history=RedisHistory(redis),
+            recall=Recall(embedder, index),
+            index=index,
+            embedder=embedder,
+            partitions=settings.partitions,
+        )
+
+
+async def _redis_url(settings: Settings, stack: AsyncExitStack) -> str:
+    if settings.redis_url is not None:
+        return settings.redis_url.get_secret_value()
+    return await stack.enter_async_context(open_valkey(settings.data_dir))
+
+
+async def _qdrant_place(settings: Settings, stack: AsyncExitStack) -> tuple[str, str | None]:
+    if settings.qdrant_url is not None:
+        key = settings.qdrant_api_key
+        return settings.qdrant_url, key.get_secret_value() if key else None
+    endpoint = await stack.enter_async_context(open_index_server(settings.data_dir))
+    return endpoint.url, endpoint.api_key
+
+
+async def _open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
+    if settings.is_embedding_embedded:
+        return MiniLMEmbedder()
+    key = settings.openai_api_key
+    embedder = await open_openai_embedder(
+        EmbeddingEndpoint(
+            model=settings.openai_embedding_model,
+            api_key=key.get_secret_value() if key else None,
+            base_url=settings.openai_base_url,
+        )
+    )
+    stack.push_async_callback(embedder.close)
+    return embedder
+
+
+async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:
+    while True:
+        try:
+            await redis.call("PING")
+        except StoreUnavailable as error:
+            if not is_patient:
+                raise
+            log.warning("waiting_for_redis", setting="REDIS_URL", error=str(error), retry_in_s=PAUSE_S)
+            await asyncio.sleep(PAUSE_S)
+        else:
+            return
+
+
+async def _check_durable(redis: RedisClient, settings: Settings) -> None:
+    """A store that would lose or evict is refused where it is named by REDIS_URL, and said otherwise."""
+    is_external = settings.redis_url is not None
+    durability = await check_store(redis, is_external=is_external)
+    if durability.problems and is_external and not settings.allow_unsafe_store:
+        raise SettingsInvalid(list(durability.problems))
+    for problem in durability.problems:
+        log.warning("unsafe_store", problem=problem)
+
+
+async def _fix_partitions(redis: RedisClient, wanted: int) -> None:
+    """The number of partitions is what the first start said: with another one, chats would lose their memory."""
+    await redis.call("SET", keys.partitions_key(), wanted, "NX")
+    fixed = int(await redis.call("GET", keys.partitions_key()))
+    if fixed != wanted:
+        raise SettingsInvalid([f"PARTITIONS: this store was begun with {fixed}, and that cannot change"])

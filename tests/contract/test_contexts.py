@@ -1,0 +1,52 @@
+"""The registry of contexts on the real store."""
+
+import asyncio
+
+from memory.contexts import forget, get_or_create, list_contexts
+from memory.redis_client import RedisClient, open_redis
+from tests.messages import a_ref
+
+KEYS = {"bot_id": 7, "chat_id": 1}
+
+
+async def test_m01_two_first_messages_at_the_same_instant_create_one_context(
+    redis: RedisClient, redis_url: str
+) -> None:
+    async with open_redis(redis_url) as another_process:
+        made = await asyncio.gather(
+            *(
+                get_or_create(client, a_ref(), context_keys=KEYS, title="Anna", now=float(n))
+                for n, client in enumerate([redis, another_process] * 20)
+            )
+        )
+    assert len({context.created_at for context in made}) == 1
+    assert await list_contexts(redis, [0]) == [made[0]]
+
+
+async def test_m01_a_context_that_exists_is_got_with_its_keys_and_its_birth(redis: RedisClient) -> None:
+    created = await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
+    got = await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=9.0)
+    assert got == created
+    assert (got.keys, got.title, got.created_at) == (KEYS, "Anna", 5.5)
+
+
+async def test_a_new_title_replaces_the_old_one_and_nothing_else(redis: RedisClient) -> None:
+    await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
+    renamed = await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna & Ben", now=9.0)
+    assert (renamed.title, renamed.created_at) == ("Anna & Ben", 5.5)
+    assert await list_contexts(redis, [0]) == [renamed]
+
+
+async def test_getting_a_known_context_is_one_round_trip(redis: RedisClient) -> None:
+    await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
+    before = redis.round_trips
+    await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
+    assert redis.round_trips == before + 1
+
+
+async def test_contexts_are_listed_oldest_first_and_forgotten_one_by_one(redis: RedisClient) -> None:
+    for chat_id, now in ((1, 30.0), (2, 10.0), (3, 20.0)):
+        await get_or_create(redis, a_ref(chat_id), context_keys={"chat_id": chat_id}, title="", now=now)
+    assert await forget(redis, a_ref(3)) is True
+    assert await forget(redis, a_ref(3)) is False
+    assert [context.ref for context in await list_contexts(redis, [0, 1])] == [a_ref(2), a_ref(1)]

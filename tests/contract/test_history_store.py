@@ -1,0 +1,299 @@
+"""What every HistoryStore does, on the real store and on the one for tests; and what only Redis adds."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Protocol
+
+import pytest
+
+from memory.errors import Forgotten
+from memory.history_paging import newest_first, oldest_first
+from memory.history_store import HistoryStore
+from memory.keys import (
+    ContextRef,
+    context_key,
+    contexts_key,
+    epoch_key,
+    messages_key,
+    meta_key,
+    order_key,
+    partition_key,
+    telegram_key,
+    work_key,
+)
+from memory.message import Sender
+from memory.redis_client import RedisClient, load_script, open_redis
+from memory.redis_history import RedisHistory, load_call, parse_snapshot
+from memory.testing_stores import InMemoryHistory
+from tests.messages import a_message, a_ref, ids, some_messages
+from tests.stores import all_keys
+
+REF = a_ref()
+
+
+class Store(HistoryStore, Protocol):
+    async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int: ...
+
+
+@pytest.fixture(params=["redis", "memory"])
+async def store(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Store]:
+    if request.param == "memory":
+        yield InMemoryHistory()
+        return
+    async with open_redis(redis_url) as redis:
+        await redis.call("FLUSHALL")
+        yield RedisHistory(redis)
+
+
+async def test_an_unknown_context_is_empty(store: Store) -> None:
+    snapshot = await store.load(REF, limit=10)
+    assert (snapshot.epoch, snapshot.count, snapshot.next_sequence) == (0, 0, 0)
+    assert snapshot.newest == ()
+    assert snapshot.created_at is None
+    assert await store.page(REF, limit=10) == []
+
+
+async def test_a_message_comes_back_as_it_was_appended(store: Store) -> None:
+    message = replace(
+        a_message(text='say "\u2028" <|endoftext|> \U0001f44d\x00'),
+        sender=Sender(id=-5, name="Zoë 'x'"),
+        telegram_message_id=77,
+        is_stopped=True,
+    )
+    appended = await store.append(REF, [message], epoch=0)
+    assert appended == [replace(message, sequence=0)]
+    assert (await store.load(REF, limit=1)).newest == (replace(message, sequence=0),)
+
+
+async def test_messages_are_numbered_in_the_order_they_were_appended(store: Store) -> None:
+    await store.append(REF, some_messages(3), epoch=0)
+    appended = await store.append(REF, some_messages(2, start=3), epoch=0)
+    assert [message.sequence for message in appended] == [3, 4]
+    assert ids((await store.load(REF, limit=10)).newest) == ["m0", "m1", "m2", "m3", "m4"]
+
+
+async def test_a_message_appended_twice_is_kept_once_with_its_first_sequence(store: Store) -> None:
+    await store.append(REF, some_messages(2), epoch=0)
+    again = await store.append(REF, [a_message("m0", "other"), a_message("m2")], epoch=0)
+    assert [message.sequence for message in again] == [0, 2]
+    assert [message.text for message in (await store.load(REF, limit=9)).newest] == [
+        "text 0",
+        "text 1",
+        "hello",
+    ]
+
+
+async def test_a_load_gives_the_newest_oldest_first_and_counts_all(store: Store) -> None:
+    await store.append(REF, some_messages(7), epoch=0)
+    snapshot = await store.load(REF, limit=3)
+    assert ids(snapshot.newest) == ["m4", "m5", "m6"]
+    assert (snapshot.count, snapshot.conversation_count, snapshot.next_sequence) == (7, 7, 7)
+    assert snapshot.created_at == 1000.5
+    assert not snapshot.is_whole_conversation
+    assert (await store.load(REF, limit=7)).is_whole_conversation
+    assert (await store.load(REF, limit=0)).newest == ()
+
+
+async def test_pages_lead_back_through_the_history_and_end_with_an_empty_one(store: Store) -> None:
+    await store.append(REF, some_messages(5), epoch=0)
+    first = await store.page(REF, limit=2)
+    second = await store.page(REF, before_sequence=first[-1].sequence, limit=2)
+    third = await store.page(REF, before_sequence=second[-1].sequence, limit=2)
+    assert [ids(page) for page in (first, second, third)] == [["m4", "m3"], ["m2", "m1"], ["m0"]]
+    assert await store.page(REF, before_sequence=0, limit=2) == []
+
+
+async def test_pages_lead_forward_from_the_beginning(store: Store) -> None:
+    await store.append(REF, some_messages(5), epoch=0)
+    assert ids(await store.page(REF, after_sequence=-1, limit=2)) == ["m0", "m1"]
+    assert ids(await store.page(REF, after_sequence=1, limit=9)) == ["m2", "m3", "m4"]
+    assert await store.page(REF, after_sequence=4, limit=9) == []
+
+
+async def test_a_history_longer_than_a_page_reads_whole_in_both_directions(store: Store) -> None:
+    await store.append(REF, some_messages(250), epoch=0)
+    wanted = [f"m{number}" for number in range(250)]
+    assert [message.id async for message in oldest_first(store, REF)] == wanted
+    assert [message.id async for message in newest_first(store, REF)] == wanted[::-1]
+
+
+async def test_messages_are_got_by_id_and_missing_ones_left_out(store: Store) -> None:
+    await store.append(REF, some_messages(3), epoch=0)
+    got = await store.get(REF, ["m2", "nothing", "m0"])
+    assert {key: message.sequence for key, message in got.items()} == {"m2": 2, "m0": 0}
+    assert await store.get(REF, []) == {}
+
+
+async def test_deleted_messages_are_gone_and_the_others_keep_their_sequences(store: Store) -> None:
+    await store.append(REF, some_messages(4), epoch=0)
+    assert await store.delete(REF, ["m1", "m3", "nothing"], epoch=0) == 2
+    assert await store.delete(REF, ["m1"], epoch=0) == 0
+    await store.append(REF, [a_message("m4")], epoch=0)
+    snapshot = await store.load(REF, limit=9)
+    assert [(message.id, message.sequence) for message in snapshot.newest] == [
+        ("m0", 0),
+        ("m2", 2),
+        ("m4", 4),
+    ]
+    assert snapshot.count == 3
+
+
+async def test_erasing_leaves_nothing_and_begins_an_epoch(store: Store) -> None:
+    await store.append(REF, some_messages(4), epoch=0)
+    erased = await store.erase(REF)
+    assert (erased.epoch, erased.messages) == (1, 4)
+    snapshot = await store.load(REF, limit=9)
+    assert (snapshot.epoch, snapshot.count, snapshot.next_sequence) == (1, 0, 0)
+    assert snapshot.created_at is None
+    assert await store.get(REF, ["m0"]) == {}
+
+
+async def test_work_that_began_before_a_reset_is_forgotten_and_writes_nothing(store: Store) -> None:
+    await store.append(REF, some_messages(1), epoch=0)
+    await store.erase(REF)
+    await store.append(REF, [a_message("kept")], epoch=1)
+    with pytest.raises(Forgotten):
+        await store.append(REF, some_messages(1), epoch=0)
+    with pytest.raises(Forgotten):
+        await store.delete(REF, ["kept"], epoch=0)
+    with pytest.raises(Forgotten):
+        await store.start_conversation(REF, epoch=0)
+    snapshot = await store.load(REF, limit=9)
+    assert ids(snapshot.newest) == ["kept"]
+    assert snapshot.conversation_start == 0
+
+
+async def test_a_new_conversation_hides_the_old_messages_and_keeps_them(store: Store) -> None:
+    await store.append(REF, some_messages(3), epoch=0)
+    assert await store.start_conversation(REF, epoch=0) == 3
+    assert (await store.load(REF, limit=9)).newest == ()
+    await store.append(REF, [a_message("new")], epoch=0)
+    snapshot = await store.load(REF, limit=9)
+    assert ids(snapshot.newest) == ["new"]
+    assert (snapshot.count, snapshot.conversation_count, snapshot.conversation_start) == (4, 1, 3)
+    assert ids(await store.page(REF, limit=9)) == ["new"]
+    assert ids(await store.page(REF, after_sequence=-1, limit=9)) == ["new"]
+    assert ids(await store.page(REF, limit=9, whole=True)) == ["new", "m2", "m1", "m0"]
+    assert ids(await store.page(REF, after_sequence=-1, limit=2, whole=True)) == ["m0", "m1"]
+    assert list(await store.get(REF, ["m0"])) == ["m0"]
+
+
+async def test_contexts_do_not_see_each_other(store: Store) -> None:
+    await store.append(REF, some_messages(2), epoch=0)
+    other = a_ref(2)
+    await store.append(other, [a_message("m0", "the other's")], epoch=0)
+    await store.erase(other)
+    assert (await store.load(REF, limit=9)).count == 2
+    assert (await store.load(other, limit=9)).count == 0
+    assert await store.get(other, ["m1"]) == {}
+
+
+async def test_two_writers_at_once_lose_nothing(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    writes = [store.append(REF, [a_message(f"w{n}")], epoch=0) for n in range(40)]
+    appended = await asyncio.gather(*writes)
+    assert sorted(message.sequence or 0 for (message,) in appended) == list(range(40))
+    assert (await store.load(REF, limit=0)).count == 40
+
+
+async def test_user_and_assistant_messages_with_text_queue_index_work_once(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    messages = [
+        a_message("u", "Anna lives in Lisbon"),
+        a_message("a", "Noted.", role="assistant"),
+        a_message("blank", " \n\t"),
+        a_message("s", "Be kind.", role="system"),
+        a_message("t", "42", role="tool"),
+    ]
+    await store.append(REF, messages, epoch=0)
+    await store.append(REF, messages, epoch=0)
+    work = [fields for _, fields in await redis.call("XRANGE", work_key(0), "-", "+")]
+    assert work == [
+        {"op": "index", "context": REF.context_id, "epoch": "0", "id": "u"},
+        {"op": "index", "context": REF.context_id, "epoch": "0", "id": "a"},
+    ]
+
+
+async def test_deleting_and_erasing_queue_work_on_the_vectors(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [a_message("u")], epoch=0)
+    await redis.call("DEL", work_key(0))
+    await store.delete(REF, ["u", "nothing"], epoch=0)
+    await store.erase(REF)
+    work = [fields for _, fields in await redis.call("XRANGE", work_key(0), "-", "+")]
+    assert work == [
+        {"op": "drop", "context": REF.context_id, "epoch": "0", "id": "u"},
+        {"op": "erase", "context": REF.context_id, "epoch": "1"},
+    ]
+
+
+async def test_an_erasure_leaves_only_the_epoch_and_the_work(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [a_message("u", "canary", telegram=9)], epoch=0)
+    await store.start_conversation(REF, epoch=0)
+    await redis.call("HSET", contexts_key(0), REF.context_id, "{}")
+    await store.erase(REF)
+    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0)])
+
+
+async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [a_message("u", telegram=9), a_message("v", telegram=10)], epoch=0)
+    assert await store.find_by_telegram(REF, 9) == "u"
+    await store.delete(REF, ["u"], epoch=0)
+    assert await store.find_by_telegram(REF, 9) is None
+    assert await redis.call("HGETALL", telegram_key(REF)) == {"10": "v", "v": "10"}
+
+
+async def test_a_split_reply_is_linked_to_each_of_its_telegram_ids_until_it_is_deleted(
+    redis: RedisClient,
+) -> None:
+    script = load_script("tests.scripts", "link", ("memory.scripts", "telegram_index"))
+    store = RedisHistory(redis)
+    await store.append(REF, [a_message("reply", role="assistant")], epoch=0)
+    for telegram_id in (20, 21, 21):
+        await redis.run(script, [telegram_key(REF)], ["reply", telegram_id])
+    assert [await store.find_by_telegram(REF, number) for number in (20, 21)] == ["reply", "reply"]
+    await store.delete(REF, ["reply"], epoch=0)
+    assert await redis.call("EXISTS", telegram_key(REF)) == 0
+
+
+async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, some_messages(3), epoch=0)
+    await store.load(REF, limit=2)
+    before = redis.round_trips
+    await store.load(REF, limit=2)
+    assert redis.round_trips == before + 1
+    first, second = await redis.run_all([load_call(REF, 2), load_call(a_ref(2), 2)])
+    assert ids(parse_snapshot(first).newest) == ["m1", "m2"]
+    assert parse_snapshot(second).newest == ()
+
+
+async def test_the_newest_of_a_long_history_cost_the_server_what_those_of_a_short_one_cost(
+    redis: RedisClient,
+) -> None:
+    store = RedisHistory(redis)
+    for start in range(0, 10_000, 1_000):
+        await store.append(REF, some_messages(1_000, start=start), epoch=0)
+    await store.append(a_ref(2), some_messages(60), epoch=0)
+    assert await _script_microseconds(redis, store, REF) < 3 * await _script_microseconds(
+        redis, store, a_ref(2)
+    )
+
+
+async def _script_microseconds(redis: RedisClient, store: RedisHistory, ref: ContextRef) -> float:
+    await redis.call("CONFIG", "RESETSTAT")
+    for _ in range(50):
+        await store.load(ref, limit=50)
+    statistics = await redis.call("INFO", "commandstats")
+    return float(statistics["cmdstat_evalsha"]["usec_per_call"])
+
+
+async def test_only_the_keys_of_the_context_and_its_partition_are_written(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [a_message("u", telegram=9)], epoch=0)
+    kept = [messages_key(REF), order_key(REF), telegram_key(REF), meta_key(REF), work_key(0)]
+    assert await all_keys(redis) == sorted(kept)
+    assert context_key(REF, "messages").startswith(partition_key(0, "ctx:"))
