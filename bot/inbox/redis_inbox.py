@@ -127,6 +127,14 @@ class RedisInbox:
             raise Fenced
         return outcome == "more"
 
+    async def depth(self, partition: int) -> tuple[int, float]:
+        """Contexts in the queue, worked on or waiting, and the age in seconds of the oldest entry."""
+        stream = keys.ready_key(partition)
+        count, oldest = await self._redis.calls([("XLEN", stream), ("XRANGE", stream, "-", "+", "COUNT", 1)])
+        if not oldest:
+            return (int(count), 0.0)
+        return (int(count), max(0.0, self._clock() - int(oldest[0][0].partition("-")[0]) / 1000))
+
     async def leave(self, partition: int, *, consumer: str) -> None:
         """Take this consumer out of the group, unless entries are still in its name."""
         await self._redis.run(inbox_script("leave"), [keys.ready_key(partition)], [GROUP, consumer])

@@ -49,7 +49,7 @@ def configure_logs(
     )
     logging.basicConfig(handlers=[handler], level=number, force=True)
     # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
-    for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn.access"):
+    for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn"):
         logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
 
 

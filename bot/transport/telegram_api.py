@@ -123,13 +123,15 @@ class TelegramApi:
 
     async def get_updates(self, *, offset: int | None) -> list[Mapping[str, Any]]:
         """The next raw updates, waiting up to POLL_S. An `offset` confirms every update before it."""
-        arguments: dict[str, Any] = {"timeout": POLL_S, "allowed_updates": list(ALLOWED_UPDATES)}
-        if offset is not None:
-            arguments["offset"] = offset
-        reply: Any = await _in_our_words(
-            self._bot.do_api_request("getUpdates", api_kwargs=arguments, read_timeout=POLL_S + 10)
+        updates = await _in_our_words(
+            self._bot.get_updates(
+                offset=offset,
+                timeout=POLL_S,
+                allowed_updates=list(ALLOWED_UPDATES),
+                read_timeout=POLL_S + 10,
+            )
         )
-        return list(reply)
+        return [update.to_dict() for update in updates]
 
 
 @asynccontextmanager

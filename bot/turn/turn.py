@@ -9,13 +9,13 @@ from typing import Protocol
 import structlog
 
 from bot.errors import Fenced
-from bot.inbox.facts import Claim, PendingUpdate, TerminalState, Todo
+from bot.inbox.facts import Claim, PendingUpdate, Todo
 from bot.observe import metrics
 from bot.transport import texts
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.rendering import render
 from bot.transport.splitting import split
-from bot.transport.updates import context_keys
+from bot.transport.updates import Command, context_keys
 from bot.turn.answering import Question, answer
 from bot.turn.batch import plan_batch
 from bot.turn.commands import CommandCall, Commands
@@ -97,55 +97,54 @@ class Turns:
         if todo.journal:
             metrics.TURNS_RESUMED.inc()
             log.info("turn_resumed", steps=len(todo.journal))
-        journal = TurnJournal(
+        question = Question(
+            claim=claim,
+            batch=batch,
+            snapshot=snapshot,
+            journal=self._journal(claim, batch, todo, snapshot),
+            to=_destination(batch[-1]),
+            is_stopped=todo.stopped_before > batch[-1].update_id,
+        )
+        if first.admission.action == "refuse":
+            await self._refuse(claim, first, snapshot)
+        elif first.admission.command is not None:
+            await self._command(question, first.admission.command)
+        else:
+            await self._answer(question)
+
+    def _journal(
+        self, claim: Claim, batch: Sequence[WaitingUpdate], todo: Todo, snapshot: HistorySnapshot
+    ) -> TurnJournal:
+        return TurnJournal(
             self._services.store,
             claim,
             epoch=snapshot.epoch,
             update_ids=[update.update_id for update in batch],
             found=todo.journal,
         )
-        if first.admission.action == "refuse":
-            await self._refuse(claim, first, snapshot)
-        elif first.admission.command is not None:
-            await self._command(claim, first, snapshot, journal)
-        else:
-            await self._answer(claim, batch, todo, snapshot, journal)
 
-    async def _answer(
-        self,
-        claim: Claim,
-        batch: Sequence[WaitingUpdate],
-        todo: Todo,
-        snapshot: HistorySnapshot,
-        journal: TurnJournal,
-    ) -> None:
-        if snapshot.created_at is None:
-            await self._register(claim, batch[0])
-        question = Question(
-            claim=claim,
-            batch=batch,
-            snapshot=snapshot,
-            journal=journal,
-            to=_destination(batch[-1]),
-            is_stopped=todo.stopped_before > batch[-1].update_id,
-        )
+    async def _answer(self, question: Question) -> None:
+        if question.snapshot.created_at is None:
+            await self._register(question.claim, question.batch[0])
         with metrics.TURN_SECONDS.labels("agent").time():
             given = await answer(self._services, question)
         commit = Commit(
-            update_ids=[update.update_id for update in batch],
-            epoch=snapshot.epoch,
+            update_ids=[update.update_id for update in question.batch],
+            epoch=question.snapshot.epoch,
             reason=given.reason,
             messages=given.messages,
         )
-        await self._reply(claim, commit, given.text, question.to, message_id=given.message_id)
+        await self._reply(question.claim, commit, given.text, question.to, message_id=given.message_id)
 
-    async def _command(
-        self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot, journal: TurnJournal
-    ) -> None:
-        command = update.admission.command
-        if command is None:
-            raise ValueError("not a command")
-        call = CommandCall(claim=claim, update=update, command=command, snapshot=snapshot, journal=journal)
+    async def _command(self, question: Question, command: Command) -> None:
+        (update,) = question.batch
+        call = CommandCall(
+            claim=question.claim,
+            update=update,
+            command=command,
+            snapshot=question.snapshot,
+            journal=question.journal,
+        )
         reply = await self._commands.run(call)
         commit = Commit(
             update_ids=[update.update_id],
@@ -153,7 +152,7 @@ class Turns:
             reason=f"command_{command.name}",
             starts_conversation=reply.starts_conversation,
         )
-        await self._reply(claim, commit, reply.text, _destination(update))
+        await self._reply(question.claim, commit, reply.text, question.to)
 
     async def _refuse(self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot) -> None:
         """One polite sentence for each person and chat, and silence from then on."""
@@ -198,10 +197,7 @@ class Turns:
             await self._services.store.commit(claim, replace(commit, parts=lines))
         with metrics.TURN_SECONDS.labels("deliver").time():
             await self._services.delivery.deliver(claim, lines, sends_begun=1)
-        self._count(commit.state, len(commit.update_ids))
-
-    def _count(self, state: TerminalState, updates: int) -> None:
-        metrics.FINISHED.labels(state).inc(updates)
+        metrics.FINISHED.labels(commit.state).inc(len(commit.update_ids))
 
     async def _register(self, claim: Claim, update: WaitingUpdate) -> None:
         """Note the context of a first message, for operators to list."""

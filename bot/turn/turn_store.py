@@ -139,6 +139,11 @@ class TurnStore:
         )
         _check(outcome)
 
+    async def note_refusal(self, ref: keys.ContextRef, *, chat_id: int, sender_id: int) -> bool:
+        """Whether this is the first refusal of this person in this chat (for REFUSAL_TTL_S)."""
+        key = keys.refused_key(ref.partition, chat_id, sender_id)
+        return await self._redis.call("SET", key, 1, "NX", "EX", keys.REFUSAL_TTL_S) is not None
+
     async def count_send(self, claim: Claim, part: str, change: Literal[1, -1]) -> int | None:
         """Count a send of the outbox's first part as begun (+1) or surely not sent (-1).
 

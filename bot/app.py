@@ -1,0 +1,414 @@
+"""The composition root: builds everything, runs it until it is told to stop, and takes it down again."""
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import time
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import structlog
+
+from bot.agent.agents_file import load_agent
+from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
+from bot.agent.openai_model import open_openai_model
+from bot.assembly import (
+    Outside,
+    build_access,
+    build_agent,
+    build_inbox,
+    build_services,
+    build_worker,
+)
+from bot.errors import PortInUse, TelegramFailure, TelegramRefused
+from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.worker import Worker
+from bot.observe import metrics
+from bot.observe.logs import configure_logs
+from bot.observe.tracing import configure_tracing
+from bot.serving import serve_http
+from bot.settings import WEBHOOK_PATH, Settings
+from bot.simulator import errors as simulator_errors
+from bot.simulator.config import SimulatorConfig
+from bot.simulator.serving import serve as serve_simulator
+from bot.stores import Stores, open_stores
+from bot.tools import BUILT_IN_TOOLS
+from bot.transport import texts
+from bot.transport.gating import BotIdentity
+from bot.transport.http import create_http_app
+from bot.transport.ingest import Ingest
+from bot.transport.polling import Polling
+from bot.transport.telegram_api import TelegramApi, open_telegram
+from bot.transport.webhook import Webhook
+from memory.errors import MemoryFailure, RecallUnavailable
+from memory.indexing import Indexer
+from memory.keys import ContextRef
+from memory.tokens import tokenizer_for
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+SIMULATOR_HOST = "127.0.0.1"
+DRAIN_S = 3.0
+LONGEST_PAUSE_S = 30.0
+WEBHOOK_CHECK_S = 30.0
+GAUGES_S = 10.0
+_HEALTH_TIMEOUT_S = 3.0
+
+
+async def run_service(
+    settings: Settings,
+    *,
+    serve: bool,
+    work: bool,
+    simulate: bool = False,
+    health_port: int | None = None,
+    stopping: asyncio.Event | None = None,
+) -> None:
+    """Run until SIGTERM or SIGINT, or until `stopping` is set where it is given.
+
+    Then: stop claiming, finish or hand back what runs, within 20 s.
+
+    Raises PageOperator and MemoryFailure errors when the start cannot succeed. A store, a Telegram or a model
+    that does not answer yet is waited for: the webhook answers 503 until then.
+    """
+    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
+    load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)  # its mistakes end the start first
+    service = _Service(settings)
+    with _signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
+        async with AsyncExitStack() as stack:
+            start = service.start(stack, serve=serve, simulate=simulate, health_port=health_port)
+            if await _unless(stopping, start, name="start"):
+                await service.run(stopping, serve=serve, work=work)
+    log.info("stopped")
+
+
+async def run_simulator(settings: Settings, *, port: int) -> None:
+    """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
+    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
+    with _signals(None) as stopping:
+        async with _simulator(settings, port=port) as url:
+            log.info("simulator_ready", chat_page=url, api=url)
+            await stopping.wait()
+
+
+class _Service:
+    """The parts of one process, as they come up."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ingest: Ingest | None = None
+        self._stores: Stores | None = None
+        self._outside: Outside | None = None
+        self._waits_for = "the start has not finished"
+
+    async def start(
+        self, stack: AsyncExitStack, *, serve: bool, simulate: bool, health_port: int | None
+    ) -> bool:
+        """Bring everything up; HTTP first, so that a taken port ends the start and Telegram gets its 503s."""
+        settings = self._settings
+        port = settings.http_port if serve else health_port
+        if port is not None:
+            await self._listen(stack, port=port, takes_updates=serve)
+        api_url = settings.telegram_api_url
+        if simulate:
+            simulator = _simulator(settings, port=settings.simulator_port)
+            api_url = await stack.enter_async_context(simulator)
+            log.info("simulator_ready", chat_page=api_url)
+        self._waits_for = "redis"
+        self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
+        telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
+        self._waits_for = "telegram"
+        bot = await _who_we_are(telegram)
+        self._outside = await self._open_model(stack, telegram, bot)
+        self._waits_for = ""
+        return True
+
+    async def run(self, stopping: asyncio.Event, *, serve: bool, work: bool) -> None:
+        """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
+        stores, outside = _there(self._stores), _there(self._outside)
+        inbox = build_inbox(self._settings, stores.redis, clock=time.time)
+        await inbox.open()
+        async with _background() as background:
+            working: list[asyncio.Task[None]] = []
+            if work:
+                worker = self._build_worker(stores, outside, inbox, background)
+                working.append(_spawn(worker.run(stopping), "worker"))
+            if serve:
+                self._ingest = self._build_ingest(outside, inbox)
+                background.append(_spawn(self._take_updates(outside.telegram, self._ingest), "intake"))
+            log.info("ready", bot=outside.bot.username, serve=serve, work=work)
+            try:
+                await _until_one_ends([*background, *working], stopping)
+            finally:
+                stopping.set()
+                if working:
+                    await asyncio.wait(working)
+
+    async def what_is_down(self) -> dict[str, str]:
+        """For /health/ready: each part that does not answer now, with one sentence."""
+        if self._stores is None:
+            return {self._waits_for or "start": "not reached yet"}
+        down: dict[str, str] = {}
+        if not await _answers(self._stores.redis.call("PING")):
+            down["redis"] = "does not answer: updates are refused with 503 and Telegram keeps them"
+        if not await _answers(self._stores.recall.count(ContextRef(context_id="health", partition=0))):
+            down["qdrant"] = "does not answer: answers come without recall"
+        if self._outside is None:
+            down["telegram"] = "not reached yet"
+        return down
+
+    async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> None:
+        settings = self._settings
+        webhook = Webhook(lambda: self._ingest, secret=settings.secret) if takes_updates else None
+        app = create_http_app(webhook=webhook, what_is_down=self.what_is_down, webhook_path=WEBHOOK_PATH)
+        try:
+            server = await stack.enter_async_context(
+                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S)
+            )
+        except PortInUse as error:
+            raise PortInUse(f"HTTP_PORT: {error}") from error
+        log.info("listening", at=server.origin)
+
+    async def _open_model(self, stack: AsyncExitStack, telegram: TelegramApi, bot: BotIdentity) -> Outside:
+        settings = self._settings
+        spec = load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+        base_url, name = settings.openai_base_url, spec.model or settings.openai_model
+        if settings.is_offline:
+            base_url, name = await stack.enter_async_context(serve_offline_model()), OFFLINE_MODEL
+            log.warning("offline_model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL for a real model")
+        key = settings.openai_api_key
+        opening = open_openai_model(
+            model=name, api_key=key.get_secret_value() if key else None, base_url=base_url
+        )
+        model = await stack.enter_async_context(opening)
+        return Outside(telegram=telegram, bot=bot, model=model)
+
+    def _build_ingest(self, outside: Outside, inbox: RedisInbox) -> Ingest:
+        return Ingest(
+            inbox,
+            bot=outside.bot,
+            access=build_access(self._settings),
+            partitions=self._settings.partitions,
+        )
+
+    def _build_worker(
+        self, stores: Stores, outside: Outside, inbox: RedisInbox, background: list[asyncio.Task[None]]
+    ) -> Worker:
+        settings = self._settings
+        spec = load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+        tokenizer = tokenizer_for(spec.model or settings.openai_model)
+        services = build_services(
+            settings,
+            stores,
+            outside,
+            agent=build_agent(settings, spec, outside.model, tokenizer),
+            tokenizer=tokenizer,
+            inbox=inbox,
+            clock=time.time,
+        )
+        consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        for partition in range(settings.partitions):
+            indexer = Indexer(
+                redis=stores.redis,
+                history=stores.history,
+                recall=stores.recall,
+                partition=partition,
+                consumer=consumer,
+            )
+            background.append(_spawn(_index_forever(indexer), f"indexer-{partition}"))
+            background.append(_spawn(services.stops.listen(partition), f"stops-{partition}"))
+        background.append(_spawn(_gauge_forever(inbox, settings.partitions), "gauges"))
+        return build_worker(settings, inbox, services, consumer=consumer)
+
+    async def _take_updates(self, telegram: TelegramApi, ingest: Ingest) -> None:
+        """Have Telegram push updates to us, or poll for them. Never returns."""
+        settings = self._settings
+        await _announce_commands(telegram)
+        if settings.webhook_url is not None:
+            await _set_webhook(telegram, settings)
+            await asyncio.Event().wait()
+        elif await _no_webhook_elsewhere(telegram):
+            log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
+            await Polling(telegram, ingest).run()
+
+
+@asynccontextmanager
+async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
+    """The simulator, for as long as the block runs; its address."""
+    notice = texts.OFFLINE_NOTICE if settings.is_offline else None
+    config = SimulatorConfig(
+        token=settings.token, operator_ids=build_access(settings).operator_ids, notice=notice
+    )
+    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    serving = _spawn(
+        serve_simulator(config, host=SIMULATOR_HOST, port=port, started=ready.set_result), "simulator"
+    )
+    try:
+        await asyncio.wait([serving, ready], return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+        yield f"http://{SIMULATOR_HOST}:{ready.result()}"
+    except simulator_errors.PortInUse as error:
+        raise PortInUse(f"SIMULATOR_PORT: port {port} is in use by another program") from error
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+
+
+async def _who_we_are(telegram: TelegramApi) -> BotIdentity:
+    """getMe, as often as it takes; a token that Telegram does not know raises TelegramRefused at once."""
+    pause = 0.5
+    while True:
+        try:
+            return await telegram.get_me()
+        except TelegramRefused:
+            raise
+        except TelegramFailure as error:
+            log.warning(
+                "waiting_for_telegram", setting="TELEGRAM_API_URL", error=str(error), retry_in_s=pause
+            )
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2)
+
+
+async def _announce_commands(telegram: TelegramApi) -> None:
+    try:
+        await telegram.set_commands(texts.COMMANDS_MENU)
+    except TelegramFailure as error:
+        log.warning("commands_not_registered", error=str(error))
+
+
+async def _set_webhook(telegram: TelegramApi, settings: Settings) -> None:
+    url = _there(settings.webhook_url)
+    pause = 0.5
+    while True:
+        try:
+            await telegram.set_webhook(
+                url, secret=settings.secret, max_connections=settings.webhook_max_connections
+            )
+        except TelegramFailure as error:
+            log.warning("webhook_not_set", setting="WEBHOOK_URL", error=str(error), retry_in_s=pause)
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2)
+        else:
+            log.info("webhook_set", host=urlsplit(url).hostname)
+            return
+
+
+async def _no_webhook_elsewhere(telegram: TelegramApi) -> bool:
+    """True once no webhook is set. One that is set belongs to somebody: it is reported, not overwritten."""
+    while True:
+        try:
+            info = await telegram.webhook_info()
+        except TelegramFailure as error:
+            log.warning("webhook_unknown", error=str(error))
+            await asyncio.sleep(1)
+            continue
+        if not info.url:
+            return True
+        log.error(
+            "webhook_is_set_elsewhere",
+            host=urlsplit(info.url).hostname,
+            hint="updates go there. Set WEBHOOK_URL, or run `mnemogram webhook delete` to poll instead",
+        )
+        await asyncio.sleep(WEBHOOK_CHECK_S)
+
+
+async def _index_forever(indexer: Indexer) -> None:
+    pause = 0.5
+    while True:
+        try:
+            metrics.INDEXED.inc((await indexer.step()).indexed)
+            pause = 0.5
+        except MemoryFailure as error:
+            log.warning("indexing_waits", error=str(error), retry_in_s=pause)
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2) if isinstance(error, RecallUnavailable) else 1.0
+
+
+async def _gauge_forever(inbox: RedisInbox, partitions: int) -> None:
+    while True:
+        try:
+            depths = [await inbox.depth(partition) for partition in range(partitions)]
+            metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
+            metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
+        except MemoryFailure:
+            pass  # the loops that need the store say so
+        await asyncio.sleep(GAUGES_S)
+
+
+async def _answers(question: Coroutine[Any, Any, object]) -> bool:
+    try:
+        async with asyncio.timeout(_HEALTH_TIMEOUT_S):
+            await question
+    except (MemoryFailure, TimeoutError):
+        return False
+    return True
+
+
+@contextmanager
+def _signals(given: asyncio.Event | None) -> Generator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set; the caller's own, where there is one, instead."""
+    if given is not None:
+        yield given
+        return
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    try:
+        yield stopping
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+async def _unless(stopping: asyncio.Event, work: Coroutine[Any, Any, bool], *, name: str) -> bool:
+    """Do the work unless `stopping` comes first; whether it was done."""
+    task, stop = asyncio.create_task(work, name=name), asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
+        return task.done() and task.result()
+    finally:
+        task.cancel()
+        stop.cancel()
+        await asyncio.wait([task, stop])
+
+
+@asynccontextmanager
+async def _background() -> AsyncGenerator[list[asyncio.Task[None]]]:
+    """Tasks to be ended with the block, in the reverse order of their beginning."""
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        yield tasks
+    finally:
+        for task in reversed(tasks):
+            task.cancel()
+            await asyncio.wait([task])
+
+
+async def _until_one_ends(tasks: list[asyncio.Task[None]], stopping: asyncio.Event) -> None:
+    """Wait for `stopping`; a background task never ends by itself, and one that fails ends the process."""
+    stop = asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait([*tasks, stop], return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done():
+                task.result()
+    finally:
+        stop.cancel()
+
+
+def _spawn(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    return asyncio.create_task(work, name=name)
+
+
+def _there(value: T | None) -> T:
+    if value is None:
+        raise RuntimeError("the service was run before it was started")
+    return value

@@ -1,0 +1,84 @@
+"""Traces: the three events of an agent's run, on the log and on the OpenTelemetry span, and their export."""
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import structlog
+from opentelemetry import trace
+
+EXPORT_TIMEOUT_S = 3.0
+"""One export, and so the end of the process, waits no longer for a collector that does not answer."""
+
+log = structlog.get_logger()
+_tracer = trace.get_tracer("mnemogram")
+
+
+def trace_llm_call(turn: int, messages: int) -> None:
+    """The model is asked: the `turn`-th time in this run, with this many messages."""
+    _tell("llm_call", f"Turn {turn} ({messages} messages)", is_private=False, turn=turn, messages=messages)
+
+
+def trace_tool_result(name: str, arguments: str, result: str, *, is_error: bool) -> None:
+    """A tool call was answered. What was said is told at debug level only; lengths always."""
+    _tell(
+        "tool_result",
+        f"{name}({arguments}) → {result}",
+        is_private=True,
+        tool=name,
+        is_error=is_error,
+        argument_characters=len(arguments),
+        result_characters=len(result),
+    )
+
+
+def trace_agent_end(content: str) -> None:
+    """The run has ended with this reply, told at debug level only."""
+    _tell("agent_end", content, is_private=True, characters=len(content))
+
+
+@contextmanager
+def traced(name: str, **attributes: str | int | bool) -> Generator[None]:
+    """A span around a piece of work; free when no exporter is set up."""
+    # OpenTelemetry would write the error's text, which may quote the conversation.
+    with _tracer.start_as_current_span(
+        name, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as span:
+        try:
+            yield
+        except BaseException as error:
+            span.set_status(trace.StatusCode.ERROR, type(error).__name__)
+            raise
+
+
+@contextmanager
+def configure_tracing(endpoint: str | None, *, service: str = "mnemogram") -> Generator[None]:
+    """Export spans to the OTLP collector at `endpoint` (http, its base URL) until the block ends.
+
+    Without an endpoint nothing is set up. What is left is sent at the end, for EXPORT_TIMEOUT_S at most.
+    Once per process: OpenTelemetry keeps its first provider.
+    """
+    if not endpoint:
+        yield
+        return
+    # Half a second of imports that only an exporting process needs.
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_TIMEOUT_S)
+    provider = TracerProvider(resource=Resource.create({"service.name": service}), shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    try:
+        yield
+    finally:
+        provider.shutdown()
+
+
+def _tell(event: str, detail: str, *, is_private: bool, **fields: str | int | bool) -> None:
+    if not is_private or log.is_enabled_for(logging.DEBUG):
+        fields["detail"] = detail
+    log.info(event, **fields)
+    trace.get_current_span().add_event(event, attributes=fields)
