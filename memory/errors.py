@@ -6,6 +6,8 @@ MemoryFailure
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
 ├── RecallUnavailable    Qdrant or the embedder cannot answer now
+│   └── IndexMismatch    the collection was made for other vectors than the embedder makes
+├── MissingContext       a read, search or erasure came without a context: it is refused
 ├── Forgotten            the context was reset since this work began: nothing was written
 └── UnsafeStore          the store would lose or evict what it acknowledges
 """
@@ -36,6 +38,14 @@ class CommandRefused(MemoryFailure):
 
 class RecallUnavailable(MemoryFailure):
     """The vector index cannot answer now."""
+
+
+class IndexMismatch(RecallUnavailable):
+    """The collection was made for other vectors than the embedder makes."""
+
+
+class MissingContext(MemoryFailure):
+    """Memory is only read, searched or erased for a named context."""
 
 
 class Forgotten(MemoryFailure):

@@ -27,6 +27,8 @@ PERMANENT = (
     "contexts",
     "box:*",
     "outbox:*",
+    "sending:*",
+    "delivering:*",
     "journal:*",
     "active",
     "ready",
@@ -84,7 +86,7 @@ def order_key(ref: ContextRef) -> str:
 
 
 def telegram_key(ref: ContextRef) -> str:
-    """HASH Telegram message id → message id."""
+    """HASH, both ways: Telegram message id → message id, and message id → its Telegram ids with spaces."""
     return context_key(ref, "telegram")
 
 
@@ -105,13 +107,13 @@ def contexts_key(partition: int) -> str:
 
 
 def work_key(partition: int) -> str:
-    """STREAM of work on vectors: index a message, erase an epoch."""
+    """STREAM of work on vectors: op=index (a message), op=drop (a message), op=erase (older epochs)."""
     return partition_key(partition, "work")
 
 
 def update_key(partition: int, update_id: int) -> str:
     """HASH of one update: state, reason, context, times, and the payload until it is finished."""
-    return partition_key(partition, f"update:{update_id}")
+    return f"{update_prefix(partition)}{update_id}"
 
 
 def box_key(ref: ContextRef) -> str:
@@ -127,6 +129,21 @@ def journal_key(ref: ContextRef) -> str:
 def outbox_key(ref: ContextRef) -> str:
     """LIST of the parts that are committed and not yet delivered."""
     return partition_key(ref.partition, f"outbox:{ref.context_id}")
+
+
+def sending_key(ref: ContextRef) -> str:
+    """STRING: how many sends of the outbox's first part were begun whose outcome is open."""
+    return partition_key(ref.partition, f"sending:{ref.context_id}")
+
+
+def delivering_key(ref: ContextRef) -> str:
+    """ZSET of update ids whose answer is in the outbox."""
+    return partition_key(ref.partition, f"delivering:{ref.context_id}")
+
+
+def update_prefix(partition: int) -> str:
+    """What the keys of updates begin with, for scripts that find the ids themselves."""
+    return partition_key(partition, "update:")
 
 
 def stop_key(ref: ContextRef) -> str:

@@ -177,11 +177,8 @@ async def listening_sink() -> AsyncGenerator[Sink]:
     sink = Sink()
     connections: set[asyncio.Task[None]] = set()
 
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        connections.add(task)
-        await sink.answer(reader, writer)
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.add(asyncio.create_task(sink.answer(reader, writer)))
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0)
     sink.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/telegram/webhook"

@@ -20,6 +20,30 @@ CONDITION = {"key": "context", "match": {"value": "c1"}}
 NEAR = [1.0, 0.0, 0.0, 0.5]
 
 
+ONLY_QDRANT: list[dict[str, Any]] = [
+    {"query": {"recommend": {"positive": [1]}}, "using": "dense"},
+    {"query": {"order_by": "n"}},
+    {"query": {"sample": "random"}},
+    {"query": 1, "using": "dense"},
+    {"query": {"text": "hello", "model": "bm25"}, "using": "text"},
+    {"query": NEAR, "using": "dense", "filter": {"must": [{"key": "context", "match": {"text": "c1"}}]}},
+    {
+        "query": NEAR,
+        "using": "dense",
+        "filter": {"must": [{"key": "context", "match": {"except": ["c1"]}}]},
+    },
+    {"query": NEAR, "using": "dense", "filter": {"must": [{"nested": {"key": "a", "filter": {}}}]}},
+    {"query": NEAR, "using": "dense", "filter": {"must": [{"has_vector": "dense"}]}},
+]
+SAYING_NOTHING: list[dict[str, Any]] = [
+    {},
+    {"must": []},
+    {"must": [], "should": [], "must_not": []},
+    {"must": [{"must": []}]},
+    {"must": [{"should": [{"must_not": []}]}]},
+]
+
+
 @pytest.fixture
 async def api(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of a server with one collection of three points, its times and numbers indexed."""
@@ -100,24 +124,7 @@ async def test_what_is_not_there_is_said_to_be_unsupported(
     assert isinstance(answer.json()["time"], float)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"query": {"recommend": {"positive": [1]}}, "using": "dense"},
-        {"query": {"order_by": "n"}},
-        {"query": {"sample": "random"}},
-        {"query": 1, "using": "dense"},
-        {"query": {"text": "hello", "model": "bm25"}, "using": "text"},
-        {"query": NEAR, "using": "dense", "filter": {"must": [{"key": "context", "match": {"text": "c1"}}]}},
-        {
-            "query": NEAR,
-            "using": "dense",
-            "filter": {"must": [{"key": "context", "match": {"except": ["c1"]}}]},
-        },
-        {"query": NEAR, "using": "dense", "filter": {"must": [{"nested": {"key": "a", "filter": {}}}]}},
-        {"query": NEAR, "using": "dense", "filter": {"must": [{"has_vector": "dense"}]}},
-    ],
-)
+@pytest.mark.parametrize("body", ONLY_QDRANT)
 async def test_a_search_that_only_qdrant_can_do_is_unsupported(
     api: httpx.AsyncClient, body: dict[str, Any]
 ) -> None:
@@ -156,16 +163,7 @@ async def test_a_wrong_search_is_refused(api: httpx.AsyncClient, body: dict[str,
     assert answer.json()["status"]["error"].startswith("Wrong input: ")
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        {},
-        {"must": []},
-        {"must": [], "should": [], "must_not": []},
-        {"must": [{"must": []}]},
-        {"must": [{"should": [{"must_not": []}]}]},
-    ],
-)
+@pytest.mark.parametrize("wanted", SAYING_NOTHING)
 @pytest.mark.parametrize("path", ["delete", "payload"])
 async def test_a_filter_that_says_nothing_changes_nothing(
     api: httpx.AsyncClient, path: str, wanted: dict[str, Any]

@@ -164,6 +164,13 @@ async def test_work_that_began_before_a_reset_is_forgotten_and_writes_nothing(st
     assert snapshot.conversation_start == 0
 
 
+async def test_writing_nothing_does_nothing(store: Store) -> None:
+    await store.erase(REF)
+    assert await store.append(REF, [], epoch=0) == []
+    assert await store.delete(REF, [], epoch=0) == 0
+    assert (await store.load(REF, limit=9)).created_at is None
+
+
 async def test_a_new_conversation_hides_the_old_messages_and_keeps_them(store: Store) -> None:
     await store.append(REF, some_messages(3), epoch=0)
     assert await store.start_conversation(REF, epoch=0) == 3

@@ -145,6 +145,22 @@ async def test_a_sent_message_is_answered_and_shown() -> None:
             "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
         ),
         (
+            {"chat_id": OLGA, "text": "x", "reply_markup": {"inline_keyboard": 1}},
+            'field "inline_keyboard" of the InlineKeyboardMarkup must be of type Array',
+        ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": {"inline_keyboard": [1]}},
+            "can't parse inline keyboard button: InlineKeyboardButton row must be an Array",
+        ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": {"inline_keyboard": [[1]]}},
+            "can't parse inline keyboard button: InlineKeyboardButton must be an Object",
+        ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": {"inline_keyboard": [[{"url": "x"}]]}},
+            'can\'t parse inline keyboard button: Field "text" must be non-empty',
+        ),
+        (
             {
                 "chat_id": OLGA,
                 "text": "x",
@@ -524,3 +540,25 @@ async def test_a_silent_call_takes_no_effect() -> None:
                 f"/bot{DEFAULT_TOKEN}/sendMessage", json={"chat_id": OLGA, "text": "x"}, timeout=0.2
             )
         assert await sim.messages(OLGA) == []
+
+
+async def test_preview_options_are_a_change_only_where_there_is_a_link() -> None:
+    async with simulator() as sim:
+        plain = await sim.result("sendMessage", chat_id=OLGA, text="plain")
+        link = await sim.result("sendMessage", chat_id=OLGA, text="example.com")
+        no_preview = {"chat_id": OLGA, "link_preview_options": {"is_disabled": True}}
+        refusal = await sim.refusal(
+            "editMessageText", **no_preview, message_id=plain["message_id"], text="plain"
+        )
+        edited = await sim.result(
+            "editMessageText", **no_preview, message_id=link["message_id"], text="example.com"
+        )
+    assert refusal.startswith("Bad Request: message is not modified")
+    assert edited["link_preview_options"] == {"is_disabled": True}
+
+
+async def test_a_mentioned_person_is_named_in_the_message() -> None:
+    mention = {"type": "text_mention", "offset": 0, "length": 3, "user": {"id": BEN}}
+    async with simulator() as sim:
+        sent = await sim.result("sendMessage", chat_id=OLGA, text="Ben", entities=[mention])
+    assert sent["entities"][0]["user"]["username"] == "ben"

@@ -143,5 +143,7 @@ async def test_ordered_faults_are_the_errors_that_the_bot_must_live_with(
 
 async def test_another_token_is_refused() -> None:
     async with served_simulator() as sim:
+        bot = Bot("4242:another", base_url=f"{sim.url}/bot")
         with pytest.raises(InvalidToken):
-            await Bot("4242:another", base_url=f"{sim.url}/bot").initialize()
+            await bot.initialize()
+        await bot.shutdown()

@@ -1,0 +1,132 @@
+"""The history as one turn sees it: read once, appended to in memory, written by the turn's commit."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from memory.errors import Forgotten
+from memory.history_store import Erased, HistorySnapshot, HistoryStore
+from memory.keys import ContextRef
+from memory.message import Message
+
+
+class BufferedHistory:
+    """HistoryStore of one context for one turn, over the store that the snapshot was loaded from.
+
+    Appends wait in `pending`, visible to every read at once, until the turn's commit writes them; a turn
+    that fails leaves no trace of them. Their sequences are provisional. Deleting and erasing go through to
+    the store at once: forgetting does not wait for a commit. After an erasure of its own the turn's commit
+    meets a new epoch.
+    """
+
+    def __init__(self, store: HistoryStore, ref: ContextRef, snapshot: HistorySnapshot) -> None:
+        self.pending: list[Message] = []
+        self._store = store
+        self._ref = ref
+        self._snapshot = snapshot
+        self._next_sequence = snapshot.next_sequence
+
+    async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
+        """See HistoryStore; without a round trip unless more is wanted than was preloaded."""
+        self._check(ref)
+        if limit > len(self._known()) and not self._snapshot.is_whole_conversation:
+            self._snapshot = await self._store.load(ref, limit=limit)
+        known = self._known()
+        pending = len(self.pending)
+        return replace(
+            self._snapshot,
+            count=self._snapshot.count + pending,
+            conversation_count=self._snapshot.conversation_count + pending,
+            next_sequence=self._next_sequence,
+            newest=tuple(known[max(len(known) - limit, 0) :]),
+        )
+
+    async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
+        """See HistoryStore; nothing is written."""
+        self._check(ref)
+        if epoch != self._snapshot.epoch:
+            raise Forgotten
+        return [self._append(message) for message in messages]
+
+    async def page(
+        self,
+        ref: ContextRef,
+        *,
+        before_sequence: int | None = None,
+        after_sequence: int | None = None,
+        limit: int,
+        whole: bool = False,
+    ) -> list[Message]:
+        """See HistoryStore; reads the store only beyond what was preloaded."""
+        self._check(ref)
+        if after_sequence is not None:
+            return await self._page_forward(after_sequence, limit=limit, whole=whole)
+        known = [
+            message
+            for message in reversed(self._known())
+            if before_sequence is None or _sequence(message) < before_sequence
+        ]
+        if known or (self._snapshot.is_whole_conversation and not whole):
+            return known[:limit]
+        return await self._store.page(ref, before_sequence=before_sequence, limit=limit, whole=whole)
+
+    async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
+        """See HistoryStore; reads the store only for those that were not preloaded."""
+        self._check(ref)
+        found = {message.id: message for message in self._known() if message.id in ids}
+        missing = [wanted for wanted in ids if wanted not in found]
+        return found | await self._store.get(ref, missing) if missing else found
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
+        """See HistoryStore; goes through to the store at once."""
+        self._check(ref)
+        pending = [message.id for message in self.pending if message.id in ids]
+        stored = [wanted for wanted in ids if wanted not in pending]
+        deleted = await self._store.delete(ref, stored, epoch=epoch)
+        self.pending[:] = [message for message in self.pending if message.id not in ids]
+        newest = tuple(message for message in self._snapshot.newest if message.id not in ids)
+        gone = len(self._snapshot.newest) - len(newest)
+        self._snapshot = replace(
+            self._snapshot,
+            count=self._snapshot.count - deleted,
+            conversation_count=self._snapshot.conversation_count - gone,
+            newest=newest,
+        )
+        return deleted + len(pending)
+
+    async def erase(self, ref: ContextRef) -> Erased:
+        """See HistoryStore; goes through to the store at once and reads it again."""
+        self._check(ref)
+        erased = await self._store.erase(ref)
+        self._snapshot = await self._store.load(ref, limit=0)
+        self._next_sequence = self._snapshot.next_sequence
+        self.pending.clear()
+        return erased
+
+    async def _page_forward(self, after: int, *, limit: int, whole: bool) -> list[Message]:
+        if not self._snapshot.is_whole_conversation or whole:
+            page = await self._store.page(self._ref, after_sequence=after, limit=limit, whole=whole)
+            if page:
+                return page
+            return [message for message in self.pending if _sequence(message) > after][:limit]
+        return [message for message in self._known() if _sequence(message) > after][:limit]
+
+    def _append(self, message: Message) -> Message:
+        for known in self._known():
+            if known.id == message.id:
+                return known
+        appended = replace(message, sequence=self._next_sequence)
+        self._next_sequence += 1
+        self.pending.append(appended)
+        return appended
+
+    def _known(self) -> list[Message]:
+        """What can be read without the store, oldest first: the preloaded messages and the pending ones."""
+        return [*self._snapshot.newest, *self.pending]
+
+    def _check(self, ref: ContextRef) -> None:
+        if ref != self._ref:
+            raise ValueError("a turn reads the history of its own context only")
+
+
+def _sequence(message: Message) -> int:
+    return -1 if message.sequence is None else message.sequence

@@ -1,0 +1,59 @@
+"""Where a text may be cut without harming a character, and text without lone surrogates."""
+
+import unicodedata
+
+_JOINER = "\u200d"
+_LONGEST_CHARACTER = 32
+"""Code points looked over for the seam of a character; longer piles of accents are cut where they are."""
+
+
+def well_formed(text: str) -> str:
+    """The text with surrogate pairs joined and lone surrogates as U+FFFD: only this can be sent as UTF-8."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def seam_before(text: str, position: int) -> int:
+    """The nearest place at or before `position` where a cut divides no emoji sequence or accented letter."""
+    for place in range(position, max(position - _LONGEST_CHARACTER, -1), -1):
+        if is_seam(text, place):
+            return place
+    return position
+
+
+def seam_after(text: str, position: int) -> int:
+    """The nearest place at or after `position` where a cut divides no emoji sequence or accented letter."""
+    for place in range(position, min(position + _LONGEST_CHARACTER, len(text)) + 1):
+        if is_seam(text, place):
+            return place
+    return position
+
+
+def is_seam(text: str, place: int) -> bool:
+    """Whether what a reader sees as one character lies wholly on one side of `place`.
+
+    Follows the main rules of Unicode's text segmentation (UAX #29): marks, joiners, skin tones, tags and flags.
+    A run of flags counts as one character.
+    """
+    if place <= 0 or place >= len(text):
+        return True
+    before, after = text[place - 1], text[place]
+    if before == "\r" and after == "\n":
+        return False
+    if before == _JOINER or _is_extender(after):
+        return False
+    return not (_is_flag_letter(before) and _is_flag_letter(after))
+
+
+def _is_extender(character: str) -> bool:
+    return (
+        character == _JOINER
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or "\U000e0020" <= character <= "\U000e007f"
+        or unicodedata.category(character) in ("Mn", "Mc", "Me")
+    )
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

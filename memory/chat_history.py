@@ -1,0 +1,172 @@
+"""ChatHistory: the messages of one context, as the agent and its tools read, search and append them."""
+
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from memory.forgetting import ErasureReceipt, delete_provably, prove_erased
+from memory.history_paging import newest_first, oldest_first
+from memory.history_store import HistoryStore
+from memory.keys import ContextRef
+from memory.message import Message, Role, Sender
+from memory.message_selectors import MessageSelector, TokenCounter
+from memory.recall import Recall
+
+_SPARE_HITS = 5
+"""Hits asked for beyond k, in the place of messages that were deleted while the index could not be asked."""
+
+
+class MessageDetails(TypedDict, total=False):
+    """What is known of a message besides its text. Without `id` and `sent_at`: a new id, and now."""
+
+    sender: Sender | None
+    telegram_message_id: int | None
+    sent_at: float | None
+    id: str | None
+    is_stopped: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMessage:
+    """A message that a search found; a higher score is nearer in meaning."""
+
+    message: Message
+    score: float
+
+
+class ChatHistory:
+    """A two-way conversation that grows. Reading covers the current conversation, searching the whole history.
+
+    Appending and deleting raise Forgotten when the context was reset since `epoch`. A message whose id is
+    there already is not appended again.
+    """
+
+    def __init__(
+        self,
+        *,
+        ref: ContextRef,
+        epoch: int,
+        store: HistoryStore,
+        recall: Recall | None,
+        tokenizer: TokenCounter,
+        clock: Callable[[], float],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._ref = ref
+        self._epoch = epoch
+        self._store = store
+        self._recall = recall
+        self._writer = _Writer(store=store, ref=ref, tokenizer=tokenizer, clock=clock, new_id=new_id)
+
+    async def append_user_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
+        """Append what a person wrote; returns it with its id, token count and sequence."""
+        return await self._writer.append("user", text, details, epoch=self._epoch)
+
+    async def append_assistant_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
+        """Append a reply."""
+        return await self._writer.append("assistant", text, details, epoch=self._epoch)
+
+    async def append_system_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
+        """Append an instruction; windows and recall pass it over."""
+        return await self._writer.append("system", text, details, epoch=self._epoch)
+
+    async def append_tool_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
+        """Append what a tool gave; windows and recall pass it over."""
+        return await self._writer.append("tool", text, details, epoch=self._epoch)
+
+    def messages(self, *, whole: bool = False) -> AsyncGenerator[Message]:
+        """The current conversation, or the whole history, from the oldest to the newest, read page by page."""
+        return oldest_first(self._store, self._ref, whole=whole)
+
+    async def last_user_message(self) -> Message | None:
+        """The newest one; None where there is none. Reads back only as far as it must."""
+        return await _last(self._store, self._ref, "user")
+
+    async def last_assistant_message(self) -> Message | None:
+        """See last_user_message."""
+        return await _last(self._store, self._ref, "assistant")
+
+    async def last_system_message(self) -> Message | None:
+        """See last_user_message; where there is none, this reads the whole conversation."""
+        return await _last(self._store, self._ref, "system")
+
+    async def initial_system_prompt(self) -> Message | None:
+        """The first message of the conversation, if it is a system message."""
+        first = await self._store.page(self._ref, after_sequence=-1, limit=1)
+        return first[0] if first and first[0].role == "system" else None
+
+    def is_searchable(self) -> bool:
+        """Whether there is an index to search."""
+        return self._recall is not None
+
+    async def search(
+        self, text: str, k: int = 3, *, exclude: Collection[str] = frozenset()
+    ) -> list[RankedMessage]:
+        """The `k` messages nearest in meaning, best first, without the excluded ids; blank text finds none.
+
+        A message is found once it is indexed, a moment after its turn. Raises RecallUnavailable.
+        """
+        if self._recall is None or k <= 0:
+            return []
+        hits = await self._recall.search(self._ref, self._epoch, text, k=k + _SPARE_HITS, exclude=exclude)
+        found = await self._store.get(self._ref, [hit.message_id for hit in hits])
+        ranked = [
+            RankedMessage(message=found[hit.message_id], score=hit.score)
+            for hit in hits
+            if hit.message_id in found
+        ]
+        return ranked[:k]
+
+    async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
+        """What the selector chooses from the current conversation, or from the whole history."""
+        async with aclosing(newest_first(self._store, self._ref, whole=whole)) as newest:
+            return await selector.select(newest)
+
+    async def delete_messages(self, selector: MessageSelector, *, whole: bool = False) -> ErasureReceipt:
+        """Delete what `select_messages` would choose, from the history and the index both, and read back."""
+        ids = [message.id for message in await self.select_messages(selector, whole=whole)]
+        return await delete_provably(
+            self._ref, ids, epoch=self._epoch, store=self._store, recall=self._recall
+        )
+
+    async def clear(self) -> ErasureReceipt:
+        """Erase the whole history from both stores and read back.
+
+        A new epoch begins: this history goes on in it, while other work that began before is Forgotten.
+        """
+        erased = await self._store.erase(self._ref)
+        self._epoch = erased.epoch
+        return await prove_erased(self._ref, erased, store=self._store, recall=self._recall)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Writer:
+    store: HistoryStore
+    ref: ContextRef
+    tokenizer: TokenCounter
+    clock: Callable[[], float]
+    new_id: Callable[[], str]
+
+    async def append(self, role: Role, text: str, details: MessageDetails, *, epoch: int) -> Message:
+        sent_at = details.get("sent_at")
+        message = Message(
+            id=details.get("id") or self.new_id(),
+            role=role,
+            text=text,
+            sent_at=self.clock() if sent_at is None else sent_at,
+            tokens=self.tokenizer.count(text),
+            sender=details.get("sender"),
+            telegram_message_id=details.get("telegram_message_id"),
+            is_stopped=details.get("is_stopped", False),
+        )
+        (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
+        return appended
+
+
+async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | None:
+    async with aclosing(newest_first(store, ref)) as newest:
+        async for message in newest:
+            if message.role == role:
+                return message
+    return None

@@ -1,0 +1,113 @@
+"""Whether the store keeps what it acknowledges: what the server says of itself, judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from memory.errors import CommandRefused, StoreUnavailable
+from memory.redis_client import RedisClient
+
+_OLDEST = (6, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreDurability:
+    """The facts of a server, None where it does not tell, and one line for an operator on each problem."""
+
+    server: str
+    version: str
+    maxmemory_policy: str | None
+    appendonly: bool | None
+    appendfsync: str | None
+    problems: tuple[str, ...] = ()
+
+
+async def check_store(redis: RedisClient, *, is_external: bool) -> StoreDurability:
+    """Read and judge. `is_external`: the server is named by REDIS_URL; else it is the embedded one.
+
+    On a cluster the weakest node counts. Raises StoreUnavailable when the server cannot be reached.
+    """
+    facts = await _read(redis)
+    return replace(facts, problems=judge(facts, is_external=is_external))
+
+
+def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
+    """What would lose or evict messages, one line each."""
+    where = "REDIS_URL" if is_external else "DATA_DIR (the embedded store)"
+    accept = "; ALLOW_UNSAFE_STORE=true accepts the loss" if is_external else ""
+    name = f"{facts.server} {facts.version}"
+    problems: list[str] = []
+    if _is_too_old(facts.version):
+        problems.append(f"{where}: {name} is too old, Redis 6.2 or Valkey is needed")
+    if facts.appendonly is False:
+        problems.append(
+            f"{where}: {name} keeps no append-only file and loses what it acknowledged when it ends: "
+            f"set `appendonly yes`{accept}"
+        )
+    elif facts.appendonly is None:
+        problems.append(f"{where}: {name} does not tell whether it has an append-only file{accept}")
+    elif facts.appendfsync == "no":
+        problems.append(
+            f"{where}: {name} leaves writing to disk to the operating system and loses up to 30 s in a power "
+            f"cut: set `appendfsync everysec` or `always`{accept}"
+        )
+    if facts.maxmemory_policy is None:
+        problems.append(f"{where}: {name} does not tell its maxmemory-policy, `noeviction` is needed{accept}")
+    elif facts.maxmemory_policy != "noeviction":
+        problems.append(
+            f"{where}: {name} evicts messages when its memory is full ({facts.maxmemory_policy}): "
+            f"set `maxmemory-policy noeviction`{accept}"
+        )
+    return tuple(problems)
+
+
+async def _read(redis: RedisClient) -> StoreDurability:
+    server = (await _info(redis, "server"))[0]
+    policies = [node.get("maxmemory_policy") for node in await _info(redis, "memory")]
+    files = [node.get("aof_enabled") for node in await _info(redis, "persistence")]
+    is_valkey = server.get("server_name") == "valkey"
+    return StoreDurability(
+        server="Valkey" if is_valkey else "Redis",
+        version=str(server.get("valkey_version" if is_valkey else "redis_version", "of unknown version")),
+        maxmemory_policy=_weakest_policy(policies) or await _config(redis, "maxmemory-policy"),
+        appendonly=_are_on(files, await _config(redis, "appendonly")),
+        appendfsync=await _config(redis, "appendfsync"),
+    )
+
+
+async def _info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
+    """What each node says (one, where there is no cluster); an empty answer where it is not allowed."""
+    try:
+        reply = cast(dict[str, Any], await redis.call("INFO", section))
+    except CommandRefused:
+        return [{}]
+    nodes = list(reply.values())
+    if nodes and all(isinstance(node, dict) for node in nodes):
+        return cast(list[Mapping[str, Any]], nodes)
+    return [reply]
+
+
+async def _config(redis: RedisClient, name: str) -> str | None:
+    try:
+        return await redis.config(name)
+    except StoreUnavailable:  # managed services refuse CONFIG as a matter of permission
+        await redis.call("PING")
+        return None
+
+
+def _weakest_policy(policies: list[str | None]) -> str | None:
+    told = [policy for policy in policies if policy]
+    return next((policy for policy in told if policy != "noeviction"), told[0] if told else None)
+
+
+def _are_on(files: list[int | str | None], configured: str | None) -> bool | None:
+    if configured is not None:
+        return configured == "yes"
+    if any(state is None for state in files):
+        return None
+    return all(int(state or 0) == 1 for state in files)
+
+
+def _is_too_old(version: str) -> bool:
+    numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
+    return len(numbers) == 2 and tuple(numbers) < _OLDEST

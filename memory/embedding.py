@@ -1,0 +1,76 @@
+"""The contract of an embedder: texts in, unit vectors of one space out."""
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.errors import RecallUnavailable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSpace:
+    """What two vectors must share to be compared. `version` changes when the same model is used otherwise."""
+
+    model: str
+    dimension: int
+    version: str
+
+    @property
+    def collection_slug(self) -> str:
+        """A name for this space of `a-z0-9-` and at most 70 characters; two spaces never share one."""
+        readable = re.sub(r"[^a-z0-9]+", "-", self.model.lower()).strip("-")[:48].rstrip("-")
+        exact = f"{self.model}\n{self.dimension}\n{self.version}"
+        return f"{readable}-{self.dimension}-{hashlib.sha256(exact.encode()).hexdigest()[:10]}".lstrip("-")
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot product says how alike the texts are in meaning."""
+
+    @property
+    def identity(self) -> EmbeddingSpace:
+        """The space of every vector that this embedder gives."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector of length 1 for each text, in the order given; no texts, no vectors.
+
+        A text that is too long for the model counts by its beginning. A blank text gets a vector that means
+        nothing, so that one blank does not fail a batch: neither index it nor search with it. Raises
+        EmbeddingUnavailable, EmbeddingRefused or EmbeddingInvalid, and then for the whole call.
+        """
+        ...
+
+
+class EmbeddingError(RecallUnavailable):
+    """The texts were not embedded."""
+
+
+class EmbeddingUnavailable(EmbeddingError):
+    """The embedder cannot answer now; the same call may work later."""
+
+
+class EmbeddingRefused(EmbeddingError):
+    """The embedder will not answer this call, now or later: a wrong key, an unknown model, missing files."""
+
+
+class EmbeddingInvalid(EmbeddingError):
+    """The embedder answered with vectors that cannot be used."""
+
+
+def unit_vectors(vectors: Sequence[Sequence[float]], *, count: int, dimension: int) -> list[list[float]]:
+    """The vectors at length 1; raises EmbeddingInvalid when their number, size or values are wrong."""
+    if len(vectors) != count:
+        raise EmbeddingInvalid(f"{len(vectors)} vectors came for {count} texts")
+    return [_unit_vector(vector, dimension) for vector in vectors]
+
+
+def _unit_vector(vector: Sequence[float], dimension: int) -> list[float]:
+    if len(vector) != dimension:
+        raise EmbeddingInvalid(f"a vector has {len(vector)} dimensions instead of {dimension}")
+    length = math.hypot(*vector)
+    if not math.isfinite(length) or length == 0:
+        raise EmbeddingInvalid("a vector is zero or not finite")
+    return [component / length for component in vector]

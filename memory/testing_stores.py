@@ -1,0 +1,177 @@
+"""A history and a vector index in memory, for tests: small but real, proven by the same contract suites."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from memory.errors import Forgotten, MissingContext, RecallUnavailable
+from memory.history_store import Erased, HistorySnapshot
+from memory.keys import ContextRef
+from memory.message import Message
+from memory.recall import RecallHit, VectorErasure, VectorPoint, VectorQuery
+
+
+@dataclass(slots=True)
+class _Kept:
+    epoch: int = 0
+    next_sequence: int = 0
+    conversation_start: int = 0
+    created_at: float | None = None
+    messages: dict[str, Message] = field(default_factory=dict[str, Message])
+
+
+class InMemoryHistory:
+    """HistoryStore in a dict; queues no index work."""
+
+    def __init__(self) -> None:
+        self._contexts: dict[ContextRef, _Kept] = {}
+
+    async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
+        """See HistoryStore."""
+        kept = self._kept(ref)
+        conversation = self._ordered(ref, whole=False)
+        return HistorySnapshot(
+            epoch=kept.epoch,
+            count=len(kept.messages),
+            conversation_count=len(conversation),
+            conversation_start=kept.conversation_start,
+            next_sequence=kept.next_sequence,
+            created_at=kept.created_at,
+            newest=tuple(conversation[max(len(conversation) - limit, 0) :]),
+        )
+
+    async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
+        """See HistoryStore."""
+        if not messages:
+            return []
+        kept = self._current(ref, epoch)
+        for message in messages:
+            if message.id not in kept.messages:
+                kept.messages[message.id] = replace(message, sequence=kept.next_sequence)
+                kept.next_sequence += 1
+            if kept.created_at is None:
+                kept.created_at = message.sent_at
+        return [replace(message, sequence=kept.messages[message.id].sequence) for message in messages]
+
+    async def page(
+        self,
+        ref: ContextRef,
+        *,
+        before_sequence: int | None = None,
+        after_sequence: int | None = None,
+        limit: int,
+        whole: bool = False,
+    ) -> list[Message]:
+        """See HistoryStore."""
+        ordered = self._ordered(ref, whole=whole)
+        if after_sequence is not None:
+            return [message for message in ordered if _sequence(message) > after_sequence][:limit]
+        newest = [m for m in reversed(ordered) if before_sequence is None or _sequence(m) < before_sequence]
+        return newest[:limit]
+
+    async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
+        """See HistoryStore."""
+        kept = self._kept(ref)
+        return {wanted: kept.messages[wanted] for wanted in ids if wanted in kept.messages}
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
+        """See HistoryStore."""
+        if not ids:
+            return 0
+        kept = self._current(ref, epoch)
+        return sum(kept.messages.pop(gone, None) is not None for gone in set(ids))
+
+    async def erase(self, ref: ContextRef) -> Erased:
+        """See HistoryStore."""
+        gone = self._kept(ref)
+        self._contexts[ref] = _Kept(epoch=gone.epoch + 1)
+        return Erased(epoch=gone.epoch + 1, messages=len(gone.messages))
+
+    async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
+        """Reads begin after the present messages from now on."""
+        kept = self._current(ref, epoch)
+        kept.conversation_start = kept.next_sequence
+        return kept.conversation_start
+
+    def _kept(self, ref: ContextRef) -> _Kept:
+        return self._contexts.setdefault(ref, _Kept())
+
+    def _current(self, ref: ContextRef, epoch: int) -> _Kept:
+        kept = self._kept(ref)
+        if kept.epoch != epoch:
+            raise Forgotten
+        return kept
+
+    def _ordered(self, ref: ContextRef, *, whole: bool) -> list[Message]:
+        kept = self._kept(ref)
+        start = 0 if whole else kept.conversation_start
+        return sorted((m for m in kept.messages.values() if _sequence(m) >= start), key=_sequence)
+
+
+class InMemoryIndex:
+    """VectorIndex in a dict, by exact cosine. While `is_down`, every call raises RecallUnavailable."""
+
+    def __init__(self) -> None:
+        self.is_down = False
+        self.points: dict[tuple[str, str], VectorPoint] = {}
+
+    async def upsert(self, points: Sequence[VectorPoint]) -> None:
+        """See VectorIndex."""
+        self._ask()
+        for point in points:
+            _check(point.context_id)
+            self.points[point.context_id, point.message_id] = point
+
+    async def search(self, query: VectorQuery) -> list[RecallHit]:
+        """See VectorIndex."""
+        self._ask()
+        _check(query.context_id)
+        hits = [
+            RecallHit(message_id=point.message_id, score=_cosine(point.vector, query.vector))
+            for point in self._of(query.context_id)
+            if point.epoch == query.epoch and point.message_id not in query.excluded
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)[: query.limit]
+
+    async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
+        """See VectorIndex."""
+        self._ask()
+        return self._erase([point for point in self._of(context_id) if point.epoch < below_epoch])
+
+    async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
+        """See VectorIndex."""
+        self._ask()
+        scope = [point for point in self._of(context_id) if point.epoch == epoch]
+        return self._erase([point for point in scope if point.message_id in message_ids])
+
+    async def count(self, context_id: str) -> int:
+        """See VectorIndex."""
+        self._ask()
+        return len(self._of(context_id))
+
+    def _of(self, context_id: str) -> list[VectorPoint]:
+        _check(context_id)
+        return [point for point in self.points.values() if point.context_id == context_id]
+
+    def _erase(self, gone: Sequence[VectorPoint]) -> VectorErasure:
+        for point in gone:
+            del self.points[point.context_id, point.message_id]
+        return VectorErasure(found=len(gone), left=0)
+
+    def _ask(self) -> None:
+        if self.is_down:
+            raise RecallUnavailable
+
+
+def _check(context_id: str) -> None:
+    if not context_id:
+        raise MissingContext
+
+
+def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
+    lengths = math.hypot(*a) * math.hypot(*b)
+    return sum(x * y for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0
+
+
+def _sequence(message: Message) -> int:
+    return -1 if message.sequence is None else message.sequence

@@ -1,0 +1,332 @@
+"""The OpenAI model over HTTP, against a server that does every bad thing we know."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.agent.model import ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
+from bot.errors import (
+    BotError,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelRepliedNothing,
+    ModelUnavailable,
+    PromptTooLong,
+)
+from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tests.scripted_replies import (
+    Failure,
+    Reply,
+    broken_stream,
+    call,
+    calls,
+    context_too_long,
+    cut,
+    empty,
+    hang,
+    null_content,
+    pieces,
+    quota_exceeded,
+    rate_limited,
+    server_error,
+    stalled,
+    text,
+    unauthorized,
+)
+from tests.unit.agent.kit import sample, wait_until
+
+KEY = "sk-secret-key"
+HASTY = Patience(idle_s=0.3, first_wait_s=0.001, longest_wait_s=0.5)
+ASK = [PromptMessage(role="system", text="You are a test."), PromptMessage(role="user", text="add 2 and 3")]
+ADD = ToolSpec(
+    name="add",
+    description="Add two numbers.",
+    parameters={"type": "object", "properties": {"a": {"type": "number"}}},
+)
+
+
+@dataclass(frozen=True)
+class Rig:
+    server: ScriptedOpenAI
+    model: OpenAIModel
+
+    async def chat(self) -> ModelReply:
+        return await self.model.chat(ASK, [ADD])
+
+    @property
+    def tries(self) -> int:
+        return len(self.server.chat_requests)
+
+
+@asynccontextmanager
+async def rig(*script: Reply | str, patience: Patience = HASTY) -> AsyncGenerator[Rig, None]:
+    async with (
+        scripted_openai(script) as server,
+        open_openai_model(model="test-1", api_key=KEY, base_url=server.base_url, patience=patience) as model,
+    ):
+        yield Rig(server, model)
+        assert server.invalid_requests == []
+
+
+def model_calls(outcome: str) -> float:
+    return sample(MODEL_CALLS, "mnemogram_model_calls_total", outcome=outcome)
+
+
+async def test_a_request_is_streamed_and_carries_every_kind_of_message() -> None:
+    messages = [
+        *ASK,
+        PromptMessage(
+            role="assistant", text="", tool_calls=(ToolCall(id="c1", name="add", arguments='{"a": 2}'),)
+        ),
+        PromptMessage(role="tool", text="2 \ud800", tool_call_id="c1"),
+    ]
+    async with rig("It is 5.") as each:
+        reply = await each.model.chat(messages, [ADD])
+
+        assert reply.text == "It is 5."
+        assert reply.finish_reason == "stop"
+        assert reply.usage.prompt_tokens > 0
+        assert each.server.chat_requests[0].body == {
+            "model": "test-1",
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "messages": [
+                {"role": "system", "content": "You are a test."},
+                {"role": "user", "content": "add 2 and 3"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 2}'}}
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "c1", "content": "2 \ufffd"},
+            ],
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "add",
+                        "description": "Add two numbers.",
+                        "parameters": {"type": "object", "properties": {"a": {"type": "number"}}},
+                    },
+                }
+            ],
+        }
+
+
+async def test_without_tools_the_request_names_none() -> None:
+    async with rig("hello") as each:
+        await each.model.chat(ASK, [])
+
+        assert "tools" not in each.server.chat_requests[0].body
+
+
+async def test_on_text_is_told_the_whole_text_so_far() -> None:
+    told: list[str] = []
+
+    async def tell(so_far: str) -> None:
+        told.append(so_far)
+
+    async with rig(pieces("It ", "is ", "5.")) as each:
+        await each.model.chat(ASK, [], on_text=tell)
+
+    assert told == ["It ", "It is ", "It is 5."]
+
+
+async def test_tool_calls_come_as_the_model_wrote_them() -> None:
+    asked = calls(
+        call("add", '{"a": 2', call_id="c1"),
+        call("add", [1, 2], call_id="c2"),
+        call("functions.add", "", call_id="c3"),
+        call("nowhere", {"x": "ß"}, call_id="c4"),
+        content="One moment.",
+    )
+    async with rig(asked) as each:
+        reply = await each.chat()
+
+    assert reply.text == "One moment."
+    assert reply.finish_reason == "tool_calls"
+    assert reply.tool_calls == (
+        ToolCall(id="c1", name="add", arguments='{"a": 2'),
+        ToolCall(id="c2", name="add", arguments="[1, 2]"),
+        ToolCall(id="c3", name="functions.add", arguments=""),
+        ToolCall(id="c4", name="nowhere", arguments='{"x": "\\u00df"}'),
+    )
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        cut("never mind", after=2),
+        broken_stream("never mind", after=2),
+        stalled("never mind", after=2),
+        hang(),
+        server_error(),
+        server_error(status=503),
+        rate_limited(retry_after_s=0.01),
+        rate_limited(retry_after_s=None),
+        Reply(failure=Failure(status=408, message="late")),
+        Reply(failure=Failure(status=409, message="locked")),
+        empty(),
+        null_content(),
+    ],
+)
+async def test_what_may_pass_is_tried_again_whole(failure: Reply) -> None:
+    told: list[str] = []
+
+    async def tell(so_far: str) -> None:
+        told.append(so_far)
+
+    async with rig(failure, text("It is 5.")) as each:
+        reply = await each.model.chat(ASK, [ADD], on_text=tell)
+
+        assert reply.text == "It is 5."
+        assert told[-1] == "It is 5."
+        assert each.tries == 2
+        assert each.server.chat_requests[0].body == each.server.chat_requests[1].body
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (server_error(), ModelUnavailable),
+        (cut("never mind", after=2), ModelUnavailable),
+        (rate_limited(retry_after_s=0.01), ModelUnavailable),
+    ],
+)
+async def test_three_tries_are_the_most(failure: Reply, kind: type[Exception]) -> None:
+    async with rig(*[failure] * 4) as each:
+        with pytest.raises(kind):
+            await each.chat()
+
+        assert each.tries == 3
+
+
+async def test_an_empty_reply_is_tried_once_more_only() -> None:
+    async with rig(empty(), null_content(), "too late") as each:
+        with pytest.raises(ModelRepliedNothing):
+            await each.chat()
+
+        assert each.tries == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (quota_exceeded(), ModelQuotaExhausted),
+        (context_too_long(), PromptTooLong),
+        (unauthorized(), ModelRefused),
+        (Reply(failure=Failure(status=404, message="no such model", code="model_not_found")), ModelRefused),
+        (rate_limited(retry_after_s=3_600), ModelUnavailable),
+    ],
+)
+async def test_what_no_try_cures_is_not_tried_again(failure: Reply, kind: type[Exception]) -> None:
+    async with rig(failure, "too late") as each:
+        with pytest.raises(kind):
+            await each.chat()
+
+        assert each.tries == 1
+
+
+async def test_retry_after_is_waited_for() -> None:
+    async with rig(rate_limited(retry_after_s=0.2), "ok") as each:
+        began = time.monotonic()
+        await each.chat()
+
+        assert time.monotonic() - began >= 0.2
+
+
+async def test_a_model_that_says_nothing_is_given_up_after_the_patience_for_silence() -> None:
+    async with rig(hang(), patience=Patience(tries=1, idle_s=0.05)) as each:
+        with pytest.raises(ModelUnavailable, match=r"silent for 0\.05 seconds"):
+            await each.chat()
+
+
+async def test_a_slow_stream_is_not_a_silent_one() -> None:
+    slow = Reply(pieces=("a", "b", "c", "d"), chunk_delay_s=0.1)
+
+    async with rig(slow) as each:
+        assert (await each.chat()).text == "abcd"
+
+
+async def test_nobody_listens_on_the_port() -> None:
+    async with scripted_openai([]) as server:
+        gone = server.base_url
+    async with open_openai_model(model="test-1", api_key=KEY, base_url=gone, patience=HASTY) as model:
+        with pytest.raises(ModelUnavailable):
+            await model.chat(ASK, [])
+
+
+async def test_no_error_and_no_log_line_carries_the_key_the_url_or_the_endpoints_words() -> None:
+    failures = [server_error(), unauthorized(), quota_exceeded(), context_too_long(), cut("x y z", after=1)]
+
+    for failure in failures:
+        async with rig(*[failure] * 3) as each:
+            with capture_logs() as logs, pytest.raises(BotError) as raised:
+                await each.chat()
+
+            told = f"{raised.value} {raised.value!r} {logs}"
+            assert KEY not in told
+            assert "127.0.0.1" not in told
+            assert "Incorrect API key" not in told
+            assert "processing your request" not in told
+
+
+async def test_a_server_that_does_not_know_stream_options_is_asked_without_them() -> None:
+    unknown = Failure(status=400, message="Unknown parameter: 'stream_options'.", param="stream_options")
+    async with rig(Reply(failure=unknown), "first", "second") as each:
+        assert (await each.chat()).text == "first"
+        assert (await each.chat()).text == "second"
+
+        options = ["stream_options" in request.body for request in each.server.chat_requests]
+        assert options == [True, False, False]
+
+
+async def test_each_request_is_counted_and_timed_and_the_tokens_are_summed() -> None:
+    ok, failed = model_calls("ok"), model_calls("ModelUnavailable")
+    timed = sample(MODEL_SECONDS, "mnemogram_model_seconds_count")
+    tokens = sample(MODEL_TOKENS, "mnemogram_model_tokens_total", direction="prompt")
+
+    async with rig(server_error(), "It is 5.") as each:
+        reply = await each.chat()
+
+    assert (model_calls("ok"), model_calls("ModelUnavailable")) == (ok + 1, failed + 1)
+    assert sample(MODEL_SECONDS, "mnemogram_model_seconds_count") == timed + 2
+    assert reply.usage != Usage()
+    summed = sample(MODEL_TOKENS, "mnemogram_model_tokens_total", direction="prompt")
+    assert summed == tokens + reply.usage.prompt_tokens
+
+
+async def test_a_cancelled_call_ends_at_once_and_leaves_no_task() -> None:
+    async with rig(hang(), patience=Patience()) as each:
+        before = asyncio.all_tasks()
+        asked = asyncio.create_task(each.chat())
+        await wait_until(lambda: each.tries == 1)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+
+        assert asked not in asyncio.all_tasks()
+        assert not {task for task in asyncio.all_tasks() - before if "openai" in repr(task)}
+
+
+async def test_what_the_listener_raises_ends_the_call_as_it_is() -> None:
+    class ListenerGoneError(ValueError):
+        pass
+
+    async def tell(_: str) -> None:
+        raise ListenerGoneError
+
+    async with rig("It is 5.", "never") as each:
+        with pytest.raises(ListenerGoneError):
+            await each.model.chat(ASK, [], on_text=tell)
+
+        assert each.tries == 1

@@ -1,0 +1,288 @@
+"""The indexer on the real store and the embedded index: the vectors follow the history, whatever happens."""
+
+from collections.abc import AsyncGenerator, Collection, Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest
+
+from memory.chat_history import ChatHistory
+from memory.embedded.index_server import IndexEndpoint
+from memory.embedding import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
+from memory.errors import RecallUnavailable
+from memory.forgetting import prove_erased
+from memory.indexing import GROUP, Indexer, IndexResult
+from memory.keys import ContextRef, work_key
+from memory.message_selectors import MessageWindowMessageSelector
+from memory.qdrant_index import QdrantIndex, open_qdrant
+from memory.recall import IndexItem, Recall
+from memory.redis_client import RedisClient
+from memory.redis_history import CurrentMessages, RedisHistory
+from memory.testing import FakeEmbedder
+from tests.messages import WordTokenizer, a_message, some_messages
+
+
+@dataclass(frozen=True)
+class Rig:
+    redis: RedisClient
+    store: RedisHistory
+    embedder: FakeEmbedder
+    recall: Recall
+    ref: ContextRef
+
+    def indexer(
+        self, consumer: str = "one", *, history: "RedisHistory | Interrupted | None" = None
+    ) -> Indexer:
+        return Indexer(
+            redis=self.redis,
+            history=history or self.store,
+            recall=self.recall,
+            partition=0,
+            consumer=consumer,
+            block_ms=1,
+        )
+
+    def history(self, *, epoch: int = 0) -> ChatHistory:
+        return ChatHistory(
+            ref=self.ref,
+            epoch=epoch,
+            store=self.store,
+            recall=self.recall,
+            tokenizer=WordTokenizer(),
+            clock=lambda: 0.0,
+            new_id=lambda: uuid4().hex,
+        )
+
+    async def queued(self) -> int:
+        return int(await self.redis.call("XLEN", work_key(0)))
+
+    async def pending(self) -> int:
+        return int((await self.redis.call("XPENDING", work_key(0), GROUP))["pending"])
+
+
+@pytest.fixture
+async def rig(redis: RedisClient, index_endpoint: IndexEndpoint) -> AsyncGenerator[Rig]:
+    embedder = FakeEmbedder(dimension=512)
+    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
+        recall = Recall(embedder, QdrantIndex(client, embedder.identity))
+        ref = ContextRef(context_id=uuid4().hex, partition=0)
+        yield Rig(redis=redis, store=RedisHistory(redis), embedder=embedder, recall=recall, ref=ref)
+
+
+async def test_m05_a_message_is_found_by_its_meaning_once_it_is_indexed(rig: Rig) -> None:
+    history = rig.history()
+    anna = await history.append_user_message("my sister Anna lives in Lisbon")
+    await history.append_user_message("the weather is fine")
+    assert await history.search("where does Anna live") == []
+    assert await rig.indexer().step() == IndexResult(indexed=2)
+    ranked = await history.search("where does my sister Anna live", k=1)
+    assert [hit.message for hit in ranked] == [anna]
+    assert (await rig.queued(), await rig.pending()) == (0, 0)
+
+
+async def test_no_work_is_no_work(rig: Rig) -> None:
+    assert await rig.indexer().step() == IndexResult()
+    assert rig.embedder.calls == []
+
+
+async def test_a_batch_goes_over_chats_in_one_embedding_call(rig: Rig) -> None:
+    other = ContextRef(context_id=uuid4().hex, partition=0)
+    await rig.store.append(rig.ref, some_messages(3), epoch=0)
+    await rig.store.append(other, some_messages(2), epoch=0)
+    assert await rig.indexer().step() == IndexResult(indexed=5)
+    assert [len(texts) for texts in rig.embedder.calls] == [5]
+    assert (await rig.recall.count(rig.ref), await rig.recall.count(other)) == (3, 2)
+
+
+async def test_more_than_a_batch_is_done_in_several_steps(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(100), epoch=0)
+    indexer = rig.indexer()
+    assert [(await indexer.step()).indexed for _ in range(3)] == [64, 36, 0]
+
+
+async def test_a_failing_embedder_leaves_the_work_queued_and_it_is_done_later(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    rig.embedder.failure = EmbeddingUnavailable("down")
+    indexer = rig.indexer()
+    with pytest.raises(RecallUnavailable):
+        await indexer.step()
+    assert await rig.pending() == 2
+    rig.embedder.failure = None
+    assert await indexer.step() == IndexResult(indexed=2)
+    assert (await rig.queued(), await rig.pending()) == (0, 0)
+
+
+async def test_forgetting_does_not_wait_for_the_embedder(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    indexer = rig.indexer()
+    await indexer.step()
+    await rig.store.erase(rig.ref)
+    await rig.store.append(rig.ref, some_messages(1, start=5), epoch=1)
+    rig.embedder.failure = EmbeddingUnavailable("down")
+    with pytest.raises(RecallUnavailable):
+        await indexer.step()
+    assert await rig.recall.count(rig.ref) == 0
+    assert await rig.queued() == 1
+
+
+async def test_the_work_of_an_indexer_that_died_is_taken_over(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    dead = rig.indexer("dead")
+    rig.embedder.failure = EmbeddingUnavailable("it dies here")
+    with pytest.raises(RecallUnavailable):
+        await dead.step()
+    rig.embedder.failure = None
+    assert await rig.indexer("alive").step() == IndexResult()
+    for number, _ in await rig.redis.call("XRANGE", work_key(0), "-", "+"):
+        await rig.redis.call("XCLAIM", work_key(0), GROUP, "dead", 0, number, "IDLE", 31_000)
+    assert await rig.indexer("alive").step() == IndexResult(indexed=2)
+
+
+async def test_indexing_the_same_message_twice_is_harmless(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(1), epoch=0)
+    fields = ("op", "index", "context", rig.ref.context_id, "epoch", "0", "id", "m0")
+    await rig.redis.call("XADD", work_key(0), "*", *fields)
+    await rig.indexer().step()
+    await rig.redis.call("XADD", work_key(0), "*", *fields)
+    await rig.indexer().step()
+    assert await rig.recall.count(rig.ref) == 1
+
+
+async def test_a_message_deleted_before_it_was_indexed_is_passed_over(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    await rig.store.delete(rig.ref, ["m0"], epoch=0)
+    assert await rig.indexer().step() == IndexResult(indexed=1, skipped=1)
+    assert await rig.recall.count(rig.ref) == 1
+
+
+async def test_work_of_an_epoch_that_is_over_is_passed_over(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    await rig.store.erase(rig.ref)
+    await rig.store.append(rig.ref, [a_message("m0", "again")], epoch=1)
+    assert await rig.indexer().step() == IndexResult(indexed=1, skipped=2)
+    assert await rig.recall.count(rig.ref) == 1
+
+
+class Interrupted:
+    """The history, with something that happens after the indexer's first look at it."""
+
+    def __init__(self, store: RedisHistory, *, erases: ContextRef | None = None, deletes: str = "") -> None:
+        self._store = store
+        self._erases = erases
+        self._deletes = deletes
+
+    async def get_current(
+        self, wanted: Mapping[ContextRef, Collection[str]]
+    ) -> dict[ContextRef, CurrentMessages]:
+        seen = await self._store.get_current(wanted)
+        if self._erases and not self._deletes:
+            await self._store.erase(self._erases)
+        elif self._erases:
+            await self._store.delete(self._erases, [self._deletes], epoch=0)
+        self._erases = None
+        return seen
+
+
+async def test_a_reset_while_vectors_are_made_leaves_none_of_them(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(3), epoch=0)
+    result = await rig.indexer(history=Interrupted(rig.store, erases=rig.ref)).step()
+    assert result == IndexResult(indexed=0, erased=3, skipped=3)
+    assert await rig.recall.count(rig.ref) == 0
+
+
+async def test_a_message_deleted_while_its_vector_is_made_leaves_none(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(3), epoch=0)
+    history = Interrupted(rig.store, erases=rig.ref, deletes="m1")
+    assert await rig.indexer(history=history).step() == IndexResult(indexed=2, erased=1, skipped=1)
+    assert await rig.recall.count(rig.ref) == 2
+
+
+async def test_a_vector_written_by_an_indexer_that_died_before_it_looked_again_is_taken_out(rig: Rig) -> None:
+    message = (await rig.store.append(rig.ref, some_messages(1), epoch=0))[0]
+    await rig.recall.index([IndexItem(ref=rig.ref, epoch=0, message=message)])
+    await rig.store.delete(rig.ref, ["m0"], epoch=0)
+    await rig.redis.call("XTRIM", work_key(0), "MAXLEN", 0)
+    work = ("op", "index", "context", rig.ref.context_id, "epoch", "0", "id", "m0")
+    await rig.redis.call("XADD", work_key(0), "*", *work)
+    assert await rig.indexer().step() == IndexResult(erased=1, skipped=1)
+    assert await rig.recall.count(rig.ref) == 0
+
+
+@pytest.mark.parametrize("failure", [EmbeddingInvalid, EmbeddingRefused])
+async def test_one_message_that_the_embedder_refuses_does_not_hold_up_the_others(
+    rig: Rig, failure: type[EmbeddingInvalid | EmbeddingRefused]
+) -> None:
+    picky = Picky(rig.embedder, failure)
+    indexer = Indexer(
+        redis=rig.redis,
+        history=rig.store,
+        recall=Recall(picky, rig.recall._index),  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - same index
+        partition=0,
+        consumer="one",
+        block_ms=1,
+    )
+    await rig.store.append(rig.ref, [a_message("bad", "poison")], epoch=0)
+    with pytest.raises(failure):
+        await indexer.step()
+    await rig.store.append(rig.ref, [a_message("good")], epoch=0)
+    assert await indexer.step() == IndexResult(indexed=1, skipped=1)
+    assert await rig.queued() == 0
+
+
+class Picky:
+    """An embedder that refuses one word."""
+
+    def __init__(self, embedder: FakeEmbedder, failure: type[EmbeddingInvalid | EmbeddingRefused]) -> None:
+        self._embedder = embedder
+        self._failure = failure
+        self.identity = embedder.identity
+
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        if "poison" in texts:
+            raise self._failure
+        return await self._embedder.embed(texts)
+
+
+async def test_entries_that_are_not_ours_are_taken_off(rig: Rig) -> None:
+    await rig.redis.call("XADD", work_key(0), "*", "op", "index", "context", "", "epoch", "zero")
+    await rig.redis.call("XADD", work_key(0), "*", "something", "else")
+    assert await rig.indexer().step() == IndexResult(skipped=2)
+    assert await rig.queued() == 0
+
+
+async def test_an_indexer_goes_on_after_its_stream_was_lost(rig: Rig) -> None:
+    indexer = rig.indexer()
+    await indexer.step()
+    await rig.redis.call("FLUSHALL")
+    await rig.store.append(rig.ref, some_messages(1), epoch=0)
+    assert await indexer.step() == IndexResult(indexed=1)
+
+
+async def test_m15_a_deletion_is_proven_in_both_stores(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(4), epoch=0)
+    await rig.indexer().step()
+    receipt = await rig.history().delete_messages(MessageWindowMessageSelector(3))
+    assert (receipt.messages_erased, receipt.vectors_erased, receipt.is_proven) == (3, 3, True)
+    assert await rig.recall.count(rig.ref) == 1
+    assert await rig.indexer().step() == IndexResult()
+
+
+async def test_m15_a_clear_is_proven_in_both_stores_and_late_vectors_go_with_the_queued_erasure(
+    rig: Rig,
+) -> None:
+    message = (await rig.store.append(rig.ref, some_messages(1), epoch=0))[0]
+    await rig.indexer().step()
+    receipt = await rig.history().clear()
+    assert (receipt.messages_erased, receipt.vectors_erased, receipt.is_proven) == (1, 1, True)
+    await rig.recall.index([IndexItem(ref=rig.ref, epoch=0, message=message)])
+    assert await rig.history(epoch=1).search(message.text) == []
+    assert await rig.indexer().step() == IndexResult(erased=1)
+    assert await rig.recall.count(rig.ref) == 0
+
+
+async def test_m15_a_receipt_is_not_proven_while_messages_are_left(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    erased = await rig.store.erase(rig.ref)
+    await rig.store.append(rig.ref, some_messages(1, start=7), epoch=1)
+    receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall, updates_forgotten=2)
+    assert (receipt.messages_left, receipt.updates_forgotten, receipt.is_proven) == (1, 2, False)

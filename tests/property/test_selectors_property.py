@@ -1,0 +1,51 @@
+"""For any history: a window is a suffix of the conversation, as large as its limit allows, and no larger."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.message import CONVERSATION_ROLES, Message, Role
+from memory.message_selectors import MessageWindowMessageSelector, TokenWindowMessageSelector
+from tests.messages import WordTokenizer, a_message, newest_of
+
+_ROLES: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "system", "tool"])
+_TEXTS = st.lists(st.sampled_from(["one", "two", "three"]), max_size=12).map(" ".join)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Message]:
+    drawn = draw(st.lists(st.tuples(_ROLES, _TEXTS), max_size=12))
+    return [a_message(f"m{number}", text, role=role) for number, (role, text) in enumerate(drawn)]
+
+
+def conversation(history: list[Message]) -> list[Message]:
+    return [message for message in history if message.role in CONVERSATION_ROLES]
+
+
+@given(histories(), st.integers(min_value=0, max_value=15))
+async def test_m07_exactly_n_or_all_there_are(history: list[Message], n: int) -> None:
+    chosen = await MessageWindowMessageSelector(n).select(newest_of(history))
+    talk = conversation(history)
+    assert chosen == talk[max(len(talk) - n, 0) :]
+
+
+@given(histories(), st.integers(min_value=0, max_value=60))
+async def test_m08_the_largest_suffix_that_fits(history: list[Message], max_tokens: int) -> None:
+    tokenizer = WordTokenizer()
+    chosen = await TokenWindowMessageSelector(max_tokens, tokenizer).select(newest_of(history))
+    talk = conversation(history)
+    assert sum(tokenizer.count(message.text) for message in chosen) <= max_tokens
+    if [message.id for message in chosen] == [message.id for message in talk[len(talk) - len(chosen) :]]:
+        rest = talk[: len(talk) - len(chosen)]
+        is_cut = chosen != talk[len(talk) - len(chosen) :]
+        room = max_tokens - sum(tokenizer.count(message.text) for message in chosen)
+        assert is_cut or not rest or max_tokens == 0 or tokenizer.count(rest[-1].text) > room
+    else:
+        raise AssertionError("the window has a hole or is out of order")
+
+
+@given(histories(), st.integers(min_value=1, max_value=60))
+async def test_m08_a_conversation_is_never_answered_with_nothing(
+    history: list[Message], max_tokens: int
+) -> None:
+    chosen = await TokenWindowMessageSelector(max_tokens, WordTokenizer()).select(newest_of(history))
+    assert bool(chosen) == bool(conversation(history))

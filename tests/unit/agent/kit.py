@@ -1,0 +1,254 @@
+"""What the agent's tests stand on: a history in memory, a model that follows a script, a journal that is a dict."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from prometheus_client import Counter, Histogram
+
+from bot.agent.context import AgentContext
+from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
+from bot.agent.model import ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.tool import Tool
+from memory.buffered_history import BufferedHistory
+from memory.chat_history import ChatHistory
+from memory.errors import RecallUnavailable
+from memory.history_store import Erased, HistorySnapshot
+from memory.keys import ContextRef
+from memory.message import Message, Role, Sender
+from memory.message_selectors import MessageSelector, MessageWindowMessageSelector
+from memory.recall import Recall, RecallHit, VectorErasure, VectorPoint, VectorQuery
+from memory.testing import FakeEmbedder
+from memory.tokens import tokenizer_for
+
+REF = ContextRef(context_id="c" * 32, partition=0)
+FIRST_SECOND = 1_763_661_780.0  # 2025-11-20 18:03 UTC
+TOKENIZER = tokenizer_for("gpt-4o")
+
+
+def message(
+    number: int, text: str, *, role: Role = "user", sender: str | None = "Olga", sequence: int | None = None
+) -> Message:
+    """The message `m<number>`, written that many minutes after 18:03; assistants have no sender."""
+    return Message(
+        id=f"m{number}",
+        role=role,
+        text=text,
+        sent_at=FIRST_SECOND + 60 * number,
+        tokens=TOKENIZER.count(text),
+        sender=Sender(id=7, name=sender) if sender and role == "user" else None,
+        sequence=sequence,
+    )
+
+
+def call(name: str, arguments: str = "{}", *, call_id: str = "") -> ToolCall:
+    return ToolCall(id=call_id, name=name, arguments=arguments)
+
+
+def asks(*calls: ToolCall, text: str = "") -> ModelReply:
+    """A reply with tool calls; those without an id get c0, c1 …, told apart by their name."""
+    named = (replace(each, id=each.id or f"{each.name}-{number}") for number, each in enumerate(calls))
+    return ModelReply(
+        text=text,
+        tool_calls=tuple(named),
+        usage=Usage(prompt_tokens=10, completion_tokens=2),
+        finish_reason="tool_calls",
+    )
+
+
+def says(text: str) -> ModelReply:
+    return ModelReply(text=text, usage=Usage(prompt_tokens=10, completion_tokens=2), finish_reason="stop")
+
+
+@dataclass(slots=True)
+class ModelRequest:
+    messages: tuple[PromptMessage, ...]
+    tools: tuple[ToolSpec, ...]
+
+    def shown(self) -> list[str]:
+        """The messages as `role: text`, calls as `name(arguments) #id`, results with their id."""
+        return [shown(message) for message in self.messages]
+
+
+def shown(message: PromptMessage) -> str:
+    calls = "".join(f" {each.name}({each.arguments}) #{each.id}" for each in message.tool_calls)
+    answers = f" #{message.tool_call_id}" if message.tool_call_id else ""
+    return f"{message.role}{answers}: {message.text}{calls}"
+
+
+class ScriptedModel:
+    """A ChatModel that gives its replies in order, raising those that are errors; `requests` are what it saw."""
+
+    def __init__(self, *replies: ModelReply | Exception) -> None:
+        self.requests: list[ModelRequest] = []
+        self._replies = list(replies)
+
+    async def chat(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
+    ) -> ModelReply:
+        self.requests.append(ModelRequest(tuple(messages), tuple(tools)))
+        reply = self._replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        if on_text and reply.text:
+            await on_text(reply.text)
+        return reply
+
+
+@dataclass(slots=True)
+class DictJournal:
+    """A Journal in a dict; `refusal` is raised by the record of the step it names."""
+
+    steps: dict[str, str] = field(default_factory=dict[str, str])
+    refusal: Mapping[str, Exception] = field(default_factory=dict[str, Exception])
+
+    async def finished(self, step: str) -> str | None:
+        return self.steps.get(step)
+
+    async def record(self, step: str, value: str) -> None:
+        if step in self.refusal:
+            raise self.refusal[step]
+        self.steps[step] = value
+
+
+class MemoryIndex:
+    """A VectorIndex in memory that compares all its vectors; while `failure` is set, it raises that."""
+
+    def __init__(
+        self, points: Sequence[VectorPoint] = (), *, failure: RecallUnavailable | None = None
+    ) -> None:
+        self.points = list(points)
+        self.failure = failure
+        self.queries: list[VectorQuery] = []
+
+    async def upsert(self, points: Sequence[VectorPoint]) -> None:
+        self.points += points
+
+    async def search(self, query: VectorQuery) -> list[RecallHit]:
+        self.queries.append(query)
+        if self.failure:
+            raise self.failure
+        hits = [
+            RecallHit(
+                message_id=point.message_id,
+                score=sum(a * b for a, b in zip(point.vector, query.vector, strict=True)),
+            )
+            for point in self.points
+            if point.message_id not in query.excluded
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)[: query.limit]
+
+    async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
+        raise NotImplementedError
+
+    async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
+        raise NotImplementedError
+
+    async def count(self, context_id: str) -> int:
+        return len(self.points)
+
+
+class NothingStored:
+    """A HistoryStore with nothing in it: what stands under a BufferedHistory that was preloaded whole."""
+
+    async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
+        raise NotImplementedError
+
+    async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
+        raise NotImplementedError
+
+    async def page(
+        self,
+        ref: ContextRef,
+        *,
+        before_sequence: int | None = None,
+        after_sequence: int | None = None,
+        limit: int,
+        whole: bool = False,
+    ) -> list[Message]:
+        return []
+
+    async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
+        return {}
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
+        raise NotImplementedError
+
+    async def erase(self, ref: ContextRef) -> Erased:
+        raise NotImplementedError
+
+
+async def make_context(
+    *,
+    history: Sequence[Message] = (),
+    prompt: Sequence[Message] = (),
+    index: MemoryIndex | None = None,
+    **details: Any,
+) -> AgentContext:
+    """A context with this history; with an `index`, all of it is indexed there and can be searched."""
+    recall = Recall(FakeEmbedder(), index) if index is not None else None
+    if recall and index:
+        index.points += [
+            VectorPoint(
+                context_id=REF.context_id,
+                epoch=0,
+                message_id=each.id,
+                role=each.role,
+                sender_id=None,
+                sent_at=each.sent_at,
+                vector=(await FakeEmbedder().embed([each.text]))[0],
+            )
+            for each in history
+        ]
+    numbered = tuple(replace(each, sequence=number) for number, each in enumerate(history))
+    snapshot = HistorySnapshot(
+        epoch=0,
+        count=len(numbered),
+        conversation_count=len(numbered),
+        conversation_start=0,
+        next_sequence=len(numbered),
+        created_at=FIRST_SECOND,
+        newest=numbered,
+    )
+    ids = iter(range(1_000_000))
+    chat_history = ChatHistory(
+        ref=REF,
+        epoch=0,
+        store=BufferedHistory(NothingStored(), REF, snapshot),
+        recall=recall,
+        tokenizer=TOKENIZER,
+        clock=lambda: FIRST_SECOND,
+        new_id=lambda: f"new-{next(ids)}",
+    )
+    return AgentContext(ref=REF, chat_history=chat_history, user_messages=tuple(prompt), **details)
+
+
+def sample(metric: Counter | Histogram, name: str, **labels: str) -> float:
+    """The present value of one sample of a metric; 0 before its first."""
+    samples = (each for family in metric.collect() for each in family.samples)
+    return next((each.value for each in samples if each.name == name and each.labels == labels), 0.0)
+
+
+def make_agent(
+    model: ScriptedModel,
+    *functions: Callable[..., object] | Tool,
+    selector: MessageSelector | None = None,
+    limits: PromptLimits | None = None,
+) -> FunctionsBasedAgent:
+    return FunctionsBasedAgent(
+        model=model,
+        prompt="You are a test.",
+        tools=[each if isinstance(each, Tool) else Tool.from_function(each) for each in functions],
+        message_selector=selector or MessageWindowMessageSelector(10),
+        tokenizer=TOKENIZER,
+        limits=limits or PromptLimits(context_window=8_000, answer_tokens=1_000),
+    )
+
+
+async def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 5
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        await asyncio.sleep(0.001)

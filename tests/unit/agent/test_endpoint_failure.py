@@ -1,0 +1,48 @@
+"""What a failed request means, over the servers that we know."""
+
+import pytest
+
+from bot.agent.endpoint_failure import failure_of
+from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "text", "kind"),
+    [
+        (None, "", "Connection error.", ModelUnavailable),
+        (408, "", "", ModelUnavailable),
+        (409, "", "", ModelUnavailable),
+        (429, "rate_limit_exceeded requests", "", ModelUnavailable),
+        (500, "server_error", "", ModelUnavailable),
+        (529, "overloaded_error", "", ModelUnavailable),
+        (None, "502 upstream", "OpenRouter says so in the stream", ModelUnavailable),
+        (None, "401", "a key that ends while we stream", ModelRefused),
+        (429, "insufficient_quota insufficient_quota", "", ModelQuotaExhausted),
+        (402, "", "Insufficient credits", ModelQuotaExhausted),
+        (None, "insufficient_quota", "", ModelQuotaExhausted),
+        (400, "context_length_exceeded invalid_request_error", "", PromptTooLong),
+        (400, "", "This model's maximum context length is 8192 tokens.", PromptTooLong),
+        (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", PromptTooLong),
+        (400, "exceed_context_size_error", "", PromptTooLong),
+        (
+            400,
+            "",
+            "The input token count (9) exceeds the maximum number of tokens allowed (8)",
+            PromptTooLong,
+        ),
+        (413, "", "", PromptTooLong),
+        (400, "invalid_request_error", "messages: must not be empty", ModelRefused),
+        (401, "invalid_api_key", "Incorrect API key provided: sk-secret", ModelRefused),
+        (403, "", "", ModelRefused),
+        (404, "model_not_found", "", ModelRefused),
+        (422, "", "", ModelRefused),
+    ],
+)
+def test_each_failure_is_named_without_the_endpoints_words(
+    status: int | None, code: str, text: str, kind: type[Exception]
+) -> None:
+    failure = failure_of(status, code=code, text=text)
+
+    assert type(failure) is kind
+    assert not text or text not in str(failure)
+    assert "secret" not in str(failure)

@@ -1,0 +1,223 @@
+"""The steps of next_action, in the order of row M10, and what each does when it cannot."""
+
+from collections.abc import Sequence
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.agent.actions import CompletedStep, Finish, ToolResult, UseTools
+from bot.agent.context import AgentContext
+from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
+from bot.agent.model import ModelReply
+from bot.agent.prompt import RECALLED_HEADING
+from bot.agent.tool import Tool
+from bot.errors import ModelRepliedNothing, PromptTooLong
+from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
+from bot.tools.add import add
+from memory.errors import RecallUnavailable
+from memory.message import Message
+from memory.message_selectors import NoMessages
+from tests.unit.agent.kit import (
+    MemoryIndex,
+    ScriptedModel,
+    asks,
+    call,
+    make_agent,
+    make_context,
+    message,
+    sample,
+    says,
+)
+
+HISTORY = [
+    message(0, "my sister Anna lives in Lisbon"),
+    message(1, "How nice!", role="assistant"),
+    message(2, "the train leaves at nine"),
+    message(3, "I will remind you.", role="assistant"),
+]
+ASK = message(9, "where does my sister Anna live?")
+
+
+async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_steps() -> None:
+    model = ScriptedModel(asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
+    context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
+    context.completed_steps.append(
+        CompletedStep(
+            reply=asks(call("add", '{"a": 1, "b": 1}', call_id="c1")),
+            results=(ToolResult(call_id="c1", name="add", output="2"),),
+        )
+    )
+    limits = PromptLimits(context_window=8_000, answer_tokens=1_000, recall_k=1)
+
+    action = await make_agent(model, add, limits=limits).next_action(context)
+
+    assert action == UseTools(reply=asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
+    (request,) = model.requests
+    assert request.shown() == [
+        "system: You are a test.",
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC] user: "my sister Anna lives in Lisbon"',
+        "assistant: How nice!",
+        "user: the train leaves at nine",
+        "assistant: I will remind you.",
+        "user: where does my sister Anna live?",
+        'assistant:  add({"a": 1, "b": 1}) #c1',
+        "tool #c1: 2",
+    ]
+    assert [tool.name for tool in request.tools] == ["add"]
+
+
+async def test_m10_three_messages_are_recalled_and_never_the_prompt_itself() -> None:
+    index = MemoryIndex()
+    many = [message(number, f"Anna has {number} cats") for number in range(6)]
+    prompt = many[5]
+    context = await make_context(history=many, prompt=[prompt], index=index)
+    model = ScriptedModel(says("ok"))
+
+    await make_agent(model, selector=NoMessages()).next_action(context)
+
+    recalled = model.requests[0].shown()[1]
+    assert recalled.count("Anna has") == 3
+    assert "5 cats" not in recalled
+
+
+async def test_m10_without_new_messages_the_last_user_message_is_the_prompt() -> None:
+    context = await make_context(history=HISTORY)
+    model = ScriptedModel(says("ok"))
+
+    await make_agent(model).next_action(context)
+
+    assert model.requests[0].shown() == [
+        "system: You are a test.",
+        "user: my sister Anna lives in Lisbon",
+        "assistant: How nice!",
+        "assistant: I will remind you.",
+        "user: the train leaves at nine",
+    ]
+
+
+async def test_memory_is_searched_once_in_a_run_and_timed() -> None:
+    index = MemoryIndex()
+    context = await make_context(history=HISTORY, prompt=[ASK], index=index)
+    agent = make_agent(ScriptedModel(says("one"), says("two")))
+    timed = sample(RECALL_SECONDS, "mnemogram_recall_seconds_count")
+
+    await agent.next_action(context)
+    await agent.next_action(context)
+
+    assert len(index.queries) == 1
+    assert sample(RECALL_SECONDS, "mnemogram_recall_seconds_count") == timed + 1
+
+
+async def test_without_recall_the_answer_comes_all_the_same_and_the_failure_is_told_once() -> None:
+    index = MemoryIndex(failure=RecallUnavailable())
+    context = await make_context(history=HISTORY[2:], prompt=[ASK], index=index)
+    model = ScriptedModel(says("one"), says("two"))
+    agent = make_agent(model)
+    failures = sample(RECALL_FAILURES, "mnemogram_recall_failures_total")
+
+    with capture_logs() as logs:
+        await agent.next_action(context)
+        await agent.next_action(context)
+
+    assert [entry["log_level"] for entry in logs if entry["event"] == "recall_unavailable"] == ["warning"]
+    assert sample(RECALL_FAILURES, "mnemogram_recall_failures_total") == failures + 1
+    assert model.requests[0].shown() == [
+        "system: You are a test.",
+        "user: the train leaves at nine",
+        "assistant: I will remind you.",
+        "user: where does my sister Anna live?",
+    ]
+
+
+async def test_m10_a_step_can_be_overridden() -> None:
+    class Forgetful(FunctionsBasedAgent):
+        async def recall(self, context: AgentContext, prompt: Sequence[Message]) -> tuple[Message, ...]:
+            return ()
+
+    index = MemoryIndex()
+    model = ScriptedModel(says("ok"))
+    agent = Forgetful(
+        model=model,
+        prompt="You are a test.",
+        tools=[],
+        message_selector=NoMessages(),
+        tokenizer=make_agent(model).tokenizer,
+        limits=PromptLimits(context_window=1_000, answer_tokens=100),
+    )
+
+    await agent.next_action(await make_context(history=HISTORY, prompt=[ASK], index=index))
+
+    assert index.queries == []
+    assert model.requests[0].shown() == ["system: You are a test.", f"user: {ASK.text}"]
+
+
+async def test_an_endpoint_with_a_smaller_window_gets_half_the_prompt_once() -> None:
+    long = [message(number, f"{number} " + "word " * 200) for number in range(8)]
+    context = await make_context(history=long, prompt=[ASK])
+    model = ScriptedModel(PromptTooLong(), says("ok"))
+
+    action = await make_agent(model).next_action(context)
+
+    assert isinstance(action, Finish)
+    first, second = (len(request.messages) for request in model.requests)
+    assert first == 10
+    assert 2 < second <= 6
+    assert model.requests[1].messages[-1].text == ASK.text
+
+
+async def test_an_endpoint_that_takes_not_even_half_is_an_error() -> None:
+    context = await make_context(prompt=[message(0, "word " * 500)])
+    model = ScriptedModel(PromptTooLong(), PromptTooLong())
+
+    with pytest.raises(PromptTooLong):
+        await make_agent(model).next_action(context)
+
+    assert len(model.requests) == 2
+
+
+async def test_a_prompt_is_made_to_fit_the_window_with_room_for_the_answer() -> None:
+    context = await make_context(
+        history=[message(number, "word " * 100) for number in range(5)],
+        prompt=[message(9, "start " + "word " * 3_000 + "end")],
+    )
+    model = ScriptedModel(says("ok"))
+    agent = make_agent(model, add, limits=PromptLimits(context_window=1_000, answer_tokens=400))
+
+    await agent.next_action(context)
+
+    system, prompt = model.requests[0].messages
+    assert system.text == "You are a test."
+    assert 400 < agent.tokenizer.count(prompt.text) < 600
+
+
+async def test_t03_the_last_answer_is_asked_for_without_tools() -> None:
+    context = await make_context(prompt=[ASK])
+    model = ScriptedModel(says("I do not know yet."))
+
+    action = await make_agent(model, add).last_answer(context)
+
+    assert action.text == "I do not know yet."
+    assert model.requests[0].tools == ()
+    assert model.requests[0].shown() == [
+        f"system: You are a test.\n\n{LAST_ANSWER_NOTE}",
+        "user: where does my sister Anna live?",
+    ]
+
+
+async def test_a_last_answer_that_calls_a_tool_after_all_is_no_answer() -> None:
+    context = await make_context(prompt=[ASK])
+
+    with pytest.raises(ModelRepliedNothing):
+        await make_agent(ScriptedModel(asks(call("add")))).last_answer(context)
+
+
+async def test_an_empty_reply_is_an_error() -> None:
+    context = await make_context(prompt=[ASK])
+
+    with pytest.raises(ModelRepliedNothing):
+        await make_agent(ScriptedModel(ModelReply())).next_action(context)
+
+
+def test_two_tools_cannot_have_one_name() -> None:
+    with pytest.raises(ValueError, match="same name"):
+        make_agent(ScriptedModel(), add, Tool.from_function(add))

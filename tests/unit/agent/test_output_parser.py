@@ -1,0 +1,144 @@
+"""What a model's reply means, whatever is wrong with its calls."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.agent.actions import (
+    CompletedStep,
+    Finish,
+    ToolResult,
+    UseTools,
+    dump_action,
+    dump_result,
+    parse_action,
+    parse_result,
+)
+from bot.agent.model import ModelReply, ToolCall, Usage
+from bot.agent.output_parser import parse_reply
+from bot.agent.tool import TOOL_NAME, Tool
+from bot.errors import ModelRepliedNothing
+from bot.tools.add import add
+from bot.tools.upper import upper
+from tests.unit.agent.kit import asks, call, says
+
+TOOLS = {tool.name: tool for tool in (Tool.from_function(add), Tool.from_function(upper))}
+
+
+def parsed(*calls: ToolCall, earlier: tuple[CompletedStep, ...] = ()) -> tuple[ToolCall, ...]:
+    action = parse_reply(ModelReply(tool_calls=calls), TOOLS, earlier=earlier)
+    assert isinstance(action, UseTools)
+    return action.calls
+
+
+def test_t02_a_reply_without_calls_is_the_answer() -> None:
+    action = parse_reply(says("It is 5."), TOOLS)
+
+    assert action == Finish(text="It is 5.", reply=says("It is 5."))
+
+
+def test_calls_count_whatever_text_stands_beside_them() -> None:
+    reply = asks(call("add", '{"a": 1, "b": 2}'), text="One moment.")
+
+    assert parse_reply(reply, TOOLS) == UseTools(reply=reply)
+
+
+def test_an_empty_reply_is_an_error() -> None:
+    with pytest.raises(ModelRepliedNothing):
+        parse_reply(ModelReply(text=" \n"), TOOLS)
+
+
+def test_m13_the_prefix_functions_is_tolerated() -> None:
+    (parsed_call,) = parsed(call("functions.add", '{"a": 1, "b": 2}', call_id="x"))
+
+    assert parsed_call == ToolCall(id="x", name="add", arguments='{"a": 1, "b": 2}')
+
+
+def test_m13_an_unknown_tool_is_answered_with_the_names_of_the_known() -> None:
+    (parsed_call,) = parsed(call("multi tool.use!", '{"a": 1}', call_id="x"))
+
+    assert parsed_call == ToolCall(
+        id="x",
+        name="multi_tool_use_",
+        arguments='{"a": 1}',
+        problem="There is no tool named 'multi tool.use!'. The tools are: add, upper.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ('{"a": 1', 'The arguments are not valid JSON: {"a": 1'),
+        ("[1, 2]", "The arguments must be one JSON object with named values, not [1, 2]"),
+        ('"1, 2"', 'The arguments must be one JSON object with named values, not "1, 2"'),
+        ('{"a": NaN, "b": 1}', 'The arguments are not valid JSON: {"a": NaN, "b": 1}'),
+        ("[" * 100_000, "The arguments are not valid JSON: " + "[" * 80 + "…"),
+        ("", "Wrong arguments. a: Field required; b: Field required"),
+        ("null", "Wrong arguments. a: Field required; b: Field required"),
+    ],
+)
+def test_m13_malformed_arguments_are_answered_and_go_back_as_an_object(arguments: str, problem: str) -> None:
+    (parsed_call,) = parsed(call("add", arguments, call_id="x"))
+
+    assert parsed_call == ToolCall(id="x", name="add", arguments="{}", problem=problem)
+
+
+def test_m13_arguments_that_do_not_fit_are_named_one_by_one() -> None:
+    (parsed_call,) = parsed(call("upper", '{"text": 5, "loud": true}', call_id="x"))
+
+    assert parsed_call.arguments == '{"text": 5, "loud": true}'
+    assert parsed_call.problem == (
+        "Wrong arguments. text: Input should be a valid string, not 5; "
+        "loud: Extra inputs are not permitted, not True"
+    )
+
+
+def test_missing_and_repeated_ids_are_made_up_the_same_way_each_time() -> None:
+    earlier = CompletedStep(reply=asks(call("upper", call_id="twin")), results=())
+    calls = [call("upper", '{"text": "x"}', call_id=each) for each in ("", "one", "one", "twin", "")]
+
+    ids = [each.id for each in parsed(*calls, earlier=(earlier,))]
+
+    assert ids == ["call01000", "one", "call01002", "call01003", "call01004"]
+
+
+anything = st.text(max_size=30) | st.sampled_from(["add", "functions.add", "upper", "", "call00000"])
+json_texts = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+).map(json.dumps)
+calls_of_any_kind = st.builds(ToolCall, id=anything, name=anything, arguments=anything | json_texts)
+
+
+@given(st.lists(calls_of_any_kind, min_size=1, max_size=6))
+def test_every_call_is_kept_with_an_id_of_its_own_in_a_form_that_can_be_sent_back(
+    calls: list[ToolCall],
+) -> None:
+    done = parsed(*calls)
+
+    assert len(done) == len(calls)
+    assert len({each.id for each in done}) == len(calls)
+    for each in done:
+        assert each.id
+        assert TOOL_NAME.fullmatch(each.name)
+        assert isinstance(json.loads(each.arguments), dict)
+        assert each.problem or each.name in TOOLS
+
+
+@given(st.lists(calls_of_any_kind, max_size=3), st.text())
+def test_an_action_and_a_result_survive_the_journal_as_ascii(calls: list[ToolCall], text: str) -> None:
+    reply = ModelReply(
+        text=text,
+        tool_calls=tuple(calls),
+        usage=Usage(prompt_tokens=3, completion_tokens=4),
+        finish_reason="stop",
+    )
+    result = ToolResult(call_id="c", name="add", output=text, is_error=True, is_final=False)
+
+    for action in (UseTools(reply=reply), Finish(text=text, reply=reply)):
+        assert dump_action(action).isascii()
+        assert parse_action(dump_action(action)) == action
+    assert dump_result(result).isascii()
+    assert parse_result(dump_result(result)) == result

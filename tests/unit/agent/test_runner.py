@@ -1,0 +1,384 @@
+"""The loop of a run: its limits, its journal, its traces, and that it leaves nothing behind."""
+
+import asyncio
+import json
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.agent.actions import UseTools, dump_action
+from bot.agent.context import AgentContext
+from bot.agent.model import ModelReply, Usage
+from bot.agent.runner import RunLimits, run_agent
+from bot.agent.tool import Tool
+from bot.agent.tool_run import AT_ONCE
+from bot.errors import Fenced, ModelUnavailable, TurnStopped
+from bot.observe.metrics import TOOL_CALLS
+from bot.tools.add import add
+from bot.tools.upper import upper
+from memory.errors import Forgotten
+from tests.unit.agent.kit import (
+    DictJournal,
+    ScriptedModel,
+    asks,
+    call,
+    make_agent,
+    make_context,
+    message,
+    sample,
+    says,
+    wait_until,
+)
+
+ASK = message(0, "add 2 and 3")
+ADD = call("add", '{"a": 2, "b": 3}', call_id="c1")
+
+
+async def test_t02_model_and_tools_take_turns_until_a_reply_without_calls() -> None:
+    model = ScriptedModel(asks(ADD), asks(call("upper", '{"text": "five"}', call_id="c2")), says("FIVE"))
+    context = await make_context(prompt=[ASK])
+
+    result = await run_agent(make_agent(model, add, upper), context, journal=DictJournal())
+
+    assert (result.text, result.ended_by, result.actions) == ("FIVE", "answer", 3)
+    assert result.usage == Usage(prompt_tokens=30, completion_tokens=6)
+    assert model.requests[2].shown() == [
+        "system: You are a test.",
+        "user: add 2 and 3",
+        'assistant:  add({"a": 2, "b": 3}) #c1',
+        "tool #c1: 5",
+        'assistant:  upper({"text": "five"}) #c2',
+        "tool #c2: FIVE",
+    ]
+
+
+async def test_m11_completed_steps_are_fresh_for_each_prompt_and_never_in_the_history() -> None:
+    context = await make_context(prompt=[ASK])
+    agent = make_agent(ScriptedModel(asks(ADD), says("5"), says("hello")), add)
+
+    await run_agent(agent, context, journal=DictJournal())
+    steps = len(context.completed_steps)
+    await run_agent(agent, context, journal=DictJournal())
+
+    assert (steps, len(context.completed_steps)) == (1, 0)
+    assert [each async for each in context.chat_history.messages(whole=True)] == []
+
+
+async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None:
+    ran: list[str] = []
+
+    def note(text: str) -> str:
+        ran.append(text)
+        return f"noted {text}"
+
+    both = asks(call("note", '{"text": "a"}', call_id="c1"), call("note", '{"text": "b"}', call_id="c2"))
+    journal = DictJournal(refusal={"model:2": Fenced()})
+    with pytest.raises(Fenced):
+        await run_agent(
+            make_agent(ScriptedModel(both, says("lost")), note),
+            await make_context(prompt=[ASK]),
+            journal=journal,
+        )
+    assert list(journal.steps) == ["model:1", "tool:1:0", "tool:1:1"]
+    del journal.steps["tool:1:1"]
+    journal.refusal = {}
+    model = ScriptedModel(says("done"))
+
+    result = await run_agent(make_agent(model, note), await make_context(prompt=[ASK]), journal=journal)
+
+    assert result.text == "done"
+    assert sorted(ran) == ["a", "b", "b"]
+    assert model.requests[0].shown()[-2:] == ["tool #c1: noted a", "tool #c2: noted b"]
+    assert result.usage == Usage(prompt_tokens=20, completion_tokens=4)
+
+
+async def test_a_finished_run_is_replayed_without_any_call() -> None:
+    journal = DictJournal()
+    await run_agent(
+        make_agent(ScriptedModel(asks(ADD), says("5")), add),
+        await make_context(prompt=[ASK]),
+        journal=journal,
+    )
+    silent = ScriptedModel()
+
+    result = await run_agent(make_agent(silent, add), await make_context(prompt=[ASK]), journal=journal)
+
+    assert (result.text, silent.requests) == ("5", [])
+
+
+async def test_m12_a_run_makes_exactly_n_actions() -> None:
+    model = ScriptedModel(asks(ADD), asks(ADD), says("never asked as an action"))
+    context = await make_context(prompt=[ASK])
+
+    result = await run_agent(
+        make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=2)
+    )
+
+    assert (result.ended_by, result.actions) == ("max_actions", 2)
+    assert [bool(request.tools) for request in model.requests] == [True, True, False]
+
+
+async def test_t03_at_the_limit_one_more_call_without_tools_gives_the_answer() -> None:
+    model = ScriptedModel(*[asks(ADD)] * 5, says("So far: 5."))
+    context = await make_context(prompt=[ASK])
+    journal = DictJournal()
+
+    result = await run_agent(make_agent(model, add), context, journal=journal)
+
+    assert (result.text, result.ended_by, result.actions) == ("So far: 5.", "max_actions", 5)
+    assert len(model.requests) == 6
+    assert model.requests[5].tools == ()
+    assert "model:last" in journal.steps
+
+
+async def test_t03_a_model_that_has_no_last_answer_is_answered_for() -> None:
+    model = ScriptedModel(asks(ADD), asks(ADD))
+    context = await make_context(prompt=[ASK])
+
+    result = await run_agent(
+        make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
+    )
+
+    assert result.ended_by == "max_actions"
+    assert result.text == (
+        "I ran out of steps (1) before I had a final answer. Ask me to go on, or ask for less at once."
+    )
+
+
+async def test_m12_the_output_of_a_final_tool_is_the_reply() -> None:
+    final = Tool.from_function(upper, is_final=True)
+    model = ScriptedModel(asks(ADD, call("upper", '{"text": "done"}', call_id="c2")))
+
+    result = await run_agent(
+        make_agent(model, add, final), await make_context(prompt=[ASK]), journal=DictJournal()
+    )
+
+    assert (result.text, result.ended_by, len(model.requests)) == ("DONE", "final_tool", 1)
+
+
+async def test_m12_a_final_tool_that_fails_or_says_nothing_does_not_end_the_run() -> None:
+    final = Tool.from_function(upper, is_final=True)
+    model = ScriptedModel(
+        asks(call("upper", "{}")), asks(call("upper", '{"text": " "}', call_id="c2")), says("sorry")
+    )
+
+    result = await run_agent(
+        make_agent(model, final), await make_context(prompt=[ASK]), journal=DictJournal()
+    )
+
+    assert (result.text, result.ended_by) == ("sorry", "answer")
+
+
+async def test_m12_a_tool_runs_as_often_as_its_limit_says_and_not_once_more() -> None:
+    ran: list[int] = []
+
+    def count(number: int) -> str:
+        ran.append(number)
+        return f"number {number}"
+
+    limited = Tool.from_function(count, max_calls=3)
+    one = asks(*(call("count", json.dumps({"number": n}), call_id=f"a{n}") for n in range(2)))
+    wrong = asks(call("count", '{"number": "x"}', call_id="w"))
+    two = asks(*(call("count", json.dumps({"number": n}), call_id=f"b{n}") for n in range(2, 4)))
+    model = ScriptedModel(one, wrong, two, says("ok"))
+
+    await run_agent(make_agent(model, limited), await make_context(prompt=[ASK]), journal=DictJournal())
+
+    assert sorted(ran) == [0, 1, 2]
+    assert model.requests[3].shown()[-2:] == [
+        "tool #b2: number 2",
+        "tool #b3: count has reached its limit of 3 calls for one message.",
+    ]
+
+
+async def test_m13_every_call_gets_exactly_one_result_in_the_order_of_the_calls() -> None:
+    slow_done = asyncio.Event()
+
+    async def slow() -> str:
+        await slow_done.wait()
+        return "slow"
+
+    async def quick() -> str:
+        slow_done.set()
+        return "quick"
+
+    async def broken() -> str:
+        raise OSError("a secret path")
+
+    model = ScriptedModel(
+        ModelReply(
+            tool_calls=(
+                call("slow"),
+                call("nowhere"),
+                call("functions.quick"),
+                call("broken"),
+                call("quick", "[1]"),
+            )
+        ),
+        says("ok"),
+    )
+    errors = sample(TOOL_CALLS, "mnemogram_tool_calls_total", outcome="error")
+
+    await run_agent(
+        make_agent(model, slow, quick, broken), await make_context(prompt=[ASK]), journal=DictJournal()
+    )
+
+    assert model.requests[1].shown()[2:] == [
+        "assistant:  slow({}) #call00000 nowhere({}) #call00001 quick({}) #call00002 broken({}) #call00003"
+        " quick({}) #call00004",
+        "tool #call00000: slow",
+        "tool #call00001: There is no tool named 'nowhere'. The tools are: broken, quick, slow.",
+        "tool #call00002: quick",
+        "tool #call00003: broken failed (OSError).",
+        "tool #call00004: The arguments must be one JSON object with named values, not [1]",
+    ]
+    assert sample(TOOL_CALLS, "mnemogram_tool_calls_total", outcome="error") == errors + 3
+
+
+async def test_calls_of_one_action_run_at_the_same_time_up_to_a_bound() -> None:
+    running, most, release = 0, 0, asyncio.Event()
+
+    async def work() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await release.wait()
+        running -= 1
+
+    model = ScriptedModel(asks(*(call("work", call_id=f"c{n}") for n in range(20))), says("ok"))
+    context = await make_context(prompt=[ASK])
+    run = asyncio.create_task(run_agent(make_agent(model, work), context, journal=DictJournal()))
+    await wait_until(lambda: running == AT_ONCE)
+    release.set()
+    await run
+
+    assert most == AT_ONCE
+    assert len(context.completed_steps[0].results) == 20
+
+
+async def test_m14_a_tool_shares_the_history_that_the_next_prompt_shows() -> None:
+    async def note(context: AgentContext, text: str) -> None:
+        await context.chat_history.append_assistant_message(text)
+
+    model = ScriptedModel(asks(call("note", '{"text": "Noted: milk"}', call_id="c1")), says("ok"))
+
+    await run_agent(make_agent(model, note), await make_context(prompt=[ASK]), journal=DictJournal())
+
+    assert model.requests[1].shown()[1] == "assistant: Noted: milk"
+
+
+async def test_m16_the_emit_functions_get_the_reply_in_order() -> None:
+    emitted: list[str] = []
+
+    async def first(reply: str) -> None:
+        emitted.append(f"first {reply}")
+
+    async def second(reply: str) -> None:
+        emitted.append(f"second {reply}")
+
+    context = await make_context(prompt=[ASK], emit_functions=[first, second])
+
+    await run_agent(make_agent(ScriptedModel(asks(ADD), says("5")), add), context, journal=DictJournal())
+
+    assert emitted == ["first 5", "second 5"]
+
+
+async def test_m17_the_status_names_the_tool_and_the_text_grows_outside_the_history() -> None:
+    told: list[str] = []
+
+    async def tell(text: str) -> None:
+        told.append(text)
+
+    context = await make_context(prompt=[ASK], on_status=tell, on_text=tell)
+    model = ScriptedModel(asks(ADD, call("nowhere")), says("It is 5."))
+
+    await run_agent(make_agent(model, add), context, journal=DictJournal())
+
+    assert told == ["Running tool add", "It is 5."]
+    assert [each async for each in context.chat_history.messages(whole=True)] == []
+
+
+async def test_t04_a_run_is_traced_as_llm_call_tool_result_and_agent_end() -> None:
+    model = ScriptedModel(asks(ADD), says("It is 5."))
+    context = await make_context(prompt=[ASK])
+
+    with capture_logs() as logs:
+        await run_agent(make_agent(model, add), context, journal=DictJournal())
+
+    assert [(entry["event"], entry["detail"]) for entry in logs] == [
+        ("llm_call", "Turn 1 (2 messages)"),
+        ("tool_result", 'add({"a": 2, "b": 3}) → 5'),
+        ("llm_call", "Turn 2 (4 messages)"),
+        ("agent_end", "It is 5."),
+    ]
+
+
+@pytest.mark.parametrize("error", [Fenced(), Forgotten(), TurnStopped()])
+async def test_what_the_journal_raises_ends_the_run_as_it_is_and_cancels_the_other_tools(
+    error: Exception,
+) -> None:
+    stopped: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append("wait")
+
+    model = ScriptedModel(asks(call("wait", call_id="c0"), ADD))
+    journal = DictJournal(refusal={"tool:1:1": error})
+
+    with pytest.raises(type(error)) as raised:
+        await run_agent(make_agent(model, wait, add), await make_context(prompt=[ASK]), journal=journal)
+
+    assert raised.value is error
+    assert stopped == ["wait"]
+
+
+async def test_a_failing_model_ends_the_run_and_what_was_done_stays_in_the_journal() -> None:
+    journal = DictJournal()
+    model = ScriptedModel(asks(ADD), ModelUnavailable())
+
+    with pytest.raises(ModelUnavailable):
+        await run_agent(make_agent(model, add), await make_context(prompt=[ASK]), journal=journal)
+
+    assert list(journal.steps) == ["model:1", "tool:1:0"]
+
+
+async def test_a_cancelled_run_leaves_no_task_behind() -> None:
+    started: list[int] = []
+
+    async def wait(number: int) -> None:
+        started.append(number)
+        await asyncio.Event().wait()
+
+    calls = (call("wait", json.dumps({"number": n}), call_id=f"c{n}") for n in range(3))
+    before = asyncio.all_tasks()
+    run = asyncio.create_task(
+        run_agent(
+            make_agent(ScriptedModel(asks(*calls)), wait),
+            await make_context(prompt=[ASK]),
+            journal=DictJournal(),
+        )
+    )
+    await wait_until(lambda: len(started) == 3)
+
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_replayed_call_of_a_tool_that_is_gone_is_answered() -> None:
+    journal = DictJournal(steps={"model:1": dump_action(UseTools(reply=asks(ADD)))})
+    model = ScriptedModel(says("ok"))
+
+    await run_agent(make_agent(model, upper), await make_context(prompt=[ASK]), journal=journal)
+
+    assert model.requests[0].shown()[-1] == "tool #c1: add is not available any more."
+
+
+def test_a_run_without_actions_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one action"):
+        RunLimits(max_actions=0)

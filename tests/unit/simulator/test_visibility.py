@@ -1,0 +1,88 @@
+"""What a bot sees of a group in privacy mode."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.simulator.config import SimulatorConfig
+from bot.simulator.default_world import BEN, OLGA, WEEKEND_PLANS, default_world
+from bot.simulator.entities import Entity
+from bot.simulator.formatted_text import format_text
+from bot.simulator.visibility import is_visible_to_bot
+from bot.simulator.world import Message, World
+
+
+def build_world() -> World:
+    return default_world(SimulatorConfig())
+
+
+def line(world: World, text: str, *, chat_id: int = WEEKEND_PLANS, reply_to: int | None = None) -> Message:
+    formatted = format_text(text)
+    message = Message(
+        id=world.next_message_id(chat_id),
+        chat_id=chat_id,
+        sender_id=BEN if chat_id < 0 else chat_id,
+        date=0,
+        text=formatted.text,
+        entities=formatted.entities,
+        reply_to=reply_to,
+    )
+    return world.put_message(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_visible"),
+    [
+        ("hello all", False),
+        ("/start", True),
+        ("/start@mnemogram_bot now", True),
+        ("/start@other_bot", False),
+        ("run /start", False),
+        ("@Mnemogram_Bot are you there?", True),
+        ("@olga are you there?", False),
+    ],
+)
+def test_in_a_group_only_commands_and_mentions_come_through(text: str, is_visible: bool) -> None:
+    world = build_world()
+    assert is_visible_to_bot(world, line(world, text), privacy_mode=True) is is_visible
+
+
+def test_a_reply_to_the_bot_comes_through_and_one_to_a_person_does_not() -> None:
+    world = build_world()
+    of_bot = world.put_message(replace(line(world, "I am here"), sender_id=world.bot.id))
+    of_person = line(world, "so am I")
+    assert is_visible_to_bot(world, line(world, "good", reply_to=of_bot.id), privacy_mode=True)
+    assert not is_visible_to_bot(world, line(world, "good", reply_to=of_person.id), privacy_mode=True)
+
+
+def test_a_text_mention_of_the_bot_comes_through() -> None:
+    world = build_world()
+    mention = Entity(type="text_mention", offset=0, length=3, detail=world.bot.id)
+    message = replace(line(world, "you there?"), entities=(mention,))
+    assert is_visible_to_bot(world, message, privacy_mode=True)
+
+
+def test_service_messages_come_through() -> None:
+    world = build_world()
+    assert is_visible_to_bot(
+        world, replace(line(world, "x"), service={"group_chat_created": True}), privacy_mode=True
+    )
+
+
+def test_an_administrator_and_a_bot_without_privacy_mode_see_everything() -> None:
+    world = build_world()
+    message = line(world, "hello all")
+    assert is_visible_to_bot(world, message, privacy_mode=False)
+    world.put_chat(replace(world.chats[WEEKEND_PLANS], bot_status="administrator"))
+    assert is_visible_to_bot(world, message, privacy_mode=True)
+
+
+def test_a_private_chat_is_seen_whole() -> None:
+    world = build_world()
+    assert is_visible_to_bot(world, line(world, "hello", chat_id=OLGA), privacy_mode=True)
+
+
+def test_nothing_comes_from_where_the_bot_was_removed() -> None:
+    world = build_world()
+    world.put_chat(replace(world.chats[WEEKEND_PLANS], bot_status="kicked"))
+    assert not is_visible_to_bot(world, line(world, "/start"), privacy_mode=False)

@@ -1,0 +1,66 @@
+"""The names of embedding spaces, and the check of vectors that came from outside."""
+
+import math
+import re
+
+import pytest
+
+from memory.embedding import EmbeddingInvalid, EmbeddingSpace, EmbeddingUnavailable, unit_vectors
+from memory.errors import RecallUnavailable
+from memory.testing import FakeEmbedder
+
+
+def space(model: str = "all-MiniLM-L6-v2", dimension: int = 384, version: str = "1") -> EmbeddingSpace:
+    return EmbeddingSpace(model=model, dimension=dimension, version=version)
+
+
+def test_a_slug_can_be_read_and_does_not_change() -> None:
+    assert space().collection_slug == "all-minilm-l6-v2-384-e6c7015f67"
+
+
+@pytest.mark.parametrize("model", ["a/b:c d", "", "Модель", "x" * 500, "../..", "-"])
+def test_a_slug_is_short_and_safe_whatever_the_models_name(model: str) -> None:
+    slug = space(model).collection_slug
+
+    assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", slug)
+    assert len(slug) <= 70
+
+
+def test_two_spaces_never_share_a_slug() -> None:
+    spaces = [
+        space(),
+        space("all-minilm-l6-v2"),
+        space("all_MiniLM_L6_v2"),
+        space(dimension=768),
+        space(version="2"),
+    ]
+
+    assert len({each.collection_slug for each in spaces}) == len(spaces)
+
+
+def test_vectors_come_back_at_length_one() -> None:
+    assert unit_vectors([[3.0, 4.0], [0.0, 2.0]], count=2, dimension=2) == [[0.6, 0.8], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "reason"),
+    [
+        ([[1.0, 0.0]], "1 vectors came for 2 texts"),
+        ([[1.0, 0.0], [1.0]], "1 dimensions instead of 2"),
+        ([[1.0, 0.0], [0.0, 0.0]], "zero or not finite"),
+        ([[1.0, 0.0], [math.nan, 1.0]], "zero or not finite"),
+        ([[1.0, 0.0], [math.inf, 1.0]], "zero or not finite"),
+    ],
+)
+def test_vectors_that_cannot_be_used_are_refused(vectors: list[list[float]], reason: str) -> None:
+    with pytest.raises(EmbeddingInvalid, match=reason):
+        unit_vectors(vectors, count=2, dimension=2)
+
+
+async def test_every_failure_of_an_embedder_means_that_recall_is_unavailable() -> None:
+    embedder = FakeEmbedder(failure=EmbeddingUnavailable())
+
+    with pytest.raises(RecallUnavailable, match="cannot answer now"):
+        await embedder.embed(["text"])
+
+    assert embedder.calls == [["text"]]

@@ -1,0 +1,75 @@
+"""Contexts are known by their keys; every Redis key carries its partition."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.keys import ContextRef, context_id, messages_key, partition_of, update_key, work_key
+
+_VALUES = st.none() | st.booleans() | st.integers() | st.text()
+_KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)
+
+
+@given(_KEYS, st.randoms())
+def test_m01_the_same_keys_in_any_order_give_the_same_context(
+    keys: dict[str, object], random: object
+) -> None:
+    shuffled = list(keys.items())
+    random.shuffle(shuffled)  # pyright: ignore[reportAttributeAccessIssue] - hypothesis types it as object
+    assert context_id("telegram", dict(shuffled)) == context_id("telegram", keys)
+
+
+@given(_KEYS, _KEYS)
+def test_m01_different_keys_give_different_contexts(one: dict[str, object], other: dict[str, object]) -> None:
+    are_alike = _canonical(one) == _canonical(other)
+    assert (context_id("telegram", one) == context_id("telegram", other)) == are_alike
+
+
+def test_m01_a_superset_of_the_keys_is_another_context() -> None:
+    chat = {"bot_id": 7, "chat_id": 1}
+    assert context_id("telegram", chat) != context_id("telegram", {**chat, "message_thread_id": 3})
+    assert context_id("telegram", chat) != context_id("telegram", {"chat_id": 1})
+
+
+def test_m01_keys_that_are_not_json_are_refused() -> None:
+    with pytest.raises(TypeError):
+        context_id("telegram", {"chat_id": object()})
+    with pytest.raises(ValueError, match="JSON"):
+        context_id("telegram", {"chat_id": float("nan")})
+
+
+def test_m02_a_context_is_known_by_bot_chat_and_topic() -> None:
+    seen = {
+        context_id("telegram", {"bot_id": bot, "chat_id": chat, "message_thread_id": thread})
+        for bot in (7, 8)
+        for chat in (1, -1)
+        for thread in (2, 3)
+    }
+    assert len(seen) == 8
+
+
+def test_m02_no_other_transport_reaches_a_telegram_context() -> None:
+    keys = {"bot_id": 7, "chat_id": 1}
+    telegram = context_id("telegram", keys)
+    guesses = [context_id("web", keys), context_id("", keys), context_id("", {"telegram": keys})]
+    assert telegram not in guesses
+    assert context_id("web", {"id": telegram}) != telegram
+
+
+def test_all_keys_of_a_chat_share_the_hash_tag_of_its_partition() -> None:
+    partition = partition_of(-100123, 8)
+    ref = ContextRef(context_id=context_id("telegram", {"chat_id": -100123}), partition=partition)
+    keys = [messages_key(ref), update_key(partition, 5), work_key(partition)]
+    assert {key.split("{")[1].split("}")[0] for key in keys} == {f"m{partition}"}
+
+
+@given(st.integers(), st.integers(min_value=1, max_value=64))
+def test_a_chat_is_always_in_the_same_partition(chat_id: int, partitions: int) -> None:
+    assert 0 <= partition_of(chat_id, partitions) < partitions
+    assert partition_of(chat_id, partitions) == partition_of(str(chat_id), partitions)
+
+
+def _canonical(keys: dict[str, object]) -> list[tuple[str, str, object]]:
+    return sorted(
+        ((key, type(value).__name__, value) for key, value in keys.items()), key=lambda item: item[0]
+    )

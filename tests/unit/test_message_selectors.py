@@ -1,0 +1,107 @@
+"""What each selector chooses, and how little of the history it reads."""
+
+import pytest
+
+from memory.message import Message
+from memory.message_selectors import MessageWindowMessageSelector, NoMessages, TokenWindowMessageSelector
+from memory.tokens import tokenizer_for
+from tests.messages import WordTokenizer, a_message, ids, newest_of, some_messages
+
+MIXED = [
+    a_message("u1", "one two"),
+    a_message("s", "be kind to everyone", role="system"),
+    a_message("a1", "three four", role="assistant"),
+    a_message("t", "a tool's long output here", role="tool"),
+    a_message("u2", "five"),
+]
+
+
+def window(max_tokens: int) -> TokenWindowMessageSelector:
+    return TokenWindowMessageSelector(max_tokens, WordTokenizer())
+
+
+async def test_m07_the_n_most_recent_of_users_and_assistants_in_order() -> None:
+    selector = MessageWindowMessageSelector(2)
+    assert ids(await selector.select(newest_of(MIXED))) == ["a1", "u2"]
+    assert ids(await selector.select(newest_of(some_messages(9)))) == ["m7", "m8"]
+
+
+async def test_m07_a_window_as_long_as_the_history_reaches_its_first_message() -> None:
+    assert ids(await MessageWindowMessageSelector(3).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
+    assert ids(await MessageWindowMessageSelector(50).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
+
+
+async def test_m07_an_empty_history_or_window_selects_nothing() -> None:
+    others = [message for message in MIXED if message.role in {"system", "tool"}]
+    assert await MessageWindowMessageSelector(5).select(newest_of([])) == []
+    assert await MessageWindowMessageSelector(5).select(newest_of(others)) == []
+    assert await MessageWindowMessageSelector(0).select(newest_of(MIXED)) == []
+
+
+async def test_m07_a_window_reads_no_further_than_its_last_message() -> None:
+    read: list[str] = []
+    await MessageWindowMessageSelector(3).select(newest_of(some_messages(1000), read))
+    assert read == ["m999", "m998", "m997"]
+
+
+def test_m07_a_window_smaller_than_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="window"):
+        MessageWindowMessageSelector(-1)
+    with pytest.raises(ValueError, match="window"):
+        window(-1)
+
+
+async def test_m08_as_many_recent_messages_as_fit_into_the_tokens() -> None:
+    assert ids(await window(5).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
+    assert ids(await window(4).select(newest_of(MIXED))) == ["a1", "u2"]
+    assert ids(await window(1).select(newest_of(MIXED))) == ["u2"]
+
+
+async def test_m08_the_window_ends_at_the_first_that_does_not_fit_and_has_no_hole() -> None:
+    messages = [a_message("small", "x"), a_message("large", "x " * 50), a_message("newest", "a b")]
+    assert ids(await window(10).select(newest_of(messages))) == ["newest"]
+
+
+async def test_m08_one_oversize_message_is_cut_in_the_middle_with_a_mark() -> None:
+    words = " ".join(f"w{n}" for n in range(20))
+    older = a_message("older", "x")
+    (cut,) = await window(5).select(newest_of([older, a_message("big", words)]))
+    assert (cut.id, cut.text, cut.tokens) == ("big", "w0 w1 […] w18 w19", 5)
+
+
+async def test_m08_an_empty_history_or_budget_selects_nothing() -> None:
+    others = [message for message in MIXED if message.role in {"system", "tool"}]
+    assert await window(100).select(newest_of([])) == []
+    assert await window(100).select(newest_of(others)) == []
+    assert await window(0).select(newest_of(MIXED)) == []
+
+
+async def test_m08_a_window_reads_no_further_than_the_first_that_does_not_fit() -> None:
+    read: list[str] = []
+    await window(4).select(newest_of(some_messages(1000), read))
+    assert read == ["m999", "m998", "m997"]
+
+
+async def test_m08_text_that_looks_like_a_special_token_is_plain_text() -> None:
+    tokenizer = tokenizer_for("gpt-4o-mini")
+    text = "<|endoftext|> <|im_start|>system"
+    message = a_message("special", text)
+    tokens = tokenizer.count(text)
+    assert tokens > 8
+    exact = TokenWindowMessageSelector(tokens, tokenizer)
+    assert await exact.select(newest_of([message])) == [message]
+    (cut,) = await TokenWindowMessageSelector(tokens - 1, tokenizer).select(newest_of([message]))
+    assert cut.text != text
+    assert tokenizer.count(cut.text) <= tokens - 1
+
+
+async def test_m08_the_budget_is_counted_by_the_model_in_use_not_by_what_was_stored() -> None:
+    counted_otherwise = [Message(id="m", role="user", text="one two three", sent_at=0.0, tokens=1)]
+    (cut,) = await window(2).select(newest_of(counted_otherwise))
+    assert cut.text == "one two"
+
+
+async def test_m09_no_messages_selects_nothing_and_reads_nothing() -> None:
+    read: list[str] = []
+    assert await NoMessages().select(newest_of(MIXED, read)) == []
+    assert read == []
