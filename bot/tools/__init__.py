@@ -1,1 +1,9 @@
-"""The built-in tools, one per file."""
+"""The built-in tools, one per file, by the names that an agents file may give them."""
+
+BUILT_IN_TOOLS = {
+    "add": "bot.tools.add:add",
+    "current_time": "bot.tools.current_time:current_time",
+    "search_memory": "bot.tools.search_memory:search_memory",
+    "upper": "bot.tools.upper:upper",
+}
+"""Name → `module:function`, so that naming them imports none of them."""

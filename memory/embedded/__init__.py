@@ -1,1 +1,1 @@
-"""The embedded stores: Valkey and the index server under one supervisor."""
+"""The servers that run from `DATA_DIR` where no `REDIS_URL` or `QDRANT_URL` is set."""
