@@ -1,6 +1,9 @@
 """Every metric, once: name, unit and help. `GET /metrics` prints them."""
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram, generate_latest
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+"""The media type of `render`."""
 
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -52,3 +55,8 @@ WORKER_FAILURES = Counter(
 )
 QUEUE_DEPTH = Gauge("mnemogram_queue_depth", "Contexts with something to do, over all partitions.")
 QUEUE_OLDEST_SECONDS = Gauge("mnemogram_queue_oldest_seconds", "Age of the oldest entry in the queue.")
+
+
+def render() -> bytes:
+    """All metrics in the Prometheus text format."""
+    return generate_latest()

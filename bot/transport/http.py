@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.observe import metrics
 from bot.transport.webhook import Webhook
 
 WhatIsDown = Callable[[], Awaitable[dict[str, str]]]
@@ -25,8 +25,8 @@ def create_http_app(*, webhook: Webhook | None, what_is_down: WhatIsDown, webhoo
         status = "down" if down else "ok"
         return JSONResponse({"status": status, "down": down}, 503 if down else 200)
 
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    async def show_metrics(_: Request) -> Response:
+        return Response(metrics.render(), media_type=metrics.CONTENT_TYPE)
 
     async def take_in(request: Request) -> Response:
         if webhook is None:
@@ -38,6 +38,6 @@ def create_http_app(*, webhook: Webhook | None, what_is_down: WhatIsDown, webhoo
             Route(webhook_path, take_in, methods=["POST"]),
             Route("/health/live", live),
             Route("/health/ready", ready),
-            Route("/metrics", metrics),
+            Route("/metrics", show_metrics),
         ]
     )

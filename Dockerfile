@@ -1,0 +1,26 @@
+# syntax=docker/dockerfile:1
+FROM python:3.12-slim AS build
+WORKDIR /build
+COPY requirements/uv.txt requirements/run.txt requirements/
+RUN python -m venv /tools && /tools/bin/pip install --no-cache-dir --require-hashes -r requirements/uv.txt \
+    && python -m venv --without-pip /app \
+    && VIRTUAL_ENV=/app /tools/bin/uv pip sync --no-cache --require-hashes requirements/run.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY bot bot
+COPY memory memory
+RUN VIRTUAL_ENV=/app /tools/bin/uv pip install --no-cache --no-deps .
+
+FROM python:3.12-slim
+RUN groupadd --gid 10001 mnemogram \
+    && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data mnemogram \
+    && install -d -o mnemogram -g mnemogram -m 0700 /data
+COPY --from=build /app /app
+ENV PATH=/app/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DATA_DIR=/data HTTP_HOST=0.0.0.0 LOG_FORMAT=json
+USER mnemogram
+WORKDIR /data
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ.get('HTTP_PORT', '8080') + '/health/live', timeout=4)"]
+CMD ["mnemogram", "run"]

@@ -1,0 +1,6 @@
+"""The tool `upper`."""
+
+
+def upper(text: str) -> str:
+    """Turn a text into upper case."""
+    return text.upper()
