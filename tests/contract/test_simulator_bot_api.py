@@ -55,6 +55,12 @@ async def test_parameters_come_by_query_form_multipart_and_json_alike() -> None:
         (b"{", "application/json", "Bad Request: can't parse JSON object"),
         (b"[]", "application/json", "Bad Request: can't parse JSON object: expected an Object"),
         (b'{"text": "\\ud83d"}', "application/json", "Bad Request: strings must be encoded in UTF-8"),
+        (b'{"chat_id": 1e999}', "application/json", "Bad Request: can't parse JSON object"),
+        (
+            b"chat_id=1001&text=x&link_preview_options=%7B%22url%22%3A+NaN%7D",
+            "application/x-www-form-urlencoded",
+            "Bad Request: can't parse link preview options JSON object",
+        ),
         (b"\xff\xfe", "application/json", "Bad Request: strings must be encoded in UTF-8"),
         (b"text=%ff", "application/x-www-form-urlencoded", "Bad Request: strings must be encoded in UTF-8"),
     ],
@@ -104,6 +110,7 @@ async def test_a_sent_message_is_answered_and_shown() -> None:
     ("parameters", "description"),
     [
         ({"chat_id": OLGA}, "message text is empty"),
+        ({"chat_id": None, "text": "x"}, "chat_id is empty"),
         ({"chat_id": OLGA, "text": ""}, "message text is empty"),
         ({"chat_id": OLGA, "text": " \n "}, "text must be non-empty"),
         ({"chat_id": OLGA, "text": "x" * 4097}, "message is too long"),

@@ -1,0 +1,129 @@
+"""Every error of the simulator: Telegram's answers in Telegram's own wording, the page's, and the server's.
+
+SimulatorError
+├── ApiError            an answer {"ok": false, …} of the Bot API
+│   ├── BadRequest 400 ── ChatMigrated
+│   ├── Unauthorized 401
+│   ├── Forbidden 403
+│   ├── NotFound 404
+│   ├── Conflict 409
+│   ├── TooManyRequests 429
+│   └── ServerFault 500
+├── PageError           an answer {"error": …} of the page API
+├── InvalidToken
+└── PortInUse
+"""
+
+from typing import Any
+
+
+class SimulatorError(Exception):
+    """Anything that the simulator raises itself."""
+
+
+class ApiError(SimulatorError):
+    """An answer of the Bot API that is not ok; its text is the description."""
+
+    code = 500
+    prefix = "Internal Server Error"
+
+    def __init__(self, reason: str = "", *, parameters: dict[str, Any] | None = None) -> None:
+        super().__init__(_describe(self.prefix, reason))
+        self.parameters = parameters
+
+    def as_json(self) -> dict[str, Any]:
+        answer: dict[str, Any] = {"ok": False, "error_code": self.code, "description": str(self)}
+        if self.parameters:
+            answer["parameters"] = self.parameters
+        return answer
+
+
+class BadRequest(ApiError):
+    """The call cannot be done as it is."""
+
+    code = 400
+    prefix = "Bad Request"
+
+
+class ChatMigrated(BadRequest):
+    """The group has a new id."""
+
+    def __init__(self, chat_id: int) -> None:
+        super().__init__(
+            "group chat was upgraded to a supergroup chat", parameters={"migrate_to_chat_id": chat_id}
+        )
+
+
+class Unauthorized(ApiError):
+    """The token is not this bot's."""
+
+    code = 401
+    prefix = "Unauthorized"
+
+
+class Forbidden(ApiError):
+    """The bot may not do this in that chat."""
+
+    code = 403
+    prefix = "Forbidden"
+
+
+class NotFound(ApiError):
+    """There is no such method or file."""
+
+    code = 404
+    prefix = "Not Found"
+
+
+class Conflict(ApiError):
+    """Two ways or two clients fetch updates at once."""
+
+    code = 409
+    prefix = "Conflict"
+
+
+class TooManyRequests(ApiError):
+    """A flood limit, in whole seconds."""
+
+    code = 429
+    prefix = "Too Many Requests"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"retry after {retry_after}", parameters={"retry_after": retry_after})
+
+
+class ServerFault(ApiError):
+    """Telegram's own trouble."""
+
+
+class PageError(SimulatorError):
+    """What a person on the page asked for cannot be done; the text is one sentence for that person."""
+
+    def __init__(self, sentence: str, *, status: int = 400) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class InvalidToken(SimulatorError):
+    """A bot token is a number, a colon, and letters, digits, `_` and `-`."""
+
+    def __init__(self) -> None:
+        super().__init__(self.__doc__)
+
+
+class PortInUse(SimulatorError):
+    """Another program listens on the port that was asked for."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"Port {port} on {host} is in use by another program.")
+        self.host = host
+        self.port = port
+
+
+def _describe(prefix: str, reason: str) -> str:
+    """Telegram begins a reason with a small letter, except for constants such as TEXTDRAFT_PEER_INVALID."""
+    if not reason:
+        return prefix
+    if len(reason) > 1 and (reason[1] == "_" or reason[1].isupper()):
+        return f"{prefix}: {reason}"
+    return f"{prefix}: {reason[0].lower()}{reason[1:]}"

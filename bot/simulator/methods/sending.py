@@ -1,0 +1,100 @@
+"""sendMessage, sendMessageDraft and sendChatAction."""
+
+from typing import Any
+
+from bot.simulator.api_objects import entity_json, message_json
+from bot.simulator.drafts import DRAFT_LIFE_S
+from bot.simulator.errors import BadRequest
+from bot.simulator.formatted_text import MAX_TEXT, format_text
+from bot.simulator.methods.access import check_thread, writable_chat
+from bot.simulator.methods.texts import read_entities, read_markup, read_text
+from bot.simulator.payloads import ReplyParameters, SendChatAction, SendMessage, SendMessageDraft
+from bot.simulator.simulation import Simulation
+from bot.simulator.world import Chat, Message
+
+_ACTION_LIFE_S = 5
+_ACTION_NAMES = (
+    "typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker"
+    " find_location record_video_note upload_video_note record_audio upload_audio cancel"
+)
+_ACTIONS = frozenset(_ACTION_NAMES.split())
+
+
+async def send_message(sim: Simulation, given: SendMessage) -> dict[str, Any]:
+    if not given.text:
+        raise BadRequest("message text is empty")
+    entities = read_entities(sim, given)
+    markup = read_markup(given.reply_markup)
+    chat = writable_chat(sim, given.chat_id)
+    thread_id = check_thread(chat, given.message_thread_id)
+    replied = _find_replied(sim, chat, given)
+    formatted = read_text(given, entities, too_long="message is too long")
+    _end_drafts(sim, chat)
+    message = sim.world.put_message(
+        Message(
+            id=sim.world.next_message_id(chat.id),
+            chat_id=chat.id,
+            sender_id=sim.world.bot.id,
+            date=sim.now(),
+            text=formatted.text,
+            entities=formatted.entities,
+            thread_id=thread_of(chat, thread_id, replied),
+            reply_to=replied.id if replied else None,
+            reply_markup=markup,
+            link_preview_options=given.link_preview_options,
+        )
+    )
+    sim.publish_message("message", message)
+    return message_json(sim.world, message)
+
+
+async def send_message_draft(sim: Simulation, given: SendMessageDraft) -> bool:
+    entities = read_entities(sim, given)
+    if given.draft_id == 0:
+        raise BadRequest("invalid draft identifier specified")
+    chat = writable_chat(sim, given.chat_id)
+    if chat.type != "private":
+        raise BadRequest("TEXTDRAFT_PEER_INVALID")
+    check_thread(chat, given.message_thread_id)
+    formatted = format_text(given.text, entities)
+    if formatted.length > MAX_TEXT:
+        raise BadRequest("message is too long")
+    sim.drafts.put(chat.id, given.draft_id)
+    body: dict[str, Any] = {"chat_id": chat.id, "draft_id": given.draft_id, "text": formatted.text}
+    if formatted.entities:
+        body["entities"] = [entity_json(sim.world, entity) for entity in formatted.entities]
+    sim.feed.publish("draft", **body, expires_in=DRAFT_LIFE_S)
+    return True
+
+
+async def send_chat_action(sim: Simulation, given: SendChatAction) -> bool:
+    chat = writable_chat(sim, given.chat_id)
+    if given.action not in _ACTIONS:
+        raise BadRequest("wrong parameter action in request")
+    thread_id = check_thread(chat, given.message_thread_id)
+    where = {} if thread_id is None else {"message_thread_id": thread_id}
+    sim.feed.publish("action", chat_id=chat.id, **where, action=given.action, expires_in=_ACTION_LIFE_S)
+    return True
+
+
+def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int | None:
+    """A reply goes to the topic of what it replies to; in other supergroups it makes a thread of replies."""
+    if thread_id is not None or replied is None or chat.type != "supergroup":
+        return thread_id
+    return replied.thread_id if chat.is_forum else replied.thread_id or replied.id
+
+
+def _find_replied(sim: Simulation, chat: Chat, given: SendMessage) -> Message | None:
+    if given.reply_parameters is None:
+        return None
+    reply = ReplyParameters.read(given.reply_parameters)
+    in_this_chat = reply.chat_id in {"", str(chat.id)}
+    message = sim.world.message(chat.id, reply.message_id) if in_this_chat else None
+    if message is None and not reply.allow_sending_without_reply:
+        raise BadRequest("message to be replied not found")
+    return message
+
+
+def _end_drafts(sim: Simulation, chat: Chat) -> None:
+    for draft_id in sim.drafts.take(chat.id):
+        sim.feed.publish("draft", chat_id=chat.id, draft_id=draft_id, text="", expires_in=0)

@@ -1,0 +1,61 @@
+// What a person can do on the page, each as one function; the views call these and nothing else.
+import { keep } from "./keep.js";
+import { createNavigation } from "./navigation.js";
+import { messagesIn, personPlaceKey } from "./places.js";
+import { createWriting } from "./writing.js";
+
+const PRESS_MS = 10_000;
+
+// `parts`: store, api, sending, composing, and notify(text), which tells the person something short.
+export function createActions(parts) {
+  const { store, sending } = parts;
+  return {
+    ...createNavigation(store),
+    ...createWriting(parts),
+    ...createDeeds(parts),
+    retry: (outgoing) => sending.retry(outgoing),
+    discard: (outgoing) => sending.discard(outgoing),
+    markRead: () => markRead(store),
+  };
+}
+
+function createDeeds({ store, api, notify }) {
+  const { state } = store;
+
+  async function pressButton(message, data) {
+    const { personId } = state.view;
+    const mark = { chatId: message.chat.id, messageId: message.message_id, data };
+    store.change(() => state.pressed.set(personId, mark));
+    const release = () => {
+      if (state.pressed.get(personId) === mark) store.change(() => state.pressed.delete(personId));
+    };
+    setTimeout(release, PRESS_MS);
+    try {
+      const where = { chat_id: mark.chatId, message_id: mark.messageId };
+      await api.pressButton({ ...where, from_id: personId, data });
+    } catch (error) {
+      release();
+      notify(`The button did not work. ${error.message}`);
+    }
+  }
+
+  async function setBlocked(chatId, isBlocked) {
+    try {
+      await api.setBlocked({ chat_id: chatId, blocked: isBlocked });
+    } catch (error) {
+      notify(error.message);
+    }
+  }
+
+  return { pressButton, setBlocked };
+}
+
+function markRead(store) {
+  const { state } = store;
+  const { personId, chatId, topicId } = state.view;
+  const newest = messagesIn(state, chatId, topicId).at(-1)?.message_id ?? 0;
+  const key = personPlaceKey(personId, chatId, topicId);
+  if ((state.readUpTo[key] ?? 0) >= newest) return;
+  store.change(() => (state.readUpTo[key] = newest));
+  keep("read", state.readUpTo);
+}

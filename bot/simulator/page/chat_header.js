@@ -1,0 +1,53 @@
+// The head of an open chat: who it is, who is in it, or what the bot is doing there.
+import { chatAvatar } from "./avatar.js";
+import { createChatMenu } from "./chat_menu.js";
+import { el, fill, iconButton } from "./dom.js";
+import { actionIn, chatTitle, hasBot, isPrivate, senderName } from "./places.js";
+import { createTopicTabs } from "./topic_tabs.js";
+import { actionText, typingDots } from "./typing.js";
+
+export function createChatHeader(actions) {
+  const goBack = () => actions.closeChat();
+  const back = iconButton("back", "Back to the chats", {
+    class: "back",
+    "data-testid": "back",
+    onclick: goBack,
+  });
+  const face = el("span", { class: "header-face" });
+  const title = el("h1", { class: "header-title", dir: "auto", "data-testid": "chat-title" });
+  const subtitle = el("p", { class: "header-subtitle" });
+  const menu = createChatMenu(actions);
+  const text = el("div", { class: "header-text" }, title, subtitle);
+  const head = el("header", { class: "chat-header" }, back, face, text, menu.root);
+  const topics = createTopicTabs(actions);
+  const root = el("div", { class: "chat-head" }, head, topics.root);
+
+  let shown = null;
+  function render(state) {
+    const chat = state.chats.get(state.view.chatId);
+    const action = actionIn(state, chat.id, state.view.topicId)?.action ?? null;
+    const signature = JSON.stringify([chat, action, state.bot, [...state.people.values()]]);
+    topics.render(state, chat);
+    if (signature === shown) return;
+    shown = signature;
+    fill(face, chatAvatar(state, chat));
+    title.textContent = chatTitle(state, chat);
+    fill(subtitle, action ? typingLine(state, action) : membersLine(state, chat));
+    menu.render(state, chat);
+  }
+
+  return { root, render };
+}
+
+function typingLine(state, action) {
+  const text = actionText(state.bot.first_name, action);
+  return el("span", { class: "is-typing", "data-testid": "typing" }, text, typingDots());
+}
+
+function membersLine(state, chat) {
+  if (isPrivate(chat)) return [`bot · @${state.bot.username}`];
+  const people = chat.members.filter((id) => id !== state.bot.id);
+  const names = people.map((id) => senderName(state, state.people.get(id)).split(" ")[0]);
+  const size = `${people.length} people${hasBot(state, chat) ? " and the bot" : ""}`;
+  return [size, el("span", { class: "names" }, ` · ${names.join(", ")}`)];
+}

@@ -1,0 +1,79 @@
+// Puts the chat page together: state, connection, actions, views.
+import { createActions } from "./actions.js";
+import { createAnnouncer } from "./announcer.js";
+import { api } from "./api.js";
+import { createBanners } from "./banners.js";
+import { ChatPane } from "./chat_pane.js";
+import { createComposing } from "./composing.js";
+import { followEvents } from "./events.js";
+import { keep, loadKept } from "./keep.js";
+import { allowedView } from "./navigation.js";
+import { chatsOf, unreadOf } from "./places.js";
+import { readRoute, writeRoute } from "./route.js";
+import { Sending } from "./sending.js";
+import { createSidebar } from "./sidebar.js";
+import { createStore } from "./store.js";
+import { createToasts } from "./toasts.js";
+import { applyWorld } from "./world.js";
+import { applyEvent } from "./world_events.js";
+
+const WIDE = "(min-width: 720px)";
+
+function start() {
+  const store = createStore();
+  const toasts = createToasts(document.getElementById("toasts"));
+  const announcer = createAnnouncer(document.getElementById("announcer"));
+  const composing = createComposing();
+  const sending = new Sending(store, api);
+  const actions = createActions({ store, api, sending, composing, notify: toasts.notify });
+  const sidebar = createSidebar(document.getElementById("sidebar"), actions, composing);
+  const pane = new ChatPane(document.getElementById("chat"), actions, composing, toasts.notify);
+  sending.restore();
+  const events = followEvents({
+    loadWorld: api.loadWorld,
+    onWorld: (world) => store.change((state) => enterWorld(state, world)),
+    onEvent: (event) => store.change((state) => takeEvent(state, event, { announcer, toasts })),
+    onConnection: (connection) => store.change((state) => (state.connection = connection)),
+  });
+  const banners = createBanners(document.getElementById("banners"), events.reconnect, store.refresh);
+  for (const view of [banners, sidebar, pane]) store.watch((state) => view.render(state));
+  store.watch(showFrame);
+  window.addEventListener("popstate", actions.followRoute);
+  window.addEventListener("hashchange", actions.followRoute);
+}
+
+function enterWorld(state, world) {
+  const isFirst = !state.loaded;
+  if (isFirst) state.readUpTo = loadKept("read", {});
+  applyWorld(state, world);
+  keep("read", state.readUpTo);
+  state.view = allowedView(state, isFirst ? readRoute() : state.view);
+  // A wide window has room for both: it opens with the person's own chat.
+  if (isFirst && state.view.chatId === null && matchMedia(WIDE).matches)
+    state.view.chatId = state.view.personId;
+  if (isFirst) writeRoute(state.view);
+}
+
+function takeEvent(state, event, { announcer, toasts }) {
+  applyEvent(state, event, performance.now());
+  if (event.type === "message") announcer.announce(state, event.message);
+  if (event.type === "callback_answer") showAnswer(state, event, toasts);
+}
+
+function showAnswer(state, { user_id, text, show_alert }, toasts) {
+  if (user_id !== state.view.personId || !text) return;
+  if (show_alert) toasts.alertText(state.bot.first_name, text);
+  else toasts.notify(text);
+}
+
+function showFrame(state) {
+  const app = document.getElementById("app");
+  app.dataset.screen = state.view.chatId === null ? "list" : "chat";
+  app.dataset.loaded = String(state.loaded);
+  if (!state.loaded) return;
+  const { personId } = state.view;
+  const unread = chatsOf(state, personId).reduce((sum, chat) => sum + unreadOf(state, personId, chat), 0);
+  document.title = `${unread > 0 ? `(${unread}) ` : ""}${state.bot.first_name} simulator`;
+}
+
+start();

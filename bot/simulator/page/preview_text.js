@@ -1,0 +1,48 @@
+// Says a message in one plain line, for the chat list, reply quotes and announcements.
+import { senderName } from "./places.js";
+
+const HIDDEN = "▒";
+
+export function previewText(state, message) {
+  const text = message.text ?? message.caption;
+  if (text !== undefined) return withoutSpoilers(text, message.entities).replace(/\s+/g, " ").trim();
+  return serviceText(state, message) ?? "Unsupported message";
+}
+
+// The text of a service message, or null for an ordinary one.
+export function serviceText(state, message) {
+  const kind = Object.keys(SERVICE).find((name) => message[name] !== undefined);
+  return kind ? SERVICE[kind](message[kind], senderName(state, message.from), state) : null;
+}
+
+const names = (users, state) => users.map((user) => senderName(state, user)).join(", ");
+
+const SERVICE = {
+  new_chat_members: (users, who, state) => {
+    const joined = names(users, state);
+    return joined === who ? `${who} joined the group` : `${who} added ${joined}`;
+  },
+  left_chat_member: (user, who, state) => {
+    const left = senderName(state, user);
+    return left === who ? `${who} left the group` : `${who} removed ${left}`;
+  },
+  group_chat_created: (_, who) => `${who} created the group`,
+  supergroup_chat_created: () => "The group was created",
+  new_chat_title: (title, who) => `${who} renamed the group to “${title}”`,
+  forum_topic_created: (topic, who) => `${who} created the topic “${topic.name}”`,
+  forum_topic_edited: (topic, who) => `${who} renamed the topic${topic.name ? ` to “${topic.name}”` : ""}`,
+  forum_topic_closed: (_, who) => `${who} closed the topic`,
+  forum_topic_reopened: (_, who) => `${who} reopened the topic`,
+  pinned_message: (_, who) => `${who} pinned a message`,
+  migrate_to_chat_id: () => "The group became a supergroup",
+  migrate_from_chat_id: () => "The group became a supergroup",
+};
+
+function withoutSpoilers(text, entities) {
+  let shown = text;
+  for (const { type, offset, length } of entities ?? []) {
+    if (type !== "spoiler") continue;
+    shown = shown.slice(0, offset) + HIDDEN.repeat(length) + shown.slice(offset + length);
+  }
+  return shown;
+}

@@ -1,0 +1,31 @@
+// Holds the page's state, tells the views once per round of changes, and ends typing and drafts in time.
+import { emptyState } from "./world.js";
+import { dropExpired, nextExpiry } from "./world_events.js";
+
+export function createStore() {
+  const state = emptyState();
+  const views = [];
+  let scheduled = false;
+  let expiry = null;
+
+  function change(apply) {
+    const result = apply(state);
+    if (!scheduled) {
+      scheduled = true;
+      setTimeout(show);
+    }
+    return result;
+  }
+
+  function show() {
+    scheduled = false;
+    for (const view of views) view(state);
+    clearTimeout(expiry);
+    const next = nextExpiry(state);
+    if (next === null) return;
+    const wait = Math.max(20, next - performance.now());
+    expiry = setTimeout(() => change((current) => dropExpired(current, performance.now())), wait);
+  }
+
+  return { state, change, refresh: () => change(() => {}), watch: (view) => views.push(view) };
+}

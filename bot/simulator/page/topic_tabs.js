@@ -1,0 +1,57 @@
+// A forum's topics as a row of tabs, each with what is unread and whether the bot is typing there.
+import { button, el, reconcile } from "./dom.js";
+import { actionIn, topicsOf, unreadIn } from "./places.js";
+import { typingDots } from "./typing.js";
+import { unreadBadge } from "./unread_badge.js";
+
+export function createTopicTabs(actions) {
+  const root = el("div", { class: "topics", role: "tablist", "aria-label": "Topics", hidden: true });
+  root.addEventListener("keydown", moveBetweenTabs);
+
+  function render(state, chat) {
+    root.hidden = !chat.is_forum;
+    const tabs = chat.is_forum ? topicsOf(chat).map((topic) => planTab(state, chat, topic)) : [];
+    const items = tabs.map((tab) => ({
+      key: `${chat.id}/${tab.topicId}`,
+      signature: JSON.stringify(tab),
+      build: () => tabButton(tab, () => actions.openChat(chat.id, tab.topicId)),
+    }));
+    reconcile(root, items);
+  }
+
+  return { root, render };
+}
+
+function planTab(state, chat, { message_thread_id: topicId, name }) {
+  const isOpen = state.view.topicId === topicId;
+  return {
+    topicId,
+    name,
+    isOpen,
+    unread: isOpen ? 0 : unreadIn(state, state.view.personId, chat.id, topicId),
+    isTyping: actionIn(state, chat.id, topicId) !== null,
+  };
+}
+
+function tabButton({ topicId, name, isOpen, unread, isTyping }, onclick) {
+  const props = {
+    role: "tab",
+    class: "topic-tab",
+    "aria-selected": String(isOpen),
+    tabindex: isOpen ? "0" : "-1",
+    "data-testid": "topic-tab",
+    "data-topic-id": topicId ?? "",
+    onclick,
+  };
+  const hash = el("span", { class: "hash", "aria-hidden": "true" }, "#");
+  return button(props, hash, name, isTyping && typingDots(), unreadBadge(unread));
+}
+
+function moveBetweenTabs(event) {
+  const step = { ArrowRight: "nextElementSibling", ArrowLeft: "previousElementSibling" }[event.key];
+  const tab = step && document.activeElement?.[step];
+  if (!tab) return;
+  event.preventDefault();
+  tab.focus();
+  tab.click();
+}

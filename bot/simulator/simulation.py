@@ -1,0 +1,101 @@
+"""Everything that one running simulator holds, and the changes that both of its faces share."""
+
+from dataclasses import dataclass
+
+from bot.simulator.api_objects import message_json
+from bot.simulator.bot_commands import CommandLists
+from bot.simulator.callbacks import Callbacks
+from bot.simulator.config import SimulatorConfig
+from bot.simulator.default_world import default_world
+from bot.simulator.delivery import WebhookDelivery
+from bot.simulator.drafts import Drafts
+from bot.simulator.events import EventFeed
+from bot.simulator.faults import FaultPlan
+from bot.simulator.polling import Polling
+from bot.simulator.updates import UpdateQueue
+from bot.simulator.wakeup import Wakeup
+from bot.simulator.webhook import Webhook
+from bot.simulator.world import Message, World
+
+_EPOCH = 1_600_000_000
+_IDS_PER_SECOND = 4
+# That nobody polls any more rings no bell.
+_LOOK_AGAIN_S = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    config: SimulatorConfig
+    world: World
+    queue: UpdateQueue
+    webhook: Webhook
+    polling: Polling
+    delivery: WebhookDelivery
+    feed: EventFeed
+    faults: FaultPlan
+    commands: CommandLists
+    drafts: Drafts
+    callbacks: Callbacks
+    bell: Wakeup
+
+    def now(self) -> int:
+        """Unix seconds, as dates are written."""
+        return int(self.config.clock())
+
+    async def watch_deliveries(self) -> None:
+        """Tell the page how updates leave and how many wait, whenever that changes, until closed."""
+        told: dict[str, str | int] | None = None
+        while not self.bell.is_closed:
+            if (deliveries := self.deliveries()) != told:
+                told = deliveries
+                self.feed.publish("deliveries", **deliveries)
+            await self.bell.wait(_LOOK_AGAIN_S)
+
+    def close(self) -> None:
+        """End long polls and page streams; the deliveries end with the task that runs them."""
+        self.bell.close()
+        self.feed.close()
+
+    def publish_message(self, kind: str, message: Message) -> None:
+        """Tell the page: `kind` is `message` or `edit`."""
+        self.feed.publish(kind, message=message_json(self.world, message))
+
+    def deliveries(self) -> dict[str, str | int]:
+        if self.webhook.settings is not None:
+            mode = "webhook"
+        else:
+            mode = "polling" if self.polling.is_active else "none"
+        return {"mode": mode, "pending": len(self.queue)}
+
+
+def build_simulation(config: SimulatorConfig) -> Simulation:
+    """A simulator with the default world, that nothing runs yet.
+
+    Ids of updates and events begin at a number that grows with the clock: a bot that remembers those of
+    an earlier run must not take new ones for repeats.
+    """
+    first_id = max(int(config.clock()) - _EPOCH, 1) * _IDS_PER_SECOND
+    bell = Wakeup()
+    queue = UpdateQueue(config.clock, bell, first_id=first_id)
+    webhook = Webhook(bell)
+    return Simulation(
+        config=config,
+        world=default_world(config),
+        queue=queue,
+        webhook=webhook,
+        polling=Polling(queue, webhook, bell),
+        delivery=WebhookDelivery(
+            queue,
+            webhook,
+            bell,
+            clock=config.clock,
+            scale=config.retry_scale,
+            timeout_s=config.webhook_timeout_s,
+        ),
+        feed=EventFeed(first_id=first_id),
+        faults=FaultPlan(),
+        commands=CommandLists(),
+        drafts=Drafts(config.clock),
+        callbacks=Callbacks(config.clock, first_id=first_id),
+        bell=bell,
+    )

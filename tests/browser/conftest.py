@@ -1,0 +1,149 @@
+"""Fixtures of the browser tests: headless Chromium, and a real simulator on a free port for each test."""
+
+import asyncio
+import shutil
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bot.simulator.config import SimulatorConfig
+from bot.simulator.serving import serve
+
+DEADLINE_S = 10.0
+_CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+_FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorSite:
+    """A running simulator, seen from outside: the page's API and the Bot API, both over HTTP."""
+
+    url: str
+    token: str
+
+    def call(self, method: str, **params: Any) -> Any:
+        """Call the Bot API as a bot would; fails the test when the answer is not ok."""
+        answer = httpx.post(f"{self.url}/bot{self.token}/{method}", json=params, timeout=DEADLINE_S)
+        body = answer.json()
+        assert body["ok"], body
+        return body["result"]
+
+    def post(self, path: str, **body: Any) -> Any:
+        answer = httpx.post(f"{self.url}/api/{path}", json=body, timeout=DEADLINE_S)
+        answer.raise_for_status()
+        return answer.json()
+
+    def say(self, chat_id: int, person_id: int, text: str, **more: Any) -> Any:
+        """A person sends a line by another device than the page."""
+        return self.post("messages", chat_id=chat_id, from_id=person_id, text=text, **more)
+
+    def messages(self, chat_id: int) -> list[Any]:
+        """What people and the bot said in a chat, oldest first."""
+        world = httpx.get(f"{self.url}/api/world", timeout=DEADLINE_S).json()
+        return [one for one in world["messages"] if one["chat"]["id"] == chat_id and "text" in one]
+
+
+@dataclass(slots=True, kw_only=True)
+class Window:
+    """One browser window on the chat page, and what went wrong in it."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list[str])
+
+    @property
+    def overflows(self) -> bool:
+        """Whether the page, or the list of messages, scrolls sideways."""
+        return bool(
+            self.page.evaluate(
+                "[document.documentElement, document.body, ...document.querySelectorAll('.scroller, .chat-list')]"
+                ".some((node) => node.scrollWidth > node.clientWidth)"
+            )
+        )
+
+
+OpenWindow = Callable[..., Window]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One for a module, not longer: while it runs, this thread has a running event loop, which the
+    async tests of other modules could not stand."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=list(_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def site() -> Iterator[SimulatorSite]:
+    with run_simulator(SimulatorConfig(notice="The offline model answers: a stand-in.")) as site:
+        yield site
+
+
+@pytest.fixture
+def open_window(browser: Browser, site: SimulatorSite) -> Iterator[OpenWindow]:
+    """Opens the page; `path` may name person, chat and topic; other arguments are the context's.
+
+    At the end no window may have written an error to its console, except for requests that the test
+    made fail on purpose: those it takes out of `complaints` itself.
+    """
+    windows: list[Window] = []
+
+    def open_one(path: str = "", *, width: int = 1280, height: int = 800, **context: Any) -> Window:
+        page = browser.new_context(viewport={"width": width, "height": height}, **context).new_page()
+        page.set_default_timeout(DEADLINE_S * 1000)
+        window = Window(page=page)
+        page.on("console", lambda line: _note(window, line.type, line.text))
+        page.on("pageerror", lambda error: window.complaints.append(str(error)))
+        page.goto(f"{site.url}/{path}")
+        page.get_by_test_id("chat-list-item").first.wait_for(state="attached")
+        windows.append(window)
+        return window
+
+    yield open_one
+    for window in windows:
+        window.page.context.close()
+    assert [line for window in windows for line in window.complaints] == []
+
+
+@contextmanager
+def run_simulator(config: SimulatorConfig, *, port: int = 0) -> Generator[SimulatorSite, None, None]:
+    """The real simulator in a thread of its own, on a free port unless one is asked for."""
+    started = threading.Event()
+    ports: list[int] = []
+    loop = asyncio.new_event_loop()
+
+    def note(actual: int) -> None:
+        ports.append(actual)
+        started.set()
+
+    serving = loop.create_task(serve(config, host="127.0.0.1", port=port, started=note))
+    thread = threading.Thread(target=_run_until_cancelled, args=(loop, serving), name="simulator")
+    thread.start()
+    try:
+        assert started.wait(DEADLINE_S), "the simulator did not start"
+        yield SimulatorSite(url=f"http://127.0.0.1:{ports[0]}", token=config.token)
+    finally:
+        loop.call_soon_threadsafe(serving.cancel)
+        thread.join(DEADLINE_S)
+        assert not thread.is_alive(), "the simulator did not end"
+
+
+def _run_until_cancelled(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(_wait_for(serving))
+
+
+async def _wait_for(serving: asyncio.Task[None]) -> None:
+    await asyncio.wait([serving])
+
+
+def _note(window: Window, kind: str, text: str) -> None:
+    if kind in {"error", "warning"}:
+        window.complaints.append(f"{kind}: {text}")
