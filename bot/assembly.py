@@ -28,6 +28,8 @@ from memory.tokens import Tokenizer
 
 SIMULATED_OPERATORS = frozenset({1001})
 """The simulator's Olga Marin is an operator, unless OPERATOR_IDS says otherwise."""
+WINDOW_MESSAGES = 50
+"""The recent window without a summarizer: at most so many messages and WINDOW_TOKENS tokens. What a turn loads."""
 _ANSWER_TOKENS = 4096
 _ANSWER_SHARE = 4
 """A quarter of a small window is kept for the answer, and never more than _ANSWER_TOKENS."""
@@ -63,7 +65,7 @@ def build_agent(
         model=model,
         prompt=spec.prompt,
         tools=spec.tools,
-        message_selector=TokenWindowMessageSelector(window_tokens, tokenizer),
+        message_selector=TokenWindowMessageSelector(window_tokens, tokenizer, max_messages=WINDOW_MESSAGES),
         tokenizer=tokenizer,
         limits=PromptLimits(context_window=window, answer_tokens=answer_tokens, recall_k=settings.recall_k),
     )
@@ -111,7 +113,11 @@ def build_services(
         delivery=Delivery(turn_store, PartSender(outside.telegram)),
         resetting=Resetting(turn_store, stores.history, stores.recall),
         chats=outside.telegram,
-        limits=TurnLimits(max_actions=settings.max_actions, deadline_s=settings.turn_deadline_s),
+        limits=TurnLimits(
+            max_actions=settings.max_actions,
+            deadline_s=settings.turn_deadline_s,
+            window_messages=WINDOW_MESSAGES,
+        ),
         clock=clock,
         is_offline=settings.is_offline,
         register=register,

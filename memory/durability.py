@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from memory.errors import CommandRefused, StoreUnavailable
+from memory.errors import CommandRefused
 from memory.redis_client import RedisClient
 
 _OLDEST = (6, 2)
@@ -69,9 +69,9 @@ async def _read(redis: RedisClient) -> StoreDurability:
     return StoreDurability(
         server="Valkey" if is_valkey else "Redis",
         version=str(server.get("valkey_version" if is_valkey else "redis_version", "of unknown version")),
-        maxmemory_policy=_weakest_policy(policies) or await _config(redis, "maxmemory-policy"),
-        appendonly=_are_on(files, await _config(redis, "appendonly")),
-        appendfsync=await _config(redis, "appendfsync"),
+        maxmemory_policy=_weakest_policy(policies) or await redis.config("maxmemory-policy"),
+        appendonly=_are_on(files, await redis.config("appendonly")),
+        appendfsync=await redis.config("appendfsync"),
     )
 
 
@@ -85,14 +85,6 @@ async def _info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
     if nodes and all(isinstance(node, dict) for node in nodes):
         return cast(list[Mapping[str, Any]], nodes)
     return [reply]
-
-
-async def _config(redis: RedisClient, name: str) -> str | None:
-    try:
-        return await redis.config(name)
-    except StoreUnavailable:  # managed services refuse CONFIG as a matter of permission
-        await redis.call("PING")
-        return None
 
 
 def _weakest_policy(policies: list[str | None]) -> str | None:

@@ -179,7 +179,9 @@ def _plan(entries: Iterable[_Entry], partition: int) -> _Plan:
     plan = _Plan()
     for entry in entries:
         fields = entry.fields
-        if not fields.get("context") or not fields.get("epoch", "").isdigit():  # deleted, or not of our making
+        if (
+            not fields.get("context") or not fields.get("epoch", "").isdigit()
+        ):  # deleted, or not of our making
             plan.erasing.append(entry.id)
             plan.unknown += 1
             continue

@@ -54,20 +54,23 @@ class TokenWindowMessageSelector:
     """The most recent messages of users and assistants that have at most `max_tokens` of text together.
 
     The window ends at the first message that does not fit: it never has a hole. If that is the newest one,
-    it is cut in the middle, with a mark, rather than leaving nothing.
+    it is cut in the middle, with a mark, rather than leaving nothing. With `max_messages` the window also ends
+    after that many: then it reads no further than that.
     """
 
     max_tokens: int
     tokenizer: TokenCounter
+    max_messages: int | None = None
 
     def __post_init__(self) -> None:
         _check_not_negative(self.max_tokens)
+        _check_not_negative(self.max_messages or 0)
 
     async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
         """See MessageSelector."""
         chosen: list[Message] = []
         room = self.max_tokens
-        if room == 0:
+        if room == 0 or self.max_messages == 0:
             return chosen
         async for message in newest:
             if message.role not in CONVERSATION_ROLES:
@@ -78,6 +81,8 @@ class TokenWindowMessageSelector:
                 return chosen[::-1] or self._cut(message)
             chosen.append(message)
             room -= tokens
+            if len(chosen) == self.max_messages:
+                break
         return chosen[::-1]
 
     def _cut(self, message: Message) -> list[Message]:

@@ -20,8 +20,8 @@ DENSE = "dense"
 _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
 _CONFLICT = 409
 _NOT_FOUND = 404
-_SERVER_ERROR = 500
-_NOT_IMPLEMENTED = 501
+_NO_STRICT_MODE = {400, 404, 405, 422, 501}
+"""How a server answers that has no strict mode, such as the embedded one."""
 
 _PAYLOAD_INDEXES: dict[str, q.PayloadSchemaType | q.KeywordIndexParams | q.IntegerIndexParams] = {
     "context": q.KeywordIndexParams(type=q.KeywordIndexType.KEYWORD, is_tenant=True),
@@ -147,23 +147,24 @@ class QdrantIndex:
             with self._asking():
                 info = await self._client.get_collection(self.collection)
             _check_fits(info, self.collection, self._space)
+            await self._complete(info)
             self._is_open = True
 
     async def _create(self) -> None:
         dense = q.VectorParams(size=self._space.dimension, distance=q.Distance.COSINE)
         with self._asking(accepted={_CONFLICT}):
             await self._client.create_collection(self.collection, vectors_config={DENSE: dense})
+
+    async def _complete(self, info: q.CollectionInfo) -> None:
+        """Whatever the collection lacks, also where its maker died before it was done."""
         for field, schema in _PAYLOAD_INDEXES.items():
-            with self._asking():
-                await self._client.create_payload_index(self.collection, field, schema, wait=True)
-        try:
-            await self._client.update_collection(self.collection, strict_mode_config=_STRICT)
-        except UnexpectedResponse as refusal:  # a server without strict mode, such as the embedded one
-            status = refusal.status_code or _SERVER_ERROR
-            if status >= _SERVER_ERROR and status != _NOT_IMPLEMENTED:
-                raise _unavailable(refusal) from refusal
-        except (ApiException, QdrantException) as error:
-            raise _unavailable(error) from error
+            if field not in info.payload_schema:
+                with self._asking():
+                    await self._client.create_payload_index(self.collection, field, schema, wait=True)
+        strict = info.config.strict_mode_config
+        if strict is None or not strict.enabled:
+            with self._asking(accepted=_NO_STRICT_MODE):
+                await self._client.update_collection(self.collection, strict_mode_config=_STRICT)
 
     @contextmanager
     def _asking(self, accepted: Collection[int] = ()) -> Generator[None]:
@@ -171,10 +172,11 @@ class QdrantIndex:
         try:
             yield
         except UnexpectedResponse as error:
+            if error.status_code in accepted:
+                return
             if error.status_code == _NOT_FOUND:
                 self._is_open = False
-            if error.status_code not in accepted:
-                raise _unavailable(error) from error
+            raise _unavailable(error) from error
         except (ApiException, QdrantException) as error:
             raise _unavailable(error) from error
 

@@ -10,7 +10,7 @@ from bot.transport.gating import Access, BotIdentity
 from bot.turn.delivery import Delivery
 from bot.turn.resetting import Resetting
 from bot.turn.turn_store import TurnStore
-from memory.history_store import HistorySnapshot, HistoryStore
+from memory.history_store import HistoryStore
 from memory.keys import ContextRef
 from memory.recall import Recall
 from memory.tokens import Tokenizer
@@ -29,14 +29,15 @@ class TurnLimits:
 
     max_actions: int
     deadline_s: float
-    window_messages: int = 50
+    window_messages: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnServices:
     """Everything that a turn needs; each is safe to share between turns that run at the same time.
 
-    `register` notes a context that is new, under its keys and title; `rest` settles a claim.
+    `register` notes a context that is new, under its keys and title; `chat_contexts` finds those of a chat;
+    `statistics` are a few lines for operators.
     """
 
     bot: BotIdentity
@@ -56,6 +57,3 @@ class TurnServices:
     register: Callable[[ContextRef, dict[str, object], str], Awaitable[object]]
     chat_contexts: Callable[[int], Awaitable[list[ContextRef]]]
     statistics: Callable[[], Awaitable[str]]
-
-
-Snapshot = HistorySnapshot

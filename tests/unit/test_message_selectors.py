@@ -51,6 +51,13 @@ def test_m07_a_window_smaller_than_nothing_is_refused() -> None:
         window(-1)
 
 
+async def test_m08_a_window_of_tokens_can_also_end_after_so_many_messages_and_reads_no_further() -> None:
+    read: list[str] = []
+    selector = TokenWindowMessageSelector(1000, WordTokenizer(), max_messages=3)
+    assert ids(await selector.select(newest_of(some_messages(1000), read))) == ["m997", "m998", "m999"]
+    assert len(read) == 3
+
+
 async def test_m08_as_many_recent_messages_as_fit_into_the_tokens() -> None:
     assert ids(await window(5).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
     assert ids(await window(4).select(newest_of(MIXED))) == ["a1", "u2"]
@@ -99,6 +106,11 @@ async def test_m08_the_budget_is_counted_by_the_model_in_use_not_by_what_was_sto
     counted_otherwise = [Message(id="m", role="user", text="one two three", sent_at=0.0, tokens=1)]
     (cut,) = await window(2).select(newest_of(counted_otherwise))
     assert cut.text == "one two"
+
+
+async def test_m08_a_message_of_which_no_part_fits_is_left_out() -> None:
+    selector = TokenWindowMessageSelector(1, tokenizer_for("gpt-4o-mini"))
+    assert await selector.select(newest_of([a_message("m", "𓀀𓀁")])) == []
 
 
 async def test_m09_no_messages_selects_nothing_and_reads_nothing() -> None:
