@@ -1,5 +1,6 @@
 """The one door to python-telegram-bot: the Bot API calls that we make, with our words for their failures."""
 
+import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -137,6 +138,8 @@ class TelegramApi:
 @asynccontextmanager
 async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> AsyncGenerator[TelegramApi]:
     """The Bot API at `api_url`. Nothing is sent yet, so Telegram may be down when we start."""
+    # python-telegram-bot 22 warns at each RetryAfter that it builds, unless periods are to be timedeltas.
+    os.environ["PTB_TIMEDELTA"] = "true"
     calls = HTTPXRequest(
         connection_pool_size=connections,
         connect_timeout=5,

@@ -1,15 +1,17 @@
 """What the embedded index cannot do it refuses in Qdrant's words and shape; it never answers something else."""
 
-from collections.abc import AsyncGenerator
-from pathlib import Path
+from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import httpx
 import pytest
 from qdrant_client.common.version_check import is_compatible
+from starlette.applications import Starlette
 
 from memory.embedded.index.app import build_app
 from memory.embedded.index.collections import Collections
+from memory.embedded.index.requests import CreateCollection, CreateFieldIndex, UpsertPoints
+from memory.embedded.index.writes import create_index, upsert_points
 
 KEY = {"api-key": "the key"}
 COLLECTION = {
@@ -44,26 +46,27 @@ SAYING_NOTHING: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture
-async def api(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client of a server with one collection of three points, its times and numbers indexed."""
-    collections = Collections.open(tmp_path / "collections")
-    transport = httpx.ASGITransport(build_app(collections, "the key"))
-    async with httpx.AsyncClient(transport=transport, base_url="http://index", headers=KEY) as client:
-        await client.put("/collections/c", json=COLLECTION)
-        for field, schema in {"at": "datetime", "n": "integer", "context": "keyword"}.items():
-            await client.put("/collections/c/index", json={"field_name": field, "field_schema": schema})
-        points = [
-            {
-                "id": n,
-                "vector": {"dense": NEAR},
-                "payload": {"context": "c1", "n": n, "at": "2024-01-01T00:00:00Z"},
-            }
-            for n in range(3)
-        ]
-        assert (await client.put("/collections/c/points", json={"points": points})).status_code == 200
-        yield client
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Generator[Starlette]:
+    """A server with one collection of three points, its times and numbers indexed; every test leaves it so."""
+    collections = Collections.open(tmp_path_factory.mktemp("index") / "collections")
+    collections.create("c", CreateCollection.model_validate(COLLECTION))
+    collection = collections.get("c")
+    for field, schema in {"at": "datetime", "n": "integer", "context": "keyword"}.items():
+        wanted = {"field_name": field, "field_schema": schema}
+        create_index(collection, CreateFieldIndex.model_validate(wanted))
+    payload = {"context": "c1", "at": "2024-01-01T00:00:00Z"}
+    points = [{"id": n, "vector": {"dense": NEAR}, "payload": {**payload, "n": n}} for n in range(3)]
+    upsert_points(collection, UpsertPoints.model_validate({"points": points}))
+    yield build_app(collections, "the key")
     collections.close()
+
+
+@pytest.fixture
+async def api(app: Starlette) -> AsyncGenerator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://index", headers=KEY) as client:
+        yield client
 
 
 async def count(api: httpx.AsyncClient) -> int:
@@ -144,6 +147,7 @@ async def test_a_search_that_only_qdrant_can_do_is_unsupported(
         {"query": ["1", 0, 0, 0], "using": "dense"},
         {"query": [1e39, 0, 0, 0], "using": "dense"},
         {"query": NEAR, "using": "dense", "limit": 0},
+        {"query": NEAR, "using": "dense", "limit": 2**64},
         {"query": NEAR, "using": "dense", "offset": -1},
         {"query": NEAR, "using": "dense", "lookup_from": {"collection": "c"}},
         {"query": NEAR, "using": "dense", "params": {"quantization": {"ignore": True}}},
@@ -283,6 +287,21 @@ async def test_a_collection_that_does_not_exist_is_not_found(api: httpx.AsyncCli
 async def test_payload_of_a_point_that_does_not_exist_is_not_found(api: httpx.AsyncClient) -> None:
     answer = await api.post("/collections/c/points/payload", json={"payload": {"x": 1}, "points": [77]})
     assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("key", ["[[", "a..b"])
+async def test_a_payload_path_that_cannot_be_read_is_refused(api: httpx.AsyncClient, key: str) -> None:
+    body = {"payload": {"x": 1}, "points": [1], "key": key}
+    assert (await api.post("/collections/c/points/payload", json=body)).status_code == 400
+
+
+async def test_a_mistake_of_ours_is_told_in_the_same_shape(app: Starlette) -> None:
+    broken = Starlette(routes=app.routes, exception_handlers=app.exception_handlers)
+    transport = httpx.ASGITransport(broken, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://index", headers=KEY) as client:
+        answer = await client.get("/collections")
+    assert answer.status_code == 500
+    assert answer.json()["status"] == {"error": "Service internal error"}
 
 
 async def test_a_body_over_the_limit_is_refused(

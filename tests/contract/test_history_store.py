@@ -285,17 +285,20 @@ async def test_the_newest_of_a_long_history_cost_the_server_what_those_of_a_shor
     for start in range(0, 10_000, 1_000):
         await store.append(REF, some_messages(1_000, start=start), epoch=0)
     await store.append(a_ref(2), some_messages(60), epoch=0)
-    assert await _script_microseconds(redis, store, REF) < 3 * await _script_microseconds(
-        redis, store, a_ref(2)
-    )
+    short = await _script_microseconds(redis, store, a_ref(2))
+    assert await _script_microseconds(redis, store, REF) < 3 * short
 
 
 async def _script_microseconds(redis: RedisClient, store: RedisHistory, ref: ContextRef) -> float:
-    await redis.call("CONFIG", "RESETSTAT")
-    for _ in range(50):
-        await store.load(ref, limit=50)
-    statistics = await redis.call("INFO", "commandstats")
-    return float(statistics["cmdstat_evalsha"]["usec_per_call"])
+    """The server's own time for a load; the least of several rounds, as others use this machine too."""
+    rounds: list[float] = []
+    for _ in range(8):
+        await redis.call("CONFIG", "RESETSTAT")
+        for _ in range(5):
+            await store.load(ref, limit=50)
+        statistics = await redis.call("INFO", "commandstats")
+        rounds.append(float(statistics["cmdstat_evalsha"]["usec_per_call"]))
+    return min(rounds)
 
 
 async def test_only_the_keys_of_the_context_and_its_partition_are_written(redis: RedisClient) -> None:

@@ -257,6 +257,62 @@ async def test_a_slow_stream_is_not_a_silent_one() -> None:
         assert (await each.chat()).text == "abcd"
 
 
+@asynccontextmanager
+async def raw_server(kind: str, body: bytes) -> AsyncGenerator[str, None]:
+    """Answers every request with 200 and this body; gives its base URL."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("text/html", b"<html>Sign in to the hotel's network</html>"),
+        ("application/json", b'{"choices": [{"message": {"content": "not streamed"}}]}'),
+        ("text/event-stream", b""),
+        ("text/event-stream", b"data: [DONE]\n\n"),
+        ("text/event-stream", b"data: {broken\n\n"),
+        ("text/event-stream", b"data: \xff\xfe\n\n"),
+        ("text/event-stream", b'data: ["a", "list"]\n\n'),
+        ("text/event-stream", b'data: {"error": {"message": "sk-secret-key", "code": 502}}\n\n'),
+    ],
+)
+async def test_an_answer_that_is_no_stream_of_chunks_is_a_model_that_is_unavailable(
+    kind: str, body: bytes
+) -> None:
+    async with (
+        raw_server(kind, body) as base_url,
+        open_openai_model(model="test-1", api_key=KEY, base_url=base_url, patience=HASTY) as model,
+    ):
+        with pytest.raises(ModelUnavailable) as raised:
+            await model.chat(ASK, [])
+
+    assert "secret" not in str(raised.value)
+
+
+async def test_a_server_that_never_says_why_it_ended_is_understood_by_its_usage() -> None:
+    stream = (
+        b'data: {"choices": [{"delta": {"content": "It is 5."}}]}\n\n'
+        b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}\n\n'
+        b"data: [DONE]\n\n"
+    )
+    async with (
+        raw_server("text/event-stream", stream) as base_url,
+        open_openai_model(model="test-1", api_key=KEY, base_url=base_url, patience=HASTY) as model,
+    ):
+        reply = await model.chat(ASK, [])
+
+    assert reply == ModelReply(text="It is 5.", usage=Usage(prompt_tokens=3, completion_tokens=4))
+
+
 async def test_nobody_listens_on_the_port() -> None:
     async with scripted_openai([]) as server:
         gone = server.base_url

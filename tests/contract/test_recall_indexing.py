@@ -1,6 +1,7 @@
 """The indexer on the real store and the embedded index: the vectors follow the history, whatever happens."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -27,6 +28,7 @@ class Rig:
     redis: RedisClient
     store: RedisHistory
     embedder: FakeEmbedder
+    index: QdrantIndex
     recall: Recall
     ref: ContextRef
 
@@ -64,9 +66,15 @@ class Rig:
 async def rig(redis: RedisClient, index_endpoint: IndexEndpoint) -> AsyncGenerator[Rig]:
     embedder = FakeEmbedder(dimension=512)
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
-        recall = Recall(embedder, QdrantIndex(client, embedder.identity))
-        ref = ContextRef(context_id=uuid4().hex, partition=0)
-        yield Rig(redis=redis, store=RedisHistory(redis), embedder=embedder, recall=recall, ref=ref)
+        index = QdrantIndex(client, embedder.identity)
+        yield Rig(
+            redis=redis,
+            store=RedisHistory(redis),
+            embedder=embedder,
+            index=index,
+            recall=Recall(embedder, index),
+            ref=ContextRef(context_id=uuid4().hex, partition=0),
+        )
 
 
 async def test_m05_a_message_is_found_by_its_meaning_once_it_is_indexed(rig: Rig) -> None:
@@ -110,6 +118,24 @@ async def test_a_failing_embedder_leaves_the_work_queued_and_it_is_done_later(ri
     rig.embedder.failure = None
     assert await indexer.step() == IndexResult(indexed=2)
     assert (await rig.queued(), await rig.pending()) == (0, 0)
+
+
+async def test_a_backlog_of_unfinished_work_is_done_before_new_work(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(64), epoch=0)
+    indexer = rig.indexer()
+    rig.embedder.failure = EmbeddingUnavailable("down")
+    with pytest.raises(RecallUnavailable):
+        await indexer.step()
+    await rig.store.append(rig.ref, some_messages(3, start=64), epoch=0)
+    rig.embedder.failure = None
+    assert [(await indexer.step()).indexed for _ in range(2)] == [64, 3]
+
+
+async def test_indexers_that_start_at_once_share_the_work(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(20), epoch=0)
+    results = await asyncio.gather(*(rig.indexer(f"worker-{number}").step() for number in range(4)))
+    assert sum(result.indexed for result in results) == 20
+    assert (await rig.recall.count(rig.ref), await rig.pending()) == (20, 0)
 
 
 async def test_forgetting_does_not_wait_for_the_embedder(rig: Rig) -> None:
@@ -216,7 +242,7 @@ async def test_one_message_that_the_embedder_refuses_does_not_hold_up_the_others
     indexer = Indexer(
         redis=rig.redis,
         history=rig.store,
-        recall=Recall(picky, rig.recall._index),  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - same index
+        recall=Recall(picky, rig.index),
         partition=0,
         consumer="one",
         block_ms=1,
@@ -237,7 +263,7 @@ class Picky:
         self._failure = failure
         self.identity = embedder.identity
 
-    async def embed(self, texts: list[str]) -> list[list[float]]:
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         if "poison" in texts:
             raise self._failure
         return await self._embedder.embed(texts)

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -251,3 +252,23 @@ async def test_a_vector_of_a_wrong_size_is_refused_and_nothing_kept(
     with pytest.raises(RecallUnavailable, match="400"):
         await index.upsert([a_point(chat, "m", [1.0, 0.0])])
     assert await index.count(chat) == 0
+
+
+class Hasty:
+    """A server that takes a write without finishing it, as Qdrant does when its `timeout` runs out."""
+
+    def __init__(self, client: AsyncQdrantClient) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    async def upsert(self, *args: Any, **kwargs: Any) -> models.UpdateResult:
+        done = await self._client.upsert(*args, **kwargs)
+        return done.model_copy(update={"status": models.UpdateStatus.ACKNOWLEDGED})
+
+
+async def test_a_write_that_is_only_acknowledged_is_not_done(client: AsyncQdrantClient, chat: str) -> None:
+    index = QdrantIndex(cast(AsyncQdrantClient, Hasty(client)), SPACE)
+    with pytest.raises(RecallUnavailable, match="did not finish"):
+        await index.upsert([a_point(chat, "m", EAST)])

@@ -12,7 +12,7 @@ from memory.embedded import data_dir
 from memory.embedded.data_dir import MAX_SOCKET_PATH_BYTES, prepare_directory, socket_path
 from memory.embedded.endpoint import load_port, save_port
 from memory.embedded.errors import DataDirFull, DataDirLocked, DataDirUnusable, data_dir_failure
-from memory.embedded.guardian import end_orphan
+from memory.embedded.guardian import end_orphan, next_pause
 from memory.embedded.locks import is_held, open_lock, try_lock, unlock
 
 
@@ -158,3 +158,7 @@ def test_a_server_whose_id_is_unknown_is_left_alone(tmp_path: Path, monkeypatch:
     assert not end_orphan(ours)
     os.close(held)
     os.close(ours)
+
+
+def test_a_server_that_keeps_dying_is_started_ever_later() -> None:
+    assert [next_pause(deaths) for deaths in (0, 1, 2, 5, 1000)] == pytest.approx([0, 0, 0.1, 0.4, 2.0])

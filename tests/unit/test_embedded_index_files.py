@@ -2,6 +2,8 @@
 
 import asyncio
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +12,8 @@ import pytest
 
 from memory.embedded.index.__main__ import load_api_key
 from memory.embedded.index.collections import Collections
-from memory.embedded.index.failures import NotFound
+from memory.embedded.index.engine import asking_engine
+from memory.embedded.index.failures import BadRequest, EngineFailed, NotFound
 from memory.embedded.index.reads import count_points
 from memory.embedded.index.requests import CountPoints, CreateCollection, PointsSelection, UpsertPoints
 from memory.embedded.index.upkeep import UpkeepTimes, keep_up
@@ -118,3 +121,25 @@ def test_the_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
     assert load_api_key(tmp_path / "api-key") == key
     assert stat.S_IMODE((tmp_path / "api-key").stat().st_mode) == 0o600
     assert load_api_key(tmp_path / "other") != key
+
+
+def test_a_panic_of_the_engine_ends_the_process_so_that_it_is_started_afresh() -> None:
+    panicking = """
+from memory.embedded.index.engine import asking_engine
+
+class PanicException(BaseException):
+    pass
+
+with asking_engine():
+    raise PanicException("index out of bounds")
+"""
+    ended = subprocess.run([sys.executable, "-c", panicking], capture_output=True, check=False)
+    assert ended.returncode == 70
+    assert b"index out of bounds" in ended.stderr
+
+
+def test_what_the_engine_says_gets_a_name() -> None:
+    with pytest.raises(EngineFailed, match="Service internal error: disk on fire"), asking_engine():
+        raise RuntimeError("disk on fire")
+    with pytest.raises(BadRequest, match="Vector dimension error"), asking_engine():
+        raise RuntimeError("Vector dimension error: expected dim: 4, got 2")

@@ -1,5 +1,7 @@
 """Contexts are known by their keys; every Redis key carries its partition."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +14,10 @@ _KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)
 
 @given(_KEYS, st.randoms())
 def test_m01_the_same_keys_in_any_order_give_the_same_context(
-    keys: dict[str, object], random: object
+    keys: dict[str, object], random: Random
 ) -> None:
     shuffled = list(keys.items())
-    random.shuffle(shuffled)  # pyright: ignore[reportAttributeAccessIssue] - hypothesis types it as object
+    random.shuffle(shuffled)
     assert context_id("telegram", dict(shuffled)) == context_id("telegram", keys)
 
 

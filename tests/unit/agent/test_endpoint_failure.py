@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.agent.endpoint_failure import failure_of
+from bot.agent.endpoint_failure import failure_of, retry_after_s
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong
 
 
@@ -46,3 +46,20 @@ def test_each_failure_is_named_without_the_endpoints_words(
     assert type(failure) is kind
     assert not text or text not in str(failure)
     assert "secret" not in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("2.5", 2.5),
+        ("-3", 0.0),
+        ("nan", 0.0),
+        ("Thu, 20 Nov 2025 18:03:30 GMT", 30.0),
+        ("Thu, 20 Nov 2025 18:00:00 GMT", 0.0),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(header: str | None, seconds: float | None) -> None:
+    assert retry_after_s(header, now=1_763_661_780.0) == seconds

@@ -132,6 +132,12 @@ async def test_every_output_becomes_text(value: object, output: str) -> None:
     assert await called(returning(value)) == output
 
 
+async def test_an_endless_output_loses_its_middle() -> None:
+    output = await called(returning("a" * 60_000 + "b" * 60_000))
+
+    assert output == "a" * 50_000 + " […] (20000 characters left out) […] " + "b" * 50_000
+
+
 async def test_a_value_that_holds_itself_is_named_by_its_type() -> None:
     endless: list[Any] = []
     endless.append(endless)

@@ -1,0 +1,74 @@
+"""What an agent and its tools work with while they answer one prompt."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from bot.agent.actions import CompletedStep
+from bot.agent.model import OnText
+from memory import contexts
+from memory.chat_history import ChatHistory
+from memory.keys import ContextRef, context_id
+from memory.message import Message
+from memory.redis_client import RedisClient
+
+Emit = Callable[[str], Awaitable[None]]
+"""Takes the reply of a run."""
+OnStatus = Callable[[str], Awaitable[None]]
+"""Told what the run is doing now, such as "Running tool add". It must not raise."""
+
+
+@dataclass(slots=True, kw_only=True)
+class AgentContext:
+    """One conversation, and the run that answers its newest prompt.
+
+    `user_messages` are the messages of this turn, not yet in the history. `completed_steps` is the thinking
+    area: empty at the start of each run and never part of the history. `emit_functions` are given the reply
+    when the run ends; `on_text` the text as it grows. `recalled` is None until the run has searched its memory.
+    """
+
+    ref: ContextRef
+    chat_history: ChatHistory
+    user_messages: tuple[Message, ...] = ()
+    is_group: bool = False
+    request_id: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+    emit_functions: list[Emit] = field(default_factory=list[Emit])
+    on_status: OnStatus | None = None
+    on_text: OnText | None = None
+    completed_steps: list[CompletedStep] = field(default_factory=list[CompletedStep])
+    recalled: tuple[Message, ...] | None = None
+
+    @classmethod
+    async def get_or_create(
+        cls,
+        redis: RedisClient,
+        context_keys: Mapping[str, object],
+        *,
+        namespace: str,
+        partition: int,
+        open_history: Callable[[ContextRef], ChatHistory],
+        now: float,
+    ) -> "AgentContext":
+        """The context of these keys: any plain JSON mapping, in any order; registered when it is new.
+
+        `namespace` is the transport's own, so that no other transport reaches its contexts. Two first calls
+        at the same instant give one context. Raises StoreUnavailable or StoreFull.
+        """
+        ref = ContextRef(context_id=context_id(namespace, context_keys), partition=partition)
+        await contexts.get_or_create(redis, ref, context_keys=context_keys, title="", now=now)
+        return cls(ref=ref, chat_history=open_history(ref))
+
+    @property
+    def context_id(self) -> str:
+        """The id that the context's keys give."""
+        return self.ref.context_id
+
+    async def emit(self, reply: str) -> None:
+        """Give the reply to each emit function, in the order in which they were registered."""
+        for emit in self.emit_functions:
+            await emit(reply)
+
+    async def tell_status(self, status: str) -> None:
+        """Show what the run is doing; it never becomes a part of the history."""
+        if self.on_status is not None:
+            await self.on_status(status)

@@ -1,0 +1,219 @@
+"""The chat model behind any OpenAI-compatible endpoint: the one door to the `openai` SDK."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import stamina
+from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
+
+from bot.agent.endpoint_failure import failure_of, retry_after_s
+from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec
+from bot.agent.streamed_reply import StreamedReply
+from bot.errors import ModelRefused, ModelRepliedNothing, ModelUnavailable, TellUser
+from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from memory.characters import well_formed
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+
+_CONNECT_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long a model is waited for, within the deadline that the caller sets around it.
+
+    `idle_s`: without a byte of the stream. `longest_wait_s`: a Retry-After beyond this is not waited for.
+    """
+
+    tries: int = 3
+    idle_s: float = 60.0
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 30.0
+
+
+class OpenAIModel:
+    """A ChatModel on Chat Completions, always streamed.
+
+    Connection errors, 408, 409, 429 with hope, 5xx, a stream that is cut and a silence are tried again, whole;
+    an empty reply once. No text of the endpoint, no URL and no key get into an error's message.
+    """
+
+    def __init__(self, client: AsyncOpenAI, *, model: str, patience: Patience | None = None) -> None:
+        self._client = client
+        self._model = model
+        self._patience = patience or Patience()
+        self._asks_for_usage = True
+
+    async def chat(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
+    ) -> ModelReply:
+        """One reply; see `ChatModel.chat`. Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused,
+        PromptTooLong or ModelRepliedNothing.
+        """
+        body = _request_body(self._model, messages, tools)
+        async for attempt in stamina.retry_context(
+            on=_RetryRule(self._patience.longest_wait_s),
+            attempts=self._patience.tries,
+            timeout=None,
+            wait_initial=self._patience.first_wait_s,
+            wait_jitter=self._patience.first_wait_s,
+        ):
+            with attempt:
+                return await self._counted_try(body, on_text)
+        raise ModelUnavailable
+
+    async def _counted_try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
+        began, outcome = time.monotonic(), "cancelled"
+        try:
+            reply = await self._try(body, on_text)
+            outcome = "ok"
+        except TellUser as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            MODEL_CALLS.labels(outcome).inc()
+            MODEL_SECONDS.observe(time.monotonic() - began)
+        MODEL_TOKENS.labels("prompt").inc(reply.usage.prompt_tokens)
+        MODEL_TOKENS.labels("completion").inc(reply.usage.completion_tokens)
+        return reply
+
+    async def _try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
+        try:
+            return await self._stream(body, on_text)
+        except ModelRefused as error:
+            if not (self._asks_for_usage and _is_about_stream_options(error)):
+                raise
+            self._asks_for_usage = False  # this server does not know the option; it can do without
+            return await self._stream(body, on_text)
+
+    async def _stream(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
+        streamed = StreamedReply()
+        options = {"stream_options": {"include_usage": True}} if self._asks_for_usage else {}
+        async with aclosing(self._chunks({**body, **options})) as chunks:
+            async for chunk in chunks:
+                if streamed.add(chunk) and on_text is not None:
+                    await on_text(streamed.text)
+        if not streamed.is_whole():
+            raise ModelUnavailable("The model's reply was cut off")
+        reply = streamed.reply()
+        if reply.is_empty():
+            raise ModelRepliedNothing
+        return reply
+
+    async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any], None]:
+        """The chunks of one request, with every failure of the SDK in our words."""
+        idle_s = self._patience.idle_s
+        try:
+            async with asyncio.timeout(idle_s):
+                stream = await self._client.post(
+                    "/chat/completions",
+                    cast_to=object,  # chunks as they are: servers differ, and the SDK's types promise too much
+                    body=dict(body),
+                    stream=True,
+                    stream_cls=AsyncStream[object],
+                )
+            async with stream:
+                while True:
+                    async with asyncio.timeout(idle_s):
+                        chunk = await anext(stream, None)
+                    if chunk is None:
+                        return
+                    yield _checked_chunk(chunk)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"The model was silent for {idle_s:g} seconds") from error
+        except (OpenAIError, OSError, ValueError) as error:
+            raise _translated(error) from error
+
+
+@asynccontextmanager
+async def open_openai_model(
+    *, model: str, api_key: str | None, base_url: str | None, patience: Patience | None = None
+) -> AsyncGenerator[OpenAIModel, None]:
+    """The model `model` at `base_url` (OpenAI's own without one); its connections are closed at the end."""
+    client = AsyncOpenAI(
+        api_key=api_key or "none",  # the SDK insists on one; servers without keys ignore it
+        base_url=base_url or DEFAULT_BASE_URL,
+        max_retries=0,
+        timeout=Timeout(None, connect=_CONNECT_TIMEOUT_S),
+    )
+    async with client:
+        yield OpenAIModel(client, model=model, patience=patience)
+
+
+class _RetryRule:
+    """Whether one request is tried again after an error, and after how many seconds if the endpoint said so."""
+
+    def __init__(self, longest_wait_s: float) -> None:
+        self._longest_wait_s = longest_wait_s
+        self._empty_replies = 0
+
+    def __call__(self, error: Exception) -> bool | float:
+        if isinstance(error, ModelRepliedNothing):
+            self._empty_replies += 1
+            return self._empty_replies == 1
+        if not isinstance(error, ModelUnavailable):
+            return False
+        wait_s = _retry_after(error.__cause__)
+        if wait_s is None:
+            return True
+        return wait_s if wait_s <= self._longest_wait_s else False
+
+
+def _request_body(
+    model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]
+) -> dict[str, object]:
+    body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
+    if tools:  # an empty list is refused
+        body["tools"] = [_tool_body(tool) for tool in tools]
+    return body
+
+
+def _message_body(message: PromptMessage) -> dict[str, object]:
+    text = well_formed(message.text)
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+    if not message.tool_calls:
+        return {"role": message.role, "content": text}
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": well_formed(call.arguments)},
+        }
+        for call in message.tool_calls
+    ]
+    return {"role": message.role, "content": text or None, "tool_calls": calls}
+
+
+def _tool_body(tool: ToolSpec) -> dict[str, object]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _checked_chunk(chunk: object) -> Mapping[str, Any]:
+    if not isinstance(chunk, dict):
+        raise ModelUnavailable("The model's reply was not understood")
+    return cast("Mapping[str, Any]", chunk)
+
+
+def _translated(error: Exception) -> TellUser:
+    if not isinstance(error, APIError):
+        return ModelUnavailable(f"The model's reply broke off ({type(error).__name__})")
+    status = error.status_code if isinstance(error, APIStatusError) else None
+    code = f"{error.code or ''} {error.type or ''}"
+    return failure_of(status, code=code, text=f"{error.message} {error.body}")
+
+
+def _is_about_stream_options(error: ModelRefused) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, APIError) and "stream_options" in f"{cause.message} {cause.param}"
+
+
+def _retry_after(cause: BaseException | None) -> float | None:
+    if not isinstance(cause, APIStatusError):
+        return None
+    return retry_after_s(cause.response.headers.get("retry-after"), now=time.time())

@@ -1,0 +1,78 @@
+"""The agent on the offline model, over HTTP: the prompt's form is one that a simple reader understands."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+
+from bot.agent.agents_file import load_agent
+from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
+from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
+from bot.agent.openai_model import OpenAIModel, open_openai_model
+from bot.agent.runner import RunResult, run_agent
+from bot.tools import BUILT_IN_TOOLS
+from memory.message import Message
+from memory.message_selectors import MessageWindowMessageSelector
+from tests.unit.agent.kit import TOKENIZER, DictJournal, MemoryIndex, make_context, message
+
+SISTER = message(0, "my sister Anna lives in Lisbon")
+UNRELATED = [message(number, f"unrelated line {number}") for number in range(1, 9)]
+
+
+@pytest.fixture
+async def model() -> AsyncGenerator[OpenAIModel]:
+    async with (
+        serve_offline_model(chunk_delay_s=0) as base_url,
+        open_openai_model(model=OFFLINE_MODEL, api_key=None, base_url=base_url) as opened,
+    ):
+        yield opened
+
+
+async def ask(
+    model: OpenAIModel, prompt: Message, *, history: Sequence[Message] = (), is_group: bool = False
+) -> RunResult:
+    spec = load_agent(None, built_in_tools=BUILT_IN_TOOLS)
+    agent = FunctionsBasedAgent(
+        model=model,
+        prompt=spec.prompt,
+        tools=spec.tools,
+        message_selector=MessageWindowMessageSelector(2),
+        tokenizer=TOKENIZER,
+        limits=PromptLimits(context_window=8_000, answer_tokens=1_000),
+    )
+    context = await make_context(history=history, prompt=[prompt], index=MemoryIndex(), is_group=is_group)
+    return await run_agent(agent, context, journal=DictJournal())
+
+
+async def test_t05_it_adds_with_the_tool(model: OpenAIModel) -> None:
+    result = await ask(model, message(9, "add 2 and 3"))
+
+    assert "5" in result.text
+    assert result.actions == 2
+
+
+@pytest.mark.parametrize("is_group", [False, True])
+async def test_m10_it_answers_from_what_recall_put_into_the_prompt(
+    model: OpenAIModel, is_group: bool
+) -> None:
+    asked = message(9, "where does my sister Anna live?")
+
+    result = await ask(model, asked, history=[SISTER, *UNRELATED], is_group=is_group)
+
+    assert "Lisbon" in result.text
+
+
+@pytest.mark.parametrize("is_group", [False, True])
+async def test_it_does_not_know_what_the_prompt_does_not_hold(model: OpenAIModel, is_group: bool) -> None:
+    result = await ask(
+        model, message(9, "where does my sister Anna live?"), history=UNRELATED, is_group=is_group
+    )
+
+    assert "Lisbon" not in result.text
+    assert "do not know" in result.text
+
+
+async def test_it_searches_its_memory_when_it_is_told_to(model: OpenAIModel) -> None:
+    result = await ask(model, message(9, "search your memory for Anna"), history=[SISTER, *UNRELATED])
+
+    assert "Lisbon" in result.text
+    assert result.actions == 2

@@ -1,0 +1,81 @@
+"""The example agent, loaded as the product loads it and run over HTTP."""
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from bot.agent.agents_file import load_agent
+from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
+from bot.agent.openai_model import open_openai_model
+from bot.agent.runner import run_agent
+from bot.tools import BUILT_IN_TOOLS
+from memory.message_selectors import TokenWindowMessageSelector
+from tests.scripted_openai import scripted_openai
+from tests.scripted_replies import call, calls
+from tests.unit.agent.kit import TOKENIZER, DictJournal, make_context, message
+
+AGENTS_FILE = Path(__file__).parents[2] / "examples" / "agents.toml"
+HISTORY = [message(0, "buy milk"), message(1, "Noted.", role="assistant"), message(2, "Buy  flour ")]
+
+
+@pytest.fixture(autouse=True)
+def path_restored() -> Generator[None]:
+    path = list(sys.path)
+    yield
+    sys.path[:] = path
+
+
+async def test_the_example_agent_answers_with_its_tools() -> None:
+    spec = load_agent(AGENTS_FILE, built_in_tools=BUILT_IN_TOOLS)
+    context = await make_context(history=HISTORY, prompt=[message(3, "what do I need for twice the dough?")])
+    script = [
+        calls(
+            call("convert", {"amount": 2, "from_unit": "cup", "to_unit": "ml"}, call_id="c1"),
+            call("scale_recipe", {"ingredients": {"flour": 250}, "servings": 2, "wanted": 4}, call_id="c2"),
+            call("shopping_list", call_id="c3"),
+            call("scale_recipe", {"ingredients": {}, "servings": 2, "wanted": 4}, call_id="c4"),
+            call("convert", {"amount": 2, "from_unit": "bucket", "to_unit": "ml"}, call_id="c5"),
+        ),
+        "Milk and 500 g of flour.",
+    ]
+
+    async with (
+        scripted_openai(script) as server,
+        open_openai_model(model="test-1", api_key=None, base_url=server.base_url) as model,
+    ):
+        agent = FunctionsBasedAgent(
+            model=model,
+            prompt=spec.prompt,
+            tools=spec.tools,
+            message_selector=TokenWindowMessageSelector(1_000, TOKENIZER),
+            tokenizer=TOKENIZER,
+            limits=PromptLimits(context_window=8_000, answer_tokens=1_000),
+        )
+        result = await run_agent(agent, context, journal=DictJournal())
+
+    assert result.text == "Milk and 500 g of flour."
+    assert server.invalid_requests == []
+    assert [
+        each["content"] for each in server.chat_requests[1].body["messages"] if each["role"] == "tool"
+    ] == [
+        "2 cup = 500 ml",
+        '{"flour":500.0}',
+        '["milk","flour"]',
+        "There are no ingredients. Ask for the recipe first.",
+        "Wrong arguments. from_unit: Input should be 'ml', 'l', 'tsp', 'tbsp' or 'cup', not 'bucket'",
+    ]
+
+
+def test_the_example_sets_limits() -> None:
+    spec = load_agent(AGENTS_FILE, built_in_tools=BUILT_IN_TOOLS)
+
+    limits = {tool.name: (tool.max_calls, tool.timeout_s) for tool in spec.tools}
+    assert limits == {
+        "search_memory": (2, 30),
+        "current_time": (None, 30),
+        "convert": (None, 5),
+        "scale_recipe": (None, 30),
+        "shopping_list": (None, 30),
+    }

@@ -1,0 +1,59 @@
+"""What a server says of itself, judged."""
+
+from dataclasses import replace
+
+import pytest
+
+from memory.durability import StoreDurability, judge
+
+SAFE = StoreDurability(
+    server="Valkey", version="8.1.0", maxmemory_policy="noeviction", appendonly=True, appendfsync="everysec"
+)
+
+
+def test_a_store_that_keeps_what_it_acknowledges_has_no_problem() -> None:
+    assert judge(SAFE, is_external=True) == ()
+    assert judge(replace(SAFE, appendfsync="always"), is_external=False) == ()
+    assert judge(replace(SAFE, appendfsync=None), is_external=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        (replace(SAFE, appendonly=False), "appendonly yes"),
+        (replace(SAFE, appendonly=None), "does not tell whether it has an append-only file"),
+        (replace(SAFE, appendfsync="no"), "appendfsync everysec"),
+        (
+            replace(SAFE, maxmemory_policy="allkeys-lru"),
+            "evicts messages when its memory is full (allkeys-lru)",
+        ),
+        (replace(SAFE, maxmemory_policy="volatile-ttl"), "volatile-ttl"),
+        (replace(SAFE, maxmemory_policy=None), "does not tell its maxmemory-policy"),
+        (replace(SAFE, server="Redis", version="6.0.16"), "Redis 6.0.16 is too old"),
+    ],
+)
+def test_each_problem_is_one_line_that_names_the_setting(facts: StoreDurability, words: str) -> None:
+    (problem,) = judge(facts, is_external=True)
+    assert words in problem
+    assert problem.startswith("REDIS_URL: ")
+    assert "\n" not in problem
+
+
+def test_what_an_operator_can_accept_says_how() -> None:
+    (problem,) = judge(replace(SAFE, appendonly=False), is_external=True)
+    assert problem == (
+        "REDIS_URL: Valkey 8.1.0 keeps no append-only file and loses what it acknowledged when it ends: "
+        "set `appendonly yes`; ALLOW_UNSAFE_STORE=true accepts the loss"
+    )
+    (problem,) = judge(replace(SAFE, appendonly=False), is_external=False)
+    assert "ALLOW_UNSAFE_STORE" not in problem
+    assert problem.startswith("DATA_DIR (the embedded store): ")
+
+
+def test_several_problems_are_several_lines() -> None:
+    facts = replace(SAFE, appendonly=False, maxmemory_policy="allkeys-random", version="5.0.1")
+    assert len(judge(facts, is_external=True)) == 3
+
+
+def test_a_version_that_cannot_be_read_is_not_called_old() -> None:
+    assert judge(replace(SAFE, version="of unknown version"), is_external=True) == ()
