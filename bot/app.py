@@ -3,13 +3,11 @@
 import asyncio
 import os
 import secrets
-import signal
 import socket
 import time
-from collections.abc import AsyncGenerator, Coroutine, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import structlog
 
@@ -24,9 +22,10 @@ from bot.assembly import (
     build_services,
     build_worker,
 )
-from bot.errors import PortInUse, TelegramFailure, TelegramRefused
+from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
+from bot.lifecycle import background, signals, spawn, unless, until_one_ends
 from bot.observe import metrics
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
@@ -42,6 +41,7 @@ from bot.transport.gating import BotIdentity
 from bot.transport.http import create_http_app
 from bot.transport.ingest import Ingest
 from bot.transport.polling import Polling
+from bot.transport.registration import announce_commands, no_webhook_elsewhere, set_webhook, who_we_are
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.webhook import Webhook
 from memory.errors import MemoryFailure, RecallUnavailable
@@ -79,10 +79,10 @@ async def run_service(
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)  # its mistakes end the start first
     service = _Service(settings)
-    with _signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
+    with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         async with AsyncExitStack() as stack:
             start = service.start(stack, serve=serve, simulate=simulate, health_port=health_port)
-            if await _unless(stopping, start, name="start"):
+            if await unless(stopping, start, name="start"):
                 await service.run(stopping, serve=serve, work=work)
     log.info("stopped")
 
@@ -90,7 +90,7 @@ async def run_service(
 async def run_simulator(settings: Settings, *, port: int) -> None:
     """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
-    with _signals(None) as stopping:
+    with signals(None) as stopping:
         async with _simulator(settings, port=port) as url:
             log.info("simulator_ready", chat_page=url, api=url)
             await stopping.wait()
@@ -123,7 +123,7 @@ class _Service:
         self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
         telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
         self._waits_for = "telegram"
-        bot = await _who_we_are(telegram)
+        bot = await who_we_are(telegram)
         self._outside = await self._open_model(stack, telegram, bot)
         self._waits_for = ""
         return True
@@ -133,17 +133,17 @@ class _Service:
         stores, outside = _there(self._stores), _there(self._outside)
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
         await inbox.open()
-        async with _background() as background:
+        async with background() as tasks:
             working: list[asyncio.Task[None]] = []
             if work:
-                worker = self._build_worker(stores, outside, inbox, background)
-                working.append(_spawn(worker.run(stopping), "worker"))
+                worker = self._build_worker(stores, outside, inbox, tasks)
+                working.append(spawn(worker.run(stopping), "worker"))
             if serve:
                 self._ingest = self._build_ingest(outside, inbox)
-                background.append(_spawn(self._take_updates(outside.telegram, self._ingest), "intake"))
+                tasks.append(spawn(self._take_updates(outside.telegram, self._ingest, polls=work), "intake"))
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
             try:
-                await _until_one_ends([*background, *working], stopping)
+                await until_one_ends([*tasks, *working], stopping)
             finally:
                 stopping.set()
                 if working:
@@ -197,7 +197,7 @@ class _Service:
         )
 
     def _build_worker(
-        self, stores: Stores, outside: Outside, inbox: RedisInbox, background: list[asyncio.Task[None]]
+        self, stores: Stores, outside: Outside, inbox: RedisInbox, tasks: list[asyncio.Task[None]]
     ) -> Worker:
         settings = self._settings
         spec = load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
@@ -220,21 +220,30 @@ class _Service:
                 partition=partition,
                 consumer=consumer,
             )
-            background.append(_spawn(_index_forever(indexer), f"indexer-{partition}"))
-            background.append(_spawn(services.stops.listen(partition), f"stops-{partition}"))
-        background.append(_spawn(_gauge_forever(inbox, settings.partitions), "gauges"))
+            tasks.append(spawn(_index_forever(indexer), f"indexer-{partition}"))
+            tasks.append(spawn(services.stops.listen(partition), f"stops-{partition}"))
+        tasks.append(spawn(_gauge_forever(inbox, settings.partitions), "gauges"))
         return build_worker(settings, inbox, services, consumer=consumer)
 
-    async def _take_updates(self, telegram: TelegramApi, ingest: Ingest) -> None:
-        """Have Telegram push updates to us, or poll for them. Never returns."""
+    async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
+        """Have Telegram push updates to us, or poll for them; `serve` alone is for webhooks. Never returns."""
         settings = self._settings
-        await _announce_commands(telegram)
+        await announce_commands(telegram)
         if settings.webhook_url is not None:
-            await _set_webhook(telegram, settings)
-            await asyncio.Event().wait()
-        elif await _no_webhook_elsewhere(telegram):
+            await set_webhook(
+                telegram,
+                settings.webhook_url,
+                secret=settings.secret,
+                max_connections=settings.webhook_max_connections,
+            )
+        elif not polls:
+            log.warning(
+                "webhook_not_set", setting="WEBHOOK_URL", hint="serve takes only what is pushed to it"
+            )
+        elif await no_webhook_elsewhere(telegram):
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
+        await asyncio.Event().wait()
 
 
 @asynccontextmanager
@@ -245,7 +254,7 @@ async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
         token=settings.token, operator_ids=build_access(settings).operator_ids, notice=notice
     )
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    serving = _spawn(
+    serving = spawn(
         serve_simulator(config, host=SIMULATOR_HOST, port=port, started=ready.set_result), "simulator"
     )
     try:
@@ -258,65 +267,6 @@ async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
     finally:
         serving.cancel()
         await asyncio.wait([serving])
-
-
-async def _who_we_are(telegram: TelegramApi) -> BotIdentity:
-    """getMe, as often as it takes; a token that Telegram does not know raises TelegramRefused at once."""
-    pause = 0.5
-    while True:
-        try:
-            return await telegram.get_me()
-        except TelegramRefused:
-            raise
-        except TelegramFailure as error:
-            log.warning(
-                "waiting_for_telegram", setting="TELEGRAM_API_URL", error=str(error), retry_in_s=pause
-            )
-            await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE_S, pause * 2)
-
-
-async def _announce_commands(telegram: TelegramApi) -> None:
-    try:
-        await telegram.set_commands(texts.COMMANDS_MENU)
-    except TelegramFailure as error:
-        log.warning("commands_not_registered", error=str(error))
-
-
-async def _set_webhook(telegram: TelegramApi, settings: Settings) -> None:
-    url = _there(settings.webhook_url)
-    pause = 0.5
-    while True:
-        try:
-            await telegram.set_webhook(
-                url, secret=settings.secret, max_connections=settings.webhook_max_connections
-            )
-        except TelegramFailure as error:
-            log.warning("webhook_not_set", setting="WEBHOOK_URL", error=str(error), retry_in_s=pause)
-            await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE_S, pause * 2)
-        else:
-            log.info("webhook_set", host=urlsplit(url).hostname)
-            return
-
-
-async def _no_webhook_elsewhere(telegram: TelegramApi) -> bool:
-    """True once no webhook is set. One that is set belongs to somebody: it is reported, not overwritten."""
-    while True:
-        try:
-            info = await telegram.webhook_info()
-        except TelegramFailure as error:
-            log.warning("webhook_unknown", error=str(error))
-            await asyncio.sleep(1)
-            continue
-        if not info.url:
-            return True
-        log.error(
-            "webhook_is_set_elsewhere",
-            host=urlsplit(info.url).hostname,
-            hint="updates go there. Set WEBHOOK_URL, or run `mnemogram webhook delete` to poll instead",
-        )
-        await asyncio.sleep(WEBHOOK_CHECK_S)
 
 
 async def _index_forever(indexer: Indexer) -> None:
@@ -349,63 +299,6 @@ async def _answers(question: Coroutine[Any, Any, object]) -> bool:
     except (MemoryFailure, TimeoutError):
         return False
     return True
-
-
-@contextmanager
-def _signals(given: asyncio.Event | None) -> Generator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set; the caller's own, where there is one, instead."""
-    if given is not None:
-        yield given
-        return
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    try:
-        yield stopping
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
-
-
-async def _unless(stopping: asyncio.Event, work: Coroutine[Any, Any, bool], *, name: str) -> bool:
-    """Do the work unless `stopping` comes first; whether it was done."""
-    task, stop = asyncio.create_task(work, name=name), asyncio.create_task(stopping.wait())
-    try:
-        await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
-        return task.done() and task.result()
-    finally:
-        task.cancel()
-        stop.cancel()
-        await asyncio.wait([task, stop])
-
-
-@asynccontextmanager
-async def _background() -> AsyncGenerator[list[asyncio.Task[None]]]:
-    """Tasks to be ended with the block, in the reverse order of their beginning."""
-    tasks: list[asyncio.Task[None]] = []
-    try:
-        yield tasks
-    finally:
-        for task in reversed(tasks):
-            task.cancel()
-            await asyncio.wait([task])
-
-
-async def _until_one_ends(tasks: list[asyncio.Task[None]], stopping: asyncio.Event) -> None:
-    """Wait for `stopping`; a background task never ends by itself, and one that fails ends the process."""
-    stop = asyncio.create_task(stopping.wait())
-    try:
-        await asyncio.wait([*tasks, stop], return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            if task.done():
-                task.result()
-    finally:
-        stop.cancel()
-
-
-def _spawn(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-    return asyncio.create_task(work, name=name)
 
 
 def _there(value: T | None) -> T:

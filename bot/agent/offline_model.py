@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from bot.agent.offline_reply import reply_to
 from bot.agent.offline_request import RequestFault, find_fault, read_body
-from bot.serving import serve_http
 from bot.agent.offline_wire import (
     DONE,
     WireCompletion,
@@ -28,6 +27,7 @@ from bot.agent.offline_wire import (
     prompt_tokens,
     stream_chunks,
 )
+from bot.serving import serve_http
 
 OFFLINE_MODEL = "mnemogram-offline"
 

@@ -2,7 +2,6 @@
 
 from pydantic_core import PydanticSerializationError, to_json
 
-
 LONGEST_OUTPUT = 100_000
 """Characters; what is longer loses its middle, before it is counted, kept and sent."""
 

@@ -1,0 +1,199 @@
+"""The inbox as operators see it: what waits, what died, what became of one update; and a dead letter's two ways."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from bot.inbox.facts import GROUP
+from bot.inbox.redis_inbox import inbox_script
+from memory import keys
+from memory.keys import ContextRef
+from memory.redis_client import RedisClient
+
+_BATCH = 500
+_SENT = "sent:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingContext:
+    """A context with something to do. `oldest_s` is None when its oldest update was erased meanwhile.
+
+    `updates` wait for a turn; `delivering` have their answer, of which `parts` are still to be sent.
+    """
+
+    ref: ContextRef
+    updates: int
+    delivering: int
+    parts: int
+    oldest_s: float | None
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """An update that was set aside, and for how many seconds it has been."""
+
+    update_id: int
+    ref: ContextRef
+    reason: str
+    attempts: int
+    age_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRecord:
+    """What became of one update, never what it says. Times are Unix seconds; `sent` has Telegram message ids.
+
+    `ahead` counts the updates of its context that come first, where it waits for its turn.
+    """
+
+    update_id: int
+    ref: ContextRef
+    state: str
+    reason: str
+    received_at: float | None
+    finished_at: float | None
+    attempts: int
+    sent: tuple[int, ...]
+    ahead: int | None
+
+
+class InboxInspection:
+    """Reads all partitions. Every method raises StoreUnavailable, and retry and drop StoreFull."""
+
+    def __init__(self, redis: RedisClient, *, partitions: int, clock: Callable[[], float]) -> None:
+        self._redis = redis
+        self._partitions = partitions
+        self._clock = clock
+
+    async def waiting(self) -> list[WaitingContext]:
+        """Every context with something to do, the longest waiting first."""
+        found = [
+            context for partition in range(self._partitions) for context in await self._waiting_in(partition)
+        ]
+        return sorted(found, key=lambda context: -(context.oldest_s or 0))
+
+    async def dead_letters(self) -> list[DeadLetter]:
+        """Every dead letter, the newest first."""
+        found = [
+            letter
+            for partition in range(self._partitions)
+            for letter in await self._dead_letters_in(partition)
+        ]
+        return sorted(found, key=lambda letter: letter.age_s or 0)
+
+    async def find(self, update_id: int) -> UpdateRecord | None:
+        """The record of an update; None if it never came, or was finished over TERMINAL_UPDATE_TTL_S ago."""
+        for partition in range(self._partitions):
+            reply = await self._redis.call("HGETALL", keys.update_key(partition, update_id))
+            fields = cast(dict[str, str], reply)
+            if fields:
+                ref = ContextRef(context_id=fields["context"], partition=partition)
+                return _record(update_id, ref, fields, ahead=await self._ahead(ref, update_id))
+        return None
+
+    async def retry(self, update_id: int) -> bool:
+        """Put a dead letter back at the head of its context's line; False if it is not one."""
+        return await self._settle_dead(update_id, "retry")
+
+    async def drop(self, update_id: int) -> bool:
+        """End a dead letter for good; False if it is not one."""
+        return await self._settle_dead(update_id, "drop")
+
+    async def _waiting_in(self, partition: int) -> list[WaitingContext]:
+        names = ("box:", "outbox:", "delivering:")
+        prefixes = [keys.partition_key(partition, name) for name in names]
+        rows = await self._redis.run(
+            inbox_script("waiting"),
+            [keys.active_key(partition), keys.ready_key(partition)],
+            [GROUP, *prefixes, keys.update_prefix(partition)],
+        )
+        return [
+            WaitingContext(
+                ref=ContextRef(context_id=context, partition=partition),
+                updates=int(updates),
+                delivering=int(delivering),
+                parts=int(parts),
+                oldest_s=self._age(received_at),
+                worker=worker,
+            )
+            for context, updates, delivering, parts, received_at, worker in rows
+        ]
+
+    async def _dead_letters_in(self, partition: int) -> list[DeadLetter]:
+        reply = await self._redis.call("ZRANGE", keys.dead_key(partition), 0, -1)
+        ids = [int(number) for number in cast("list[str]", reply)]
+        letters: list[DeadLetter] = []
+        for start in range(0, len(ids), _BATCH):
+            batch = ids[start : start + _BATCH]
+            rows = await self._redis.calls(
+                [
+                    (
+                        "HMGET",
+                        keys.update_key(partition, number),
+                        "context",
+                        "reason",
+                        "attempts",
+                        "finished_at",
+                    )
+                    for number in batch
+                ]
+            )
+            letters += [
+                self._dead_letter(partition, number, row) for number, row in zip(batch, rows, strict=True)
+            ]
+        return letters
+
+    def _dead_letter(self, partition: int, update_id: int, row: Sequence[Any]) -> DeadLetter:
+        context, reason, attempts, finished_at = row
+        return DeadLetter(
+            update_id=update_id,
+            ref=ContextRef(context_id=context or "", partition=partition),
+            reason=reason or "",
+            attempts=int(attempts or 0),
+            age_s=self._age(finished_at),
+        )
+
+    async def _ahead(self, ref: ContextRef, update_id: int) -> int | None:
+        rank = await self._redis.call("ZRANK", keys.box_key(ref), update_id)
+        return None if rank is None else int(rank)
+
+    async def _settle_dead(self, update_id: int, verb: Literal["retry", "drop"]) -> bool:
+        record = await self.find(update_id)
+        if record is None:
+            return False
+        partition = record.ref.partition
+        done = await self._redis.run_durably(
+            inbox_script("retry"),
+            [
+                keys.dead_key(partition),
+                keys.update_key(partition, update_id),
+                keys.box_key(record.ref),
+                keys.active_key(partition),
+                keys.ready_key(partition),
+            ],
+            [update_id, record.ref.context_id, verb, self._clock(), keys.TERMINAL_UPDATE_TTL_S],
+        )
+        return bool(done)
+
+    def _age(self, since: str | None) -> float | None:
+        return max(0.0, self._clock() - float(since)) if since else None
+
+
+def _record(update_id: int, ref: ContextRef, fields: Mapping[str, str], *, ahead: int | None) -> UpdateRecord:
+    sent = sorted(int(name.removeprefix(_SENT)) for name in fields if name.startswith(_SENT))
+    return UpdateRecord(
+        update_id=update_id,
+        ref=ref,
+        state=fields.get("state", ""),
+        reason=fields.get("reason", ""),
+        received_at=_seconds(fields.get("received_at")),
+        finished_at=_seconds(fields.get("finished_at")),
+        attempts=int(fields.get("attempts", 0)),
+        sent=tuple(sent),
+        ahead=ahead,
+    )
+
+
+def _seconds(value: str | None) -> float | None:
+    return float(value) if value else None

@@ -1,0 +1,107 @@
+"""Fixtures of every test.
+
+- `redis_url` (session): an embedded Valkey of this worker's own.
+- `redis`: a client of it, emptied before the test; afterwards no key without a TTL may be left unlisted.
+- `index_endpoint` (session): an embedded index server of this worker's own (`.url`, `.api_key`).
+- always: sockets reach loopback only; an async test leaves no task behind.
+"""
+
+import asyncio
+import inspect
+import socket
+from collections.abc import AsyncGenerator, Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from memory.redis_client import RedisClient
+from tests.stores import kept_open, real_redis
+
+if TYPE_CHECKING:
+    from memory.embedded.index_server import IndexEndpoint
+
+settings.register_profile(
+    "mnemogram", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("mnemogram")
+
+_TASKS_END_WITHIN_S = 1.0
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """The embedded store as the product starts it; it ends by itself, even when this process is killed."""
+    from memory.embedded.valkey import open_valkey
+
+    with kept_open(open_valkey(tmp_path_factory.mktemp("store"))) as url:
+        yield url
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncGenerator[RedisClient]:
+    """A client of an empty store."""
+    async with real_redis(redis_url) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[IndexEndpoint]":
+    """The embedded index server as the product starts it. Its collections are shared: name your own."""
+    from memory.embedded.index_server import open_index_server
+
+    with kept_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only() -> Generator[None]:
+    """No test talks to another machine: connecting to or resolving anything else fails at once."""
+    connect, connect_ex, resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        _check_loopback(self.family, address)
+        connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:
+        _check_loopback(self.family, address)
+        return connect_ex(self, address)
+
+    def guarded_resolve(host: Any, *args: Any, **kwargs: Any) -> Any:
+        _check_host(host)
+        return resolve(host, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(socket.socket, "connect", guarded_connect)
+        patched.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+        patched.setattr(socket, "getaddrinfo", guarded_resolve)
+        yield
+
+
+@pytest.fixture
+async def no_task_left() -> AsyncGenerator[None]:
+    """Given to every async test below: what it started must have ended, soon after its fixtures have."""
+    before = asyncio.all_tasks()
+    yield
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    if left:
+        _, left = await asyncio.wait(left, timeout=_TASKS_END_WITHIN_S)
+    assert not left, f"tasks left behind: {sorted(task.get_name() for task in left if task)}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put `no_task_left` first, so that it is torn down last."""
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(getattr(item, "function", None)):
+            item.fixturenames.insert(0, "no_task_left")
+
+
+def _check_loopback(family: int, address: Any) -> None:
+    if family in {socket.AF_INET, socket.AF_INET6}:
+        _check_host(address[0])
+
+
+def _check_host(host: Any) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name and not (name in {"localhost", "::1"} or name.startswith("127.")):
+        raise AssertionError(f"a test reached for {name}: only loopback is allowed")

@@ -1,0 +1,62 @@
+"""Messages for tests, short to write."""
+
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+
+from memory.keys import ContextRef, context_id
+from memory.message import Message, Role
+
+
+def a_ref(chat_id: int = 1) -> ContextRef:
+    """The context of a chat."""
+    return ContextRef(context_id=context_id("telegram", {"bot_id": 7, "chat_id": chat_id}), partition=0)
+
+
+def a_message(
+    message_id: str = "m0", text: str = "hello", *, role: Role = "user", telegram: int | None = None
+) -> Message:
+    """A message that is not in any store yet."""
+    return Message(
+        id=message_id,
+        role=role,
+        text=text,
+        sent_at=1000.5,
+        tokens=len(text.split()),
+        telegram_message_id=telegram,
+    )
+
+
+def some_messages(number: int, *, start: int = 0) -> list[Message]:
+    """m0, m1 … by a user and an assistant in turn."""
+    roles: tuple[Role, Role] = ("user", "assistant")
+    return [a_message(f"m{n}", f"text {n}", role=roles[n % 2]) for n in range(start, start + number)]
+
+
+def ids(messages: Iterable[Message]) -> list[str]:
+    """Their ids, in order."""
+    return [message.id for message in messages]
+
+
+async def newest_of(messages: list[Message], read: list[str] | None = None) -> AsyncGenerator[Message]:
+    """The messages newest first, noting in `read` each one that was asked for."""
+    for message in reversed(messages):
+        if read is not None:
+            read.append(message.id)
+        yield message
+
+
+@dataclass(frozen=True, slots=True)
+class WordTokenizer:
+    """A word is a token; a text is cut to head, mark and tail."""
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def cut_middle(self, text: str, max_tokens: int) -> str:
+        words = text.split()
+        if len(words) <= max_tokens:
+            return text
+        if max_tokens < 3:
+            return " ".join(words[:max_tokens])
+        head = (max_tokens - 1) // 2
+        return " ".join([*words[: max_tokens - 1 - head], "[…]", *words[len(words) - head :]])

@@ -1,0 +1,78 @@
+"""Real stores for tests: a clean Redis client, the index server, and a check for stray keys."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeVar, cast
+
+from anyio.from_thread import start_blocking_portal
+
+from memory.embedded.valkey import answers_ping, valkey_binary
+from memory.keys import PERMANENT, PREFIX
+from memory.redis_client import RedisClient, open_redis
+
+T = TypeVar("T")
+
+_OURS = re.compile(rf"{PREFIX}:(?:\{{m\d+\}}:)?(?P<name>.+)")
+
+
+@contextmanager
+def kept_open(resource: AbstractAsyncContextManager[T]) -> Generator[T]:
+    """Keep an async resource open in a loop and thread of its own, for fixtures that outlive a test's loop."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(resource) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
+    """A client of an empty server: all its databases are flushed first. Fails if a stray key is left."""
+    async with open_redis(url) as redis:
+        await redis.call("FLUSHALL")
+        yield redis
+        assert await stray_keys(redis) == [], "keys without a TTL that memory/keys.py does not list"
+
+
+@asynccontextmanager
+async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
+    """A Valkey with the server's own defaults and these settings (`_` for `-`), on a socket of its own."""
+    socket = directory / "plain.sock"
+    options = {"port": "0", "unixsocket": str(socket), "dir": str(directory), **settings}
+    arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
+    server = await asyncio.create_subprocess_exec(
+        valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL
+    )
+    try:
+        async with asyncio.timeout(10):
+            while server.returncode is None and not await answers_ping(socket):  # noqa: ASYNC110 - another process has no event to wait for
+                await asyncio.sleep(0.01)
+        yield f"unix://{socket}"
+    finally:
+        if server.returncode is None:
+            server.kill()
+        await server.wait()
+
+
+async def stray_keys(redis: RedisClient) -> list[str]:
+    """The keys that have no TTL and are not listed as permanent."""
+    keys = await all_keys(redis)
+    ttls = await redis.calls([("PTTL", key) for key in keys]) if keys else []
+    return [key for key, ttl in zip(keys, ttls, strict=True) if ttl == -1 and not _is_permanent(key)]
+
+
+async def all_keys(redis: RedisClient) -> list[str]:
+    """Every key of the server, sorted."""
+    found: set[str] = set()
+    cursor = 0
+    while True:
+        cursor, keys = cast(tuple[int, list[str]], await redis.call("SCAN", cursor, "COUNT", 1000))
+        found.update(keys)
+        if not int(cursor):
+            return sorted(found)
+
+
+def _is_permanent(key: str) -> bool:
+    ours = _OURS.fullmatch(key)
+    return ours is not None and any(fnmatchcase(ours["name"], pattern) for pattern in PERMANENT)
