@@ -13,7 +13,10 @@ TerminalState = Literal["answered", "ignored", "refused", "forgotten", "dead"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """An update at the door. `mode`: a turn waits in its chat's line, a stop overtakes it, the rest is noted."""
+    """An update at the door. `mode`: a turn waits in its chat's line, a stop overtakes it, the rest is noted.
+
+    A stop without a payload (a button) is ignored when there is nothing to stop; one with a payload waits.
+    """
 
     update_id: int
     ref: ContextRef

@@ -17,6 +17,9 @@ log = structlog.get_logger()
 CLAIM_WAIT_MS = 1_000
 """How long one blocking read waits: below the client's 5 s socket time-out, and the longest delay of a stop."""
 
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
+"""Between two tries while the store does not answer."""
+
 Work = Callable[[Claim], Awaitable[None]]
 """Does what there is to do for a claimed context, and settles it. Cancelled when the claim is lost."""
 
@@ -111,15 +114,28 @@ class Worker:
                 return
             case Fenced():
                 log.warning("claim_lost", context=claim.ref.context_id)
-            case StoreUnavailable() | StoreFull() as error:
-                log.warning("work_interrupted", context=claim.ref.context_id, error=str(error))
             case error:
                 metrics.WORKER_FAILURES.labels("work").inc()
                 log.error("work_failed", context=claim.ref.context_id, exc_info=error)
 
     async def _work_in_slot(self, claim: Claim) -> None:
+        """Work; where the store goes away under it, begin again as soon as it is back and the claim still ours."""
         async with self._slots:
-            await self._work(claim)
+            while True:
+                try:
+                    return await self._work(claim)
+                except (StoreUnavailable, StoreFull) as error:
+                    log.warning("work_interrupted", context=claim.ref.context_id, error=str(error))
+                await self._until_kept(claim)
+
+    async def _until_kept(self, claim: Claim) -> None:
+        pause = FIRST_PAUSE_S
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                return await self._queue.keep(claim)
+            except (StoreUnavailable, StoreFull):
+                pause = min(LONGEST_PAUSE_S, pause * 2)
 
     async def _beat(self, claim: Claim, work: asyncio.Task[None]) -> None:
         """Keep the claim; end the work when it is lost, or when nothing was heard of the store for a lease."""
@@ -150,16 +166,16 @@ class Worker:
 
 
 async def _repeat(step: Callable[[], Awaitable[None]], stopping: asyncio.Event, name: str) -> None:
-    """Take `step` until `stopping`; after a failure of the store wait a little longer each time, up to 2 s."""
-    pause = 0.1
+    """Take `step` until `stopping`; after a failure of the store wait a little longer each time."""
+    pause = FIRST_PAUSE_S
     while not stopping.is_set():
         try:
             await step()
-            pause = 0.1
+            pause = FIRST_PAUSE_S
         except (StoreUnavailable, StoreFull, CommandRefused) as error:
             log.warning("store_failed", loop=name, error=str(error), retry_in_s=pause)
             await _wait(stopping, pause)
-            pause = min(2.0, pause * 2)
+            pause = min(LONGEST_PAUSE_S, pause * 2)
 
 
 async def _wait(stopping: asyncio.Event, seconds: float) -> None:

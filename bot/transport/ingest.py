@@ -62,7 +62,7 @@ class Ingest:
             update_id=update.update_id,
             ref=ref,
             mode="stop" if admission.action == "stop" else "turn",
-            payload=dump_waiting(admission, raw if admission.action != "refuse" else _without_content(raw)),
+            payload=_payload(admission, raw),
         )
 
 
@@ -100,6 +100,13 @@ def parse_waiting(payload: str) -> WaitingUpdate:
         admission=Admission(action=fields["action"], reason=fields["reason"], command=command),
         message=update.message,
     )
+
+
+def _payload(admission: Admission, raw: Mapping[str, Any]) -> str:
+    """Empty for a Stop button: it has nothing to say when there is nothing to stop."""
+    if admission.action == "stop" and admission.command is None:
+        return ""
+    return dump_waiting(admission, _without_content(raw) if admission.action == "refuse" else raw)
 
 
 def _without_content(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,11 @@ if mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
   finish_update(update, 'answered', 'stop', now, ttl)
   return 'control'
 end
+if payload == '' then
+  redis.call('HSET', update, 'context', context, 'received_at', now)
+  finish_update(update, 'ignored', 'nothing_to_stop', now, ttl)
+  return 'ignored'
+end
 if redis.call('ZCARD', box) >= tonumber(limit) then
   return 'full'
 end
