@@ -156,4 +156,6 @@ class FunctionsBasedAgent:
             RECALL_FAILURES.inc()
             log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
             return ()
+        found = {hit.message.id: round(hit.score, 3) for hit in ranked}
+        log.info("recalled", count=len(found), messages=list(found), scores=list(found.values()))
         return tuple(hit.message for hit in ranked)

@@ -93,9 +93,9 @@ def _matches(ask: Ask, question: str) -> list[_Match]:
     weights, names, asked = question_weights(question), name_stems(question), function_words(question)
     ranked: list[tuple[float, int, int, int, _Match]] = []
     for position, said in enumerate(_once_each(ask.recollections)):
-        covered = _coverage(weights, question, said.text)
-        if covered > _ENOUGH and names <= content_stems(said.text):
-            match = _Match(said=said, is_full=_is_full(weights, said.text))
+        covered = _coverage(weights, question, said)
+        if covered > _ENOUGH and names <= _stems(said):
+            match = _Match(said=said, is_full=_is_full(weights, said))
             alike = len(asked & function_words(said.text))
             ranked.append((covered, int(said.source == "person"), alike, position, match))
     return [entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1], reverse=True)]
@@ -111,16 +111,26 @@ def _once_each(said: Iterable[Recollection]) -> list[Recollection]:
     return list(newest.values())
 
 
-def _coverage(weights: Mapping[str, float], question: str, text: str) -> float:
+def _coverage(weights: Mapping[str, float], question: str, said: Recollection) -> float:
     if not weights:  # "what do you know about me?": any statement about the speaker
         about_speaker = _FIRST_PERSON & set(folded_words(question))
-        return 1.0 if about_speaker and _FIRST_PERSON & set(folded_words(text)) else 0.0
-    found = content_stems(text)
+        return 1.0 if about_speaker and _is_about_speaker(said) else 0.0
+    found = _stems(said)
     return sum(weight for word, weight in weights.items() if word in found) / sum(weights.values())
 
 
-def _is_full(weights: Mapping[str, float], text: str) -> bool:
-    return {word for word, weight in weights.items() if weight == 1.0} <= content_stems(text)
+def _is_full(weights: Mapping[str, float], said: Recollection) -> bool:
+    return {word for word, weight in weights.items() if weight == 1.0} <= _stems(said)
+
+
+def _stems(said: Recollection) -> frozenset[str]:
+    """What was said is about these: in "my bike is red" by Ben, about Ben too."""
+    spoken = content_stems(said.text)
+    return spoken | content_stems(said.speaker) if said.speaker and _is_about_speaker(said) else spoken
+
+
+def _is_about_speaker(said: Recollection) -> bool:
+    return bool(_FIRST_PERSON & set(folded_words(said.text)))
 
 
 def _quotation(ask: Ask, best: _Match) -> str:

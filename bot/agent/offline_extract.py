@@ -27,12 +27,22 @@ _COPULA = re.compile(
 _NAMED = re.compile(r"\b(?:named|called|name is|se llama|зовут)\s+(.+)", re.IGNORECASE)
 _CAPITALISED = re.compile(r"(?<!^)\b[^\W\d_]+(?: [^\W\d_]+)*")
 _POSSESSED = re.compile(r"\b(my|our|mi|моя|мой)\s+((?:[^\W\d_]+\s+){1,2}?)(?=([^\W\d_]+))", re.IGNORECASE)
+_COLOUR = re.compile(
+    r"\b(?:(?:light|dark|pale|bright)[ -])?(?:black|white|gr[ae]y|silver|gold(?:en)?|red|pink|orange|yellow|green"
+    r"|turquoise|blue|purple|violet|brown|beige|negr[oa]|blanc[oa]|roj[oa]|amarill[oa]|verde|azul|rosa|gris"
+    r"|(?:чёрн|черн|бел|красн|оранжев|ж[её]лт|зел[её]н|голуб|сер|розов|коричнев|фиолетов)(?:ый|ая|ое|ой|ые)"
+    r"|син(?:ий|яя|ее|ие))\b",
+    re.IGNORECASE,
+)
 
 _WHERE = re.compile(
     r"\b(?:where|which (?:city|town|country)|what (?:city|town|country)|donde|где|куда|откуда)\b"
 )
 _WHEN = re.compile(r"\b(?:when|what (?:day|date|time)|which day|cuando|когда)\b")
 _HOW_MUCH = re.compile(r"\b(?:how (?:many|much|old|tall|long|far|big)|cuant[oa]s?|сколько)\b")
+_WHICH_COLOUR = re.compile(
+    r"\b(?:(?:what|which|whats)(?: s| is)? .*colou?r|(?:que|cual) .*color|како\w+ .*цвет)"
+)
 _NAME_OF = re.compile(r"\b(?:name|names|called|llama|зовут)\b")
 _WHAT = re.compile(r"\b(?:what|which|who|whats|que|quien|cual|кто|какой|какая|какое|что)\b")
 _YOURS = {"i": "you", "my": "your", "mine": "yours", "our": "your", "me": "you", "am": "are"}
@@ -45,6 +55,7 @@ def direct_answer(question: str, statement: str) -> str | None:
         (_WHERE, _place),
         (_WHEN, _date),
         (_HOW_MUCH, _number),
+        (_WHICH_COLOUR, _colour),
         (_NAME_OF, _name),
         (_WHAT, _identity),
     )
@@ -72,6 +83,11 @@ def _date(question: str, statement: str) -> str | None:
 def _number(question: str, statement: str) -> str | None:
     match = _NUMBER.search(statement)
     return match[0].rstrip(".,") if match else None
+
+
+def _colour(question: str, statement: str) -> str | None:
+    match = _COLOUR.search(statement)
+    return match[0] if match else None
 
 
 def _name(question: str, statement: str) -> str | None:

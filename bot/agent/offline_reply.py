@@ -24,7 +24,7 @@ _GREETING = re.compile(
 _THANKS = re.compile(r"(?:many )?(?:thanks|thank you|thx|gracias|спасибо)(?: a lot| very much| so much)?\W*")
 _FAREWELL = re.compile(r"(?:bye|goodbye|good night|see you|adios|пока|до свидания)(?: later| soon| bot)?\W*")
 _WHO_ARE_YOU = re.compile(
-    r"\b(?:who|what) are you\b|\bwhat can you do\b|\bare you (?:an? )?(?:ai|bot|human|real|model|person|chatgpt)\b"
+    r"\b(?:who|what) are you\b|\bwhat can you do\b|^are you there\W*$|\bare you (?:an? )?(?:ai|bot|human|real|model|person|chatgpt)\b"
     r"|^help\W*$|кто ты|что ты умеешь|quien eres|que puedes hacer"
 )
 _HINTS = {

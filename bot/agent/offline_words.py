@@ -27,13 +27,13 @@ _SPANISH_STOPS = """el la los las un una unos unas lo le les se y o pero si no d
 quien quienes donde cuando como cual cuales cuanto cuantos yo tu mi mis tus su sus me te nos es son era fue ser estar
 esta estan esto eso ha he has dije conte sabes recuerdas"""
 _RUSSIAN_STOPS = """и а но или не ни да нет в во на с со к ко у о об обо от до за из по под при про для без над же ли бы
-что кто где когда как какой какая какое какие почему зачем сколько чей я ты мы вы он она оно они мне меня мной тебе тебя
+что кто где когда как какой какая какое какие какого какую почему зачем сколько чей я ты мы вы он она оно они мне меня мной тебе тебя
 нам вас его ее их мой моя мое мои моей моего моему мою твой твоя твое твои свой это этот эта эти есть был была были быть
 сказал сказала говорил говорила рассказал рассказала помнишь знаешь скажи расскажи"""
 _STOPS = frozenset(f"{_ENGLISH_STOPS} {_SPANISH_STOPS} {_RUSSIAN_STOPS}".split())
 
 # Words that say what kind of answer is wanted: a statement seldom repeats them.
-_KINDS_ASKED = "name city town country place date day colour color number nombre ciudad имя город"
+_KINDS_ASKED = "name city town country place date day colour color number nombre ciudad имя город цвет"
 
 
 def fold(text: str) -> str:

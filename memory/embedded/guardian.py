@@ -60,13 +60,15 @@ def main(arguments: list[str] | None = None) -> int:
     if os.fork():
         os._exit(0)
     os.setsid()
-    ward = Ward(
-        directory=directory,
-        command=tuple(wanted.command),
-        listener=_listen(directory / "endpoint") if wanted.listen else None,
-        server_lock=open_lock(directory / "server.lock"),
+    server_lock = open_lock(directory / "server.lock")
+    # Before the port is opened: a server that outlived its guardian still listens on it.
+    if not end_orphan(server_lock):
+        _say("a server without a guardian could not be ended")
+        return 1
+    listener = _listen(directory / "endpoint") if wanted.listen else None
+    return guard(
+        Ward(directory=directory, command=tuple(wanted.command), listener=listener, server_lock=server_lock)
     )
-    return guard(ward)
 
 
 def guard(ward: Ward) -> int:
@@ -74,9 +76,6 @@ def guard(ward: Ward) -> int:
     told_to_end: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _frame: told_to_end.append(number))
     users = open_lock(ward.directory / "users.lock")
-    if not end_orphan(ward.server_lock):
-        _say("a server without a guardian could not be ended")
-        return 1
     young_deaths = failures = 0
     while failures < MAX_FAILURES:
         born = time.monotonic()

@@ -102,7 +102,9 @@ async def _keep_guarded(server: EmbeddedServer) -> None:
                 _log.warning("embedded.guardian_lost", extra={"store": server.directory.name})
                 await _spawn_guardian(server)
         except (OSError, ServerDidNotStart) as error:
-            _log.warning("embedded.restart_failed: %s", error)
+            _log.warning(
+                "embedded.restart_failed", extra={"store": server.directory.name, "error": str(error)}
+            )
 
 
 async def _spawn_guardian(server: EmbeddedServer) -> None:

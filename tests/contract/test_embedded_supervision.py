@@ -215,6 +215,16 @@ async def test_a_killed_index_server_comes_back_at_its_address(tmp_path: Path) -
             assert (after.url, after.api_key) == (before.url, before.api_key)
 
 
+async def test_an_index_server_without_its_guardian_comes_back_at_its_address(tmp_path: Path) -> None:
+    async with open_index_server(tmp_path) as before:
+        for _ in range(2):
+            orphan = server_pid(tmp_path / "index")
+            os.kill(guardian_pid(tmp_path / "index"), signal.SIGKILL)
+            await wait_until(lambda orphan=orphan: is_another_server(tmp_path / "index", orphan))
+            async with open_index_server(tmp_path) as after:
+                assert after.url == before.url
+
+
 async def test_the_index_server_takes_another_port_where_its_own_was_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         taken = stranger.getsockname()[1]

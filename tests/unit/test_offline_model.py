@@ -207,6 +207,9 @@ def test_results_of_an_earlier_turn_are_not_stated_again() -> None:
         ("I moved to the old town of Porto, and I like it", "where have I moved?", "The old town of Porto"),
         ("my dog is called Rex", "what is my dog called?", "Rex"),
         ("my favourite colour is green", "what's my favourite colour?", "Green"),
+        ("the idea is a light green logo", "what colour is the logo?", "Light green"),
+        ("my bike is as red as can be", "which color is my bike?", "Red"),
+        ("мой велосипед красный", "какого цвета мой велосипед?", "Красный"),
         ("the capital of Peru is Lima", "what is the capital of Peru?", "Lima"),
         ("Anna is 34 years old", "how old is Anna?", "34 years"),
         ("the dentist is on Tuesday at 10:30", "when is the dentist?", "On Tuesday at 10:30"),
@@ -353,6 +356,13 @@ def test_in_a_group_others_are_named() -> None:
     assert reply_to(named).text == f"Lisbon. Olga said: “{ANNA}”."
 
 
+def test_in_a_group_what_somebody_says_about_themselves_is_found_by_their_name() -> None:
+    said = ["Ben Hart: my bike is red", "Olga: Ben is late"]
+
+    assert answer(*said, "Chiara: what colour is Ben's bike?") == "Red. Ben Hart said: “my bike is red”."
+    assert answer(*said, "Chiara: what colour is Olga's bike?") == UNKNOWN
+
+
 def test_a_statement_is_acknowledged_without_an_echo() -> None:
     replies = {answer(f"Anna has {number} cats") for number in range(40)}
 
@@ -367,6 +377,10 @@ def test_a_greeting_says_what_it_is(greeting: str) -> None:
 
     assert text.startswith("Hello! I am the offline stand-in")
     assert "“add 2 and 3”" in text
+
+
+def test_asked_whether_it_is_there_it_says_what_it_is() -> None:
+    assert answer("are you there?").startswith("I am the offline stand-in")
 
 
 def test_only_offered_tools_are_advertised() -> None:

@@ -108,6 +108,19 @@ async def test_memory_is_searched_once_in_a_run_and_timed() -> None:
     assert sample(RECALL_SECONDS, "mnemogram_recall_seconds_count") == timed + 1
 
 
+async def test_what_was_recalled_is_logged_by_id_and_score_without_its_text() -> None:
+    context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
+
+    with capture_logs() as logs:
+        await make_agent(ScriptedModel(says("ok"))).next_action(context)
+
+    (recalled,) = [entry for entry in logs if entry["event"] == "recalled"]
+    assert (recalled["log_level"], recalled["count"]) == ("info", 3)
+    assert recalled["messages"][0] == HISTORY[0].id
+    assert recalled["scores"] == sorted(recalled["scores"], reverse=True)
+    assert "Lisbon" not in str(recalled)
+
+
 async def test_without_recall_the_answer_comes_all_the_same_and_the_failure_is_told_once() -> None:
     index = MemoryIndex(failure=RecallUnavailable())
     context = await make_context(history=HISTORY[2:], prompt=[ASK], index=index)
