@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-LOCK := requirements/dev.txt
+# Once the tools of `make test-all` are there, they stay.
+LOCK := requirements/$(if $(wildcard $(VENV)/.outside),outside,dev).txt
 STAMP := $(VENV)/.set-up
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --no-annotate --excludes requirements/excludes.txt --quiet
@@ -47,9 +48,8 @@ $(STAMP): $(LOCK) requirements/uv.txt pyproject.toml
 	@touch $@
 
 .PHONY: setup-outside
-setup-outside:
-	@$(MAKE) --no-print-directory setup LOCK=requirements/outside.txt STAMP=$(VENV)/.set-up-outside
-	@touch $(STAMP)
+setup-outside: setup
+	@test -e $(VENV)/.outside || { touch $(VENV)/.outside; rm $(STAMP); $(MAKE) --no-print-directory setup; }
 
 lock: setup ## Write the lock files again from pyproject.toml.
 	@$(COMPILE) pyproject.toml -o requirements/run.txt
