@@ -1,5 +1,19 @@
-"""The console."""
+"""The console: `mnemogram` on the command line. Nothing heavy is imported before a command needs it."""
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 
-def main() -> None:
-    """Placeholder until the console lands."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and end the process: 0 done, 1 the thing asked for failed, 2 wrong use or settings."""
+    from bot.cli.console import build_console
+    from bot.cli.failures import report
+    from bot.cli.output import tolerate_any_terminal
+
+    tolerate_any_terminal()
+    try:
+        build_console()(arguments, prog_name="mnemogram")
+    except Exception as error:  # noqa: BLE001 — the last boundary: an operator gets a line, not a traceback
+        sys.exit(report(error))
+    sys.exit(0)

@@ -44,7 +44,8 @@ class DeadLetter:
 class UpdateRecord:
     """What became of one update, never what it says. Times are Unix seconds; `sent` has Telegram message ids.
 
-    `ahead` counts the updates of its context that come first, where it waits for its turn.
+    `ahead` counts the updates of its context that come first, where it waits for its turn. A dead letter
+    can be retried or dropped.
     """
 
     update_id: int
@@ -56,6 +57,7 @@ class UpdateRecord:
     attempts: int
     sent: tuple[int, ...]
     ahead: int | None
+    is_dead_letter: bool
 
 
 class InboxInspection:
@@ -89,7 +91,7 @@ class InboxInspection:
             fields = cast(dict[str, str], reply)
             if fields:
                 ref = ContextRef(context_id=fields["context"], partition=partition)
-                return _record(update_id, ref, fields, ahead=await self._ahead(ref, update_id))
+                return await self._record(update_id, ref, fields)
         return None
 
     async def retry(self, update_id: int) -> bool:
@@ -154,9 +156,23 @@ class InboxInspection:
             age_s=self._age(finished_at),
         )
 
-    async def _ahead(self, ref: ContextRef, update_id: int) -> int | None:
-        rank = await self._redis.call("ZRANK", keys.box_key(ref), update_id)
-        return None if rank is None else int(rank)
+    async def _record(self, update_id: int, ref: ContextRef, fields: Mapping[str, str]) -> UpdateRecord:
+        rank, died = await self._redis.calls(
+            [("ZRANK", keys.box_key(ref), update_id), ("ZSCORE", keys.dead_key(ref.partition), update_id)]
+        )
+        sent = sorted(int(name.removeprefix(_SENT)) for name in fields if name.startswith(_SENT))
+        return UpdateRecord(
+            update_id=update_id,
+            ref=ref,
+            state=fields.get("state", ""),
+            reason=fields.get("reason", ""),
+            received_at=_seconds(fields.get("received_at")),
+            finished_at=_seconds(fields.get("finished_at")),
+            attempts=int(fields.get("attempts", 0)),
+            sent=tuple(sent),
+            ahead=None if rank is None else int(rank),
+            is_dead_letter=died is not None,
+        )
 
     async def _settle_dead(self, update_id: int, verb: Literal["retry", "drop"]) -> bool:
         record = await self.find(update_id)
@@ -178,21 +194,6 @@ class InboxInspection:
 
     def _age(self, since: str | None) -> float | None:
         return max(0.0, self._clock() - float(since)) if since else None
-
-
-def _record(update_id: int, ref: ContextRef, fields: Mapping[str, str], *, ahead: int | None) -> UpdateRecord:
-    sent = sorted(int(name.removeprefix(_SENT)) for name in fields if name.startswith(_SENT))
-    return UpdateRecord(
-        update_id=update_id,
-        ref=ref,
-        state=fields.get("state", ""),
-        reason=fields.get("reason", ""),
-        received_at=_seconds(fields.get("received_at")),
-        finished_at=_seconds(fields.get("finished_at")),
-        attempts=int(fields.get("attempts", 0)),
-        sent=tuple(sent),
-        ahead=ahead,
-    )
 
 
 def _seconds(value: str | None) -> float | None:

@@ -50,6 +50,7 @@ class Worker:
         self._work = work
         self._consumer = consumer
         self._partitions = partitions
+        self._concurrency = concurrency
         self._slots = asyncio.Semaphore(concurrency)
         self._lease_s = lease_s
         self._busy: set[asyncio.Task[None]] = set()
@@ -65,13 +66,13 @@ class Worker:
                     loops.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
         await self._drain(grace_s)
         for partition in range(self._partitions):
-            with suppress(StoreUnavailable, StoreFull):
+            with suppress(StoreUnavailable, StoreFull, CommandRefused):
                 await self._queue.leave(partition, consumer=self._consumer)
 
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         async def claim_once() -> None:
-            async with self._slots:
-                pass  # a free slot, or wait; taking it happens below, so that an idle read holds none
+            if not await self._has_room(stopping):
+                return
             for claim in await self._queue.claim(
                 partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS
             ):
@@ -90,6 +91,16 @@ class Worker:
             await _wait(stopping, self._lease_s / 4)
 
         await _repeat(sweep_once, stopping, "sweep")
+
+    async def _has_room(self, stopping: asyncio.Event) -> bool:
+        """Wait until another context can be worked on at once: others may be idle. False when told to stop first."""
+        while len(self._busy) >= self._concurrency and not stopping.is_set():
+            stop = asyncio.create_task(stopping.wait(), name="stop-or-room")
+            try:
+                await asyncio.wait([*self._busy, stop], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                stop.cancel()
+        return not stopping.is_set()
 
     def _start(self, claim: Claim) -> None:
         task = asyncio.create_task(self._hold(claim), name=f"work-{claim.ref.context_id}")
@@ -146,7 +157,7 @@ class Worker:
             try:
                 await self._queue.keep(claim)
                 heard = loop.time()
-            except Fenced:
+            except (Fenced, CommandRefused):  # refused: the store was emptied, and the claim with it
                 work.cancel()
                 return
             except (StoreUnavailable, StoreFull):

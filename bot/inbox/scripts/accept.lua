@@ -7,6 +7,8 @@ local update, box, active, ready, stop, control = unpack(KEYS)
 local id, context, now, limit, payload, mode, reason, ttl, stop_ttl = unpack(ARGV)
 
 if redis.call('EXISTS', update) == 1 then
+  -- A write, so that the caller's wait for the disk covers what the first try wrote and perhaps did not see confirmed.
+  redis.call('HINCRBY', update, 'redelivered', 1)
   return 'duplicate'
 end
 if mode == 'ignored' then

@@ -13,10 +13,7 @@ local buried = {}
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
   local head = redis.call('ZRANGE', box, 0, 0)[1]
-  while head do
-    if redis.call('HINCRBY', prefix .. head, 'attempts', 1) <= tonumber(attempts_at_most) then
-      break
-    end
+  while head and tonumber(redis.call('HGET', prefix .. head, 'attempts') or '0') >= tonumber(attempts_at_most) do
     redis.call('HSET', prefix .. head, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
     redis.call('ZADD', dead, now, head)
     redis.call('ZREM', box, head)
@@ -24,6 +21,9 @@ if #parts == 0 then
     buried[#buried + 1] = head
     buried[#buried + 1] = redis.call('HGET', prefix .. head, 'payload')
     head = redis.call('ZRANGE', box, 0, 0)[1]
+  end
+  if head and #buried == 0 then  -- after a burial the caller only apologises: the next update is not begun yet
+    redis.call('HINCRBY', prefix .. head, 'attempts', 1)
   end
 end
 

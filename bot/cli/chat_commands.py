@@ -1,0 +1,74 @@
+"""`chats`, `history`, `search`, `reset`: what is kept of a chat, and how it is forgotten."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import AsJson, Chat
+from bot.cli.session import done_now, end_with, load_quietly
+
+
+def chats(as_json: AsJson = False) -> None:
+    """List the chats and topics of which something is kept, the most recent first."""
+    settings = load_quietly()
+    from bot.cli.chat_listing import list_chats
+
+    end_with(settings, list_chats(settings, as_json=as_json))
+
+
+def history(
+    chat: Chat,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest so many; 0: all.")] = 20,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Go back beyond the present conversation, past /new.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the newest messages of a chat."""
+    settings = load_quietly()
+    from bot.cli.chat_reading import print_history
+
+    end_with(settings, print_history(settings, chat, limit=limit, whole=whole, as_json=as_json))
+
+
+def search(
+    chat: Chat,
+    text: Annotated[list[str], typer.Argument(help="What to look for, by its meaning.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many messages to find.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Find messages of a chat by their meaning, as the agent's recall does."""
+    _refuse_options(text)
+    settings = load_quietly()
+    from bot.cli.chat_reading import print_found
+
+    end_with(settings, print_found(settings, chat, " ".join(text), k=k, as_json=as_json))
+
+
+def reset(
+    chat: Chat,
+    all_topics: Annotated[bool, typer.Option("--all", help="The chat with all its topics.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase what is kept of a chat, everywhere, and print the receipt.
+
+    Asks first where it is typed at a terminal. Exit status 1 if reading back does not prove the erasure.
+    """
+    if all_topics and chat.thread_id is not None:
+        raise typer.BadParameter(f"{chat} is one topic: give {chat.chat_id} --all for the whole chat")
+    settings = load_quietly()
+    from bot.cli.chat_resetting import ask_for_reset, reset_chat
+
+    if sys.stdin.isatty() and not yes:
+        question = done_now(settings, ask_for_reset(settings, chat, all_topics=all_topics))
+        typer.confirm(question, abort=True, err=True)
+    end_with(settings, reset_chat(settings, chat, all_topics=all_topics, as_json=as_json))
+
+
+def _refuse_options(words: list[str]) -> None:
+    """An option that does not exist comes in as a word, because a negative chat id may."""
+    for word in words:
+        if word.startswith("--"):
+            raise typer.BadParameter(f"No such option: {word}")

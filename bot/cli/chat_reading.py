@@ -1,0 +1,139 @@
+"""What `mnemogram history` and `mnemogram search` print of a chat."""
+
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from uuid import uuid4
+
+from bot.cli.known_chats import KnownChat, find_known
+from bot.cli.options import ChatName
+from bot.cli.output import count, iso, print_json, print_line, print_table, utc
+from bot.settings import Settings
+from bot.stores import Stores, open_stores
+from memory.chat_history import ChatHistory, RankedMessage
+from memory.history_paging import newest_first
+from memory.history_store import HistorySnapshot
+from memory.message import Message
+from memory.tokens import tokenizer_for
+
+
+async def print_history(
+    settings: Settings, name: ChatName, *, limit: int, whole: bool, as_json: bool
+) -> None:
+    """Print the newest `limit` messages (0: all) of the present conversation, or of the whole history."""
+    async with open_stores(settings) as stores:
+        chat, snapshot = await find_known(settings, stores, name)
+        messages = await _newest(stores, chat, limit=limit, whole=whole)
+    if as_json:
+        shown = [message_document(message) for message in messages]
+        print_json({**_chat_document(chat, snapshot), "whole": whole, "shown": shown})
+        return
+    print_line(_headline(chat, snapshot), style="bold")
+    if messages:
+        _print_messages(messages)
+    _print_rest(len(messages), snapshot, whole=whole)
+
+
+async def print_found(settings: Settings, name: ChatName, text: str, *, k: int, as_json: bool) -> None:
+    """Print the `k` messages of a chat that are nearest in meaning to the text, best first."""
+    async with open_stores(settings) as stores:
+        chat, snapshot = await find_known(settings, stores, name)
+        history = ChatHistory(
+            ref=chat.ref,
+            epoch=snapshot.epoch,
+            store=stores.history,
+            recall=stores.recall,
+            tokenizer=tokenizer_for(settings.openai_model),
+            clock=time.time,
+            new_id=lambda: str(uuid4()),
+        )
+        found = await history.search(text, k)
+    if as_json:
+        hits = [{"score": round(hit.score, 4), **message_document(hit.message)} for hit in found]
+        print_json({**_chat_document(chat, snapshot), "text": text, "found": hits})
+    elif not found:
+        print_line("Nothing was found. A message can be found a moment after its turn, once it is indexed.")
+    else:
+        _print_found(found)
+
+
+def message_document(message: Message) -> dict[str, object]:
+    """A message as JSON shows it."""
+    sender = message.sender
+    return {
+        "id": message.id,
+        "sequence": message.sequence,
+        "role": message.role,
+        "sender": {"id": sender.id, "name": sender.name} if sender else None,
+        "sent_at": iso(message.sent_at),
+        "text": message.text,
+        "tokens": message.tokens,
+        "telegram_message_id": message.telegram_message_id,
+        "is_stopped": message.is_stopped,
+    }
+
+
+async def _newest(stores: Stores, chat: KnownChat, *, limit: int, whole: bool) -> list[Message]:
+    messages: list[Message] = []
+    async with aclosing(newest_first(stores.history, chat.ref, whole=whole)) as newest:
+        async for message in newest:
+            messages.append(message)
+            if len(messages) == limit:
+                break
+    return messages[::-1]
+
+
+def _chat_document(chat: KnownChat, snapshot: HistorySnapshot) -> dict[str, object]:
+    return {
+        "chat": str(chat.name),
+        "title": chat.title,
+        "messages": snapshot.count,
+        "in_conversation": snapshot.conversation_count,
+    }
+
+
+def _headline(chat: KnownChat, snapshot: HistorySnapshot) -> str:
+    name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
+    return (
+        f"{name}: {count(snapshot.count, 'message')} kept, "
+        f"{snapshot.conversation_count:,} in the present conversation"
+    )
+
+
+def _print_messages(messages: Sequence[Message]) -> None:
+    print_table(
+        [("time (UTC)", "left"), ("who", "left"), ("text", "left")],
+        [(utc(message.sent_at), _who(message), _text(message)) for message in messages],
+        wide=("text",),
+    )
+
+
+def _print_rest(shown: int, snapshot: HistorySnapshot, *, whole: bool) -> None:
+    total = snapshot.count if whole else snapshot.conversation_count
+    if shown < total:
+        print_line(f"The newest {shown:,} of {total:,}; --limit 0 shows all.")
+    if not whole and total < snapshot.count:
+        print_line(f"{snapshot.count - total:,} of earlier conversations are not shown; --whole shows them.")
+
+
+def _print_found(found: Sequence[RankedMessage]) -> None:
+    print_table(
+        [("score", "right"), ("time (UTC)", "left"), ("who", "left"), ("text", "left")],
+        [
+            (f"{hit.score:.2f}", utc(hit.message.sent_at), _who(hit.message), _text(hit.message))
+            for hit in found
+        ],
+        wide=("text",),
+    )
+
+
+def _who(message: Message) -> str:
+    name = message.sender.name if message.sender and message.sender.name else message.role
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _text(message: Message) -> str:
+    return f"{message.text} (stopped)" if message.is_stopped else message.text
+
+
+_LONGEST_NAME = 16

@@ -1,0 +1,102 @@
+"""Checks of the agent's file, the model endpoint and the embedder."""
+
+import time
+
+from bot.agent.agents_file import AgentSpec, load_agent
+from bot.agent.model import PromptMessage
+from bot.agent.openai_model import Patience, open_openai_model
+from bot.cli.checks.findings import Finding, fail, ok, warn
+from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
+from bot.settings import Settings
+from bot.tools import BUILT_IN_TOOLS
+from memory.minilm_embedder import MiniLMEmbedder
+from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
+
+_WORD = "hello"
+_ONE_TRY = Patience(tries=1, idle_s=7.0)
+
+
+async def check_agent(settings: Settings) -> list[Finding]:
+    """AGENTS_FILE can be read and its tools are there. Raises SettingsInvalid."""
+    spec = _agent(settings)
+    tools = ", ".join(sorted(tool.name for tool in spec.tools)) or "none"
+    which = "AGENTS_FILE" if settings.agents_file else "the built-in agent"
+    return [ok("agent", f"{spec.name}, from {which}; tools: {tools}")]
+
+
+async def check_model(settings: Settings) -> list[Finding]:
+    """A tiny completion, or that the offline model stands in."""
+    if settings.is_offline:
+        return [
+            warn(
+                "model",
+                "the offline model answers: a stand-in for trying things out",
+                "Set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible endpoint.",
+            )
+        ]
+    name = _model_name(settings)
+    key = settings.openai_api_key
+    opening = open_openai_model(
+        model=name,
+        api_key=key.get_secret_value() if key else None,
+        base_url=settings.openai_base_url,
+        patience=_ONE_TRY,
+    )
+    began = time.monotonic()
+    try:
+        async with opening as model:
+            await model.chat([PromptMessage(role="user", text=f"Answer with one word: {_WORD}")], [])
+    except TellUser as failure:
+        return [_model_failure(name, failure)]
+    return [ok("model", f"{name} answers, in {time.monotonic() - began:.1f} s")]
+
+
+async def check_embedder(settings: Settings) -> list[Finding]:
+    """Embeds one word. Raises the EmbeddingError kinds."""
+    began = time.monotonic()
+    if settings.is_embedding_embedded:
+        embedder = MiniLMEmbedder()
+        await embedder.embed([_WORD])
+        return [ok("embedder", f"{_space(embedder.identity.model, embedder.identity.dimension)}, embedded")]
+    key = settings.openai_api_key
+    remote = await open_openai_embedder(
+        EmbeddingEndpoint(
+            model=settings.openai_embedding_model,
+            api_key=key.get_secret_value() if key else None,
+            base_url=settings.openai_base_url,
+        )
+    )
+    try:
+        await remote.embed([_WORD])
+    finally:
+        await remote.close()
+    space = _space(remote.identity.model, remote.identity.dimension)
+    return [ok("embedder", f"{space}, answers in {time.monotonic() - began:.1f} s")]
+
+
+def _agent(settings: Settings) -> AgentSpec:
+    return load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+
+
+def _model_name(settings: Settings) -> str:
+    try:
+        return _agent(settings).model or settings.openai_model
+    except SettingsInvalid:  # `check_agent` says it
+        return settings.openai_model
+
+
+def _space(model: str, dimension: int) -> str:
+    return f"{model}, {dimension} dimensions"
+
+
+def _model_failure(name: str, failure: TellUser) -> Finding:
+    if isinstance(failure, ModelRepliedNothing):
+        return warn(
+            "model", f"{name} gave an empty reply to a greeting", "Try it again; or try another OPENAI_MODEL."
+        )
+    fix = "Check OPENAI_BASE_URL and the way there."
+    if isinstance(failure, ModelRefused):
+        fix = f"Check OPENAI_API_KEY, and that the endpoint has the model {name} (OPENAI_MODEL, AGENTS_FILE)."
+    if isinstance(failure, ModelQuotaExhausted):
+        fix = "Add to the quota of this OPENAI_API_KEY's account."
+    return fail("model", str(failure), fix)

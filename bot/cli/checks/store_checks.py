@@ -1,0 +1,76 @@
+"""Checks of the stores: reachable, durable, and begun with the same PARTITIONS."""
+
+from contextlib import AsyncExitStack
+
+from bot.cli.checks.findings import Finding, fail, ok, warn
+from bot.settings import Settings
+from memory import keys
+from memory.durability import StoreDurability, check_store
+from memory.embedded.index_server import open_index_server
+from memory.embedded.valkey import open_valkey
+from memory.embedding import EmbeddingSpace
+from memory.qdrant_index import QdrantIndex, open_qdrant
+from memory.redis_client import RedisClient, open_redis
+
+_ANY_SPACE = EmbeddingSpace(model="doctor", dimension=1, version="1")
+"""Counting goes over the collections of every embedder, and makes none."""
+
+
+async def check_redis(settings: Settings) -> list[Finding]:
+    """Reachable, keeps what it acknowledges, and was begun with these PARTITIONS. Changes nothing in it."""
+    is_external = settings.redis_url is not None
+    async with AsyncExitStack() as stack:
+        url = (
+            settings.redis_url.get_secret_value()
+            if settings.redis_url is not None
+            else await stack.enter_async_context(open_valkey(settings.data_dir))
+        )
+        redis = await stack.enter_async_context(open_redis(url, max_connections=4))
+        durability = await check_store(redis, is_external=is_external)
+        partitions = await _check_partitions(redis, settings)
+    return [*_durability_findings(durability, settings), partitions]
+
+
+async def check_index(settings: Settings) -> list[Finding]:
+    """Reachable, and takes our key."""
+    async with AsyncExitStack() as stack:
+        if settings.qdrant_url is not None:
+            key = settings.qdrant_api_key
+            url, api_key = settings.qdrant_url, key.get_secret_value() if key else None
+        else:
+            endpoint = await stack.enter_async_context(open_index_server(settings.data_dir))
+            url, api_key = endpoint.url, endpoint.api_key
+        client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
+        await QdrantIndex(client, _ANY_SPACE).count("doctor")
+    where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
+    return [ok("index", f"{where} answers")]
+
+
+async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
+    fixed = await redis.call("GET", keys.partitions_key())
+    if fixed is None:
+        return ok("partitions", f"{settings.partitions}; the first start fixes it")
+    if int(fixed) != settings.partitions:
+        return fail(
+            "partitions",
+            f"PARTITIONS is {settings.partitions}, but this store was begun with {fixed}, and that cannot change",
+            f"Set PARTITIONS={fixed}, or name another store.",
+        )
+    return ok("partitions", f"{fixed}, as the store was begun with")
+
+
+def _durability_findings(durability: StoreDurability, settings: Settings) -> list[Finding]:
+    is_external = settings.redis_url is not None
+    where = "at REDIS_URL" if is_external else "embedded under DATA_DIR"
+    name = f"{durability.server} {durability.version}"
+    if not durability.problems:
+        fsync = f"appendfsync {durability.appendfsync or 'not told'}"
+        return [ok("store", f"{name}, {where}: keeps what it acknowledges ({fsync}), evicts nothing")]
+    is_refused = is_external and not settings.allow_unsafe_store
+    fix = "Change the server's configuration; until then the service does not start."
+    if not is_refused:
+        fix = (
+            "ALLOW_UNSAFE_STORE accepts it." if is_external else "End every process of ours, and start again."
+        )
+    level = fail if is_refused else warn
+    return [level("store", problem, fix) for problem in durability.problems]

@@ -1,0 +1,163 @@
+"""The console in this process, on real embedded stores, and chats to look at."""
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import structlog
+
+from bot.cli import main
+from bot.inbox.facts import Arrival
+from bot.inbox.redis_inbox import RedisInbox
+from bot.settings import load_settings
+from bot.stores import Stores, open_stores
+from bot.transport.ingest import telegram_ref
+from bot.transport.updates import context_keys
+from bot.turn.turn_store import ATTEMPTS_AT_MOST, TurnStore
+from memory import contexts
+from memory.message import Message, Role, Sender, message_id
+from memory.recall import IndexItem
+
+T = TypeVar("T")
+
+BOT_ID = 4242
+NOW = 1_767_323_045.0  # 2026-01-02 03:04:05 UTC
+OUR_VARIABLES = ("TELEGRAM", "WEBHOOK", "HTTP", "REDIS", "QDRANT", "OPENAI", "AGENTS", "LOG", "PARTITIONS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """How a command ended and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The one JSON document on stdout."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleRig:
+    """Runs commands as `mnemogram` does, without a process of their own."""
+
+    capture: pytest.CaptureFixture[str]
+
+    def __call__(self, *arguments: str) -> Ran:
+        self.capture.readouterr()
+        with pytest.raises(SystemExit) as ended, logs_restored():
+            main(arguments)
+        told = self.capture.readouterr()
+        return Ran(status=int(ended.value.code or 0), out=told.out, err=told.err)
+
+
+@contextmanager
+def logs_restored() -> Generator[None]:
+    """Commands set the logs up on a stderr that a test takes away again."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield
+    finally:
+        structlog.reset_defaults()
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+def on_stores(work: Coroutine[Any, Any, T]) -> T:
+    """Do what arranges or looks at a test's stores."""
+    with logs_restored():
+        return asyncio.run(work)
+
+
+async def empty_stores() -> None:
+    """Forget everything that tests before this one have left."""
+    async with open_stores(load_settings()) as stores:
+        await stores.redis.call("FLUSHALL")
+
+
+async def remember(
+    chat_id: int, texts: Sequence[str], *, thread_id: int | None = None, title: str = "Anna"
+) -> None:
+    """A chat with these messages, by a person and the bot in turn, all of them indexed."""
+    async with open_stores(load_settings()) as stores:
+        ref = telegram_ref(BOT_ID, chat_id, thread_id, partitions=stores.partitions)
+        keys = context_keys(BOT_ID, chat_id, thread_id)
+        await contexts.get_or_create(stores.redis, ref, context_keys=keys, title=title, now=NOW)
+        epoch = (await stores.history.load(ref, limit=0)).epoch
+        messages = [_message(f"{chat_id}/{thread_id}", number, text) for number, text in enumerate(texts)]
+        await stores.history.append(ref, messages, epoch=epoch)
+        await stores.recall.index([IndexItem(ref=ref, epoch=epoch, message=one) for one in messages])
+
+
+async def start_conversation(chat_id: int) -> None:
+    """As /new does."""
+    async with open_stores(load_settings()) as stores:
+        ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
+        await stores.history.start_conversation(ref, epoch=0)
+
+
+async def vectors_of(chat_id: int) -> int:
+    """How many search entries a chat has."""
+    async with open_stores(load_settings()) as stores:
+        return await stores.recall.count(telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions))
+
+
+async def wait_in_line(chat_id: int, *update_ids: int) -> None:
+    """Updates of a chat that were taken in and not worked on."""
+    async with open_stores(load_settings()) as stores:
+        await _accept(stores, chat_id, update_ids)
+
+
+async def bury(chat_id: int, update_id: int) -> None:
+    """An update that was begun too often."""
+    async with open_stores(load_settings()) as stores:
+        inbox = await _accept(stores, chat_id, [update_id])
+        await inbox.open()
+        (claim,) = await inbox.claim(0, consumer="a-worker", count=1, wait_ms=100)
+        turns = TurnStore(stores.redis, clock=lambda: NOW)
+        for _ in range(ATTEMPTS_AT_MOST + 1):
+            await turns.take(claim, window=0)
+        await inbox.settle(claim)
+
+
+async def _accept(stores: Stores, chat_id: int, update_ids: Sequence[int]) -> RedisInbox:
+    ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
+    inbox = RedisInbox(stores.redis, partitions=stores.partitions, box_limit=100, clock=lambda: NOW)
+    for update_id in update_ids:
+        payload = '{"text": "what nobody may see"}'
+        await inbox.accept(Arrival(update_id=update_id, ref=ref, mode="turn", payload=payload))
+    return inbox
+
+
+def _message(chat: str, number: int, text: str) -> Message:
+    roles: tuple[Role, Role] = ("user", "assistant")
+    return Message(
+        id=message_id(chat, number),
+        role=roles[number % 2],
+        text=text,
+        sent_at=NOW + number,
+        tokens=len(text.split()),
+        sender=Sender(id=1, name="Anna Berg") if number % 2 == 0 else None,
+    )
+
+
+def settings_in(monkeypatch: pytest.MonkeyPatch, folder: Path, data_dir: Path, **changes: str) -> None:
+    """An environment of these settings and no others."""
+    for name in list(os.environ):
+        if name.upper().startswith(OUR_VARIABLES):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("DATA_DIR", str(data_dir))
+    for name, value in changes.items():
+        monkeypatch.setenv(name, value)

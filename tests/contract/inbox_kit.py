@@ -1,0 +1,114 @@
+"""An inbox on the real store with its workers' side, and short words for what happens to it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bot.inbox.facts import Accepted, Arrival, Claim, Todo
+from bot.inbox.redis_inbox import RedisInbox
+from bot.transport.rich_text import RichText
+from bot.turn.outbox import Destination, dump_part, plan_parts
+from bot.turn.turn_store import Commit, TurnStore
+from memory import keys
+from memory.history_store import HistorySnapshot
+from memory.redis_client import RedisClient
+from tests.messages import a_ref
+
+NOW = 1_800_000_000.0
+DEADLINE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbox:
+    """The parts under test. Each chat is a context; workers are called by their names."""
+
+    redis: RedisClient
+    inbox: RedisInbox
+    turns: TurnStore
+
+    async def accept(
+        self, update_id: int, chat: int = 1, *, mode: Literal["turn", "stop", "ignored"] = "turn"
+    ) -> Accepted:
+        """An update at the door, with its own number as payload."""
+        reason = "not_addressed" if mode == "ignored" else ""
+        return await self.inbox.accept(
+            Arrival(update_id=update_id, ref=a_ref(chat), mode=mode, payload=f"p{update_id}", reason=reason)
+        )
+
+    async def claim(self, worker: str = "anna", *, count: int = 1) -> list[Claim]:
+        return await self.inbox.claim(0, consumer=worker, count=count, wait_ms=1)
+
+    async def claim_one(self, worker: str = "anna") -> Claim:
+        (claim,) = await self.claim(worker)
+        return claim
+
+    async def sweep(self, worker: str, *, idle_ms: int = 0, count: int = 8) -> list[Claim]:
+        """Take over what was not heard of for `idle_ms`: at once, unless told otherwise."""
+        return await self.inbox.sweep(0, consumer=worker, count=count, idle_ms=idle_ms)
+
+    async def take(self, claim: Claim) -> Todo:
+        return (await self.turns.take(claim, window=10))[0]
+
+    async def snapshot(self, claim: Claim) -> HistorySnapshot:
+        return (await self.turns.take(claim, window=10))[1]
+
+    async def commit(self, claim: Claim, *updates: int, epoch: int = 0, **changes: Any) -> None:
+        await self.turns.commit(claim, Commit(update_ids=updates, epoch=epoch, **changes))
+
+    async def record(self, claim: Claim, step: str, value: str = "done", *, epoch: int = 0) -> None:
+        await self.turns.record(claim, epoch=epoch, newest_update=1, fields={step: value})
+
+    async def record_of(self, update_id: int) -> dict[str, str]:
+        """What is kept of an update."""
+        return await self.redis.call("HGETALL", keys.update_key(0, update_id))
+
+    async def state_of(self, update_id: int) -> tuple[str, str]:
+        """The state of an update and its reason."""
+        record = await self.record_of(update_id)
+        return record["state"], record.get("reason", "")
+
+    async def ttl_of(self, key: str) -> int:
+        return int(await self.redis.call("TTL", key))
+
+    async def waiting(self, chat: int = 1) -> list[int]:
+        """The update ids in a chat's box, in order."""
+        return [int(number) for number in await self.redis.call("ZRANGE", keys.box_key(a_ref(chat)), 0, -1)]
+
+    async def outbox(self, chat: int = 1) -> list[str]:
+        return await self.redis.call("LRANGE", keys.outbox_key(a_ref(chat)), 0, -1)
+
+
+async def open_inbox(redis: RedisClient, *, box_limit: int = 5) -> Inbox:
+    """An inbox of one partition, at a time that stands still."""
+    inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: NOW)
+    await inbox.open()
+    return Inbox(redis=redis, inbox=inbox, turns=TurnStore(redis, clock=lambda: NOW))
+
+
+def some_parts(*texts: str, update_id: int = 1, chat: int = 1, epoch: int = 0, of: str = "") -> list[str]:
+    """Lines of the outbox, one for each text; `of` is the message that they show."""
+    rich = [RichText(text=text) for text in texts]
+    to = Destination(chat_id=chat)
+    return [dump_part(p) for p in plan_parts(rich, to, update_id=update_id, epoch=epoch, message_id=of)]
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    """Return once it holds; TimeoutError after DEADLINE_S."""
+    async with asyncio.timeout(DEADLINE_S):
+        while not holds():  # noqa: ASYNC110 - what is waited for has no event to wait on
+            await asyncio.sleep(0.002)
+
+
+@dataclass(slots=True)
+class Clocked:
+    """A pause that passes at once and remembers how long it was asked to be."""
+
+    waits: list[float] = field(default_factory=list[float])
+    during: Callable[[], Awaitable[None]] | None = None
+
+    async def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        if self.during is not None:
+            await self.during()
+

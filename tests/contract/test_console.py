@@ -1,0 +1,282 @@
+"""The console's chat and queue commands on real embedded stores."""
+
+import io
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from memory.embedded.index_server import open_index_server
+from memory.embedded.valkey import open_valkey
+from tests.contract.console_rig import (
+    ConsoleRig,
+    bury,
+    empty_stores,
+    on_stores,
+    remember,
+    settings_in,
+    start_conversation,
+    vectors_of,
+    wait_in_line,
+)
+from tests.stores import kept_open
+
+ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
+GROUP = -1001234
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Embedded stores, kept running between the commands as a running bot does."""
+    folder = tmp_path_factory.mktemp("console")
+    with kept_open(open_valkey(folder)), kept_open(open_index_server(folder)):
+        yield folder
+
+
+@pytest.fixture
+def console(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_dir: Path
+) -> ConsoleRig:
+    """The console on empty stores."""
+    settings_in(monkeypatch, tmp_path, data_dir)
+    on_stores(empty_stores())
+    return ConsoleRig(capsys)
+
+
+def test_without_chats_one_sentence_says_when_there_will_be_some(console: ConsoleRig) -> None:
+    ran = console("chats")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == "No chat yet: one is listed here after the bot's first answer in it.\n"
+    assert console("chats", "--json").document == []
+
+
+def test_chats_are_listed_with_their_counts(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    on_stores(remember(GROUP, ["hello"], thread_id=7, title="Team"))
+    ran = console("chats")
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert ["1001", "Anna", "4", "4", "2026-01-02", "03:04"] in lines
+    assert ["-1001234/7", "Team", "1", "1", "2026-01-02", "03:04"] in lines
+    assert max(map(len, ran.out.splitlines())) <= 80
+    documents = console("chats", "--json").document
+    assert [(one["chat"], one["messages"]) for one in documents] == [("1001", 4), ("-1001234/7", 1)]
+    assert documents[0]["last_message_at"] == "2026-01-02T03:04:08.000Z"
+
+
+def test_history_shows_the_newest_messages_in_order(console: ConsoleRig) -> None:
+    on_stores(remember(GROUP, ANNA))
+    ran = console("history", str(GROUP), "--limit", "2")
+    assert ran.status == 0
+    assert "strong coffee" in ran.out
+    assert "Lisbon" not in ran.out
+    assert "The newest 2 of 4; --limit 0 shows all." in ran.out
+    assert "time (UTC)" in ran.out
+    shown = console("history", str(GROUP), "-n", "0", "--json").document["shown"]
+    assert [one["text"] for one in shown] == ANNA
+    assert shown[0]["sender"] == {"id": 1, "name": "Anna Berg"}
+
+
+def test_history_of_earlier_conversations_is_shown_when_asked_for(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    on_stores(start_conversation(1001))
+    ran = console("history", "1001")
+    assert "4 of earlier conversations are not shown; --whole shows them." in ran.out
+    assert "Lisbon" not in ran.out
+    assert "Lisbon" in console("history", "1001", "--whole").out
+    assert console("chats", "--json").document[0]["in_conversation"] == 0
+
+
+def test_a_text_cannot_steer_the_terminal(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ["\x1b]0;owned\x07[red]plain[/red]"], title="\x1b[2JAnna"))
+    shown = console("history", "1001").out + console("chats").out
+    assert "\x1b" not in shown
+    assert "[red]plain[/red]" in shown
+
+
+def test_an_unknown_chat_is_said_to_be_one(console: ConsoleRig) -> None:
+    ran = console("history", "-5", "--json")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == (
+        "Nothing is kept of chat -5. `mnemogram chats` lists the chats of which something is.\n"
+    )
+
+
+def test_a_chat_of_which_only_topics_are_kept_names_them(console: ConsoleRig) -> None:
+    on_stores(remember(GROUP, ["hello"], thread_id=7))
+    assert console("history", str(GROUP)).err == "Of chat -1001234 only topics are kept: -1001234/7.\n"
+    assert "hello" in console("history", f"{GROUP}/7").out
+
+
+def test_search_finds_by_meaning_and_only_in_its_chat(console: ConsoleRig) -> None:
+    on_stores(remember(GROUP, ANNA))
+    on_stores(remember(1002, ["Ben's sister lives in Oslo."], title="Ben"))
+    found = console("search", str(GROUP), "where", "does", "Anna", "live?", "-k", "2", "--json").document
+    assert found["found"][0]["text"] == "My sister Anna lives in Lisbon."
+    assert len(found["found"]) == 2
+    assert "Oslo" not in str(found)
+    assert "Lisbon" in console("search", str(GROUP), "Portugal").out
+
+
+def test_a_mistyped_option_is_not_searched_for(console: ConsoleRig) -> None:
+    ran = console("search", str(GROUP), "coffee", "--jsn")
+    assert ran.status == 2
+    assert "No such option: --jsn" in ran.err
+
+
+def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig) -> None:
+    on_stores(remember(GROUP, ANNA, title="Team"))
+    on_stores(wait_in_line(GROUP, 11, 12))
+    before = on_stores(vectors_of(GROUP))
+    ran = console("reset", str(GROUP))
+    assert (ran.status, ran.err) == (0, "")
+    assert "4 messages, 4 search entries, 2 waiting updates" in ran.out
+    assert "messages 0, search entries 0" in ran.out
+    assert "nothing is left" in ran.out
+    assert (before, on_stores(vectors_of(GROUP))) == (4, 0)
+    assert console("history", str(GROUP)).status == 1
+    assert console("trace", "11", "--json").document["state"] == "forgotten"
+
+
+def test_reset_of_a_chat_leaves_its_topics_and_says_so(console: ConsoleRig) -> None:
+    on_stores(remember(GROUP, ["in General"]))
+    on_stores(remember(GROUP, ["in a topic"], thread_id=7))
+    ran = console("reset", str(GROUP), "--json")
+    assert (ran.status, ran.document["messages_erased"], ran.document["is_proven"]) == (0, 1, True)
+    assert "also has 1 topic with memory of their own (-1001234/7)" in ran.err
+    assert "`mnemogram reset -1001234 --all`" in ran.err
+    assert "in a topic" in console("history", f"{GROUP}/7").out
+
+
+def test_reset_all_erases_the_topics_too(console: ConsoleRig) -> None:
+    on_stores(remember(GROUP, ["in General"]))
+    on_stores(remember(GROUP, ["in a topic"], thread_id=7))
+    on_stores(remember(1001, ["another chat"]))
+    ran = console("reset", str(GROUP), "--all", "--yes", "--json")
+    assert (ran.document["contexts"], ran.document["messages_erased"], ran.err) == (2, 2, "")
+    assert [one["chat"] for one in console("chats", "--json").document] == ["1001"]
+
+
+def test_reset_all_of_one_topic_is_a_contradiction(console: ConsoleRig) -> None:
+    ran = console("reset", f"{GROUP}/7", "--all")
+    assert ran.status == 2
+    assert "one topic" in ran.err
+
+
+def test_reset_without_the_index_is_not_proven(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_stores(remember(1001, ANNA))
+    monkeypatch.setenv("QDRANT_URL", "http://127.0.0.1:1")
+    ran = console("reset", "1001", "--json")
+    assert ran.status == 1
+    assert (ran.document["vectors_left"], ran.document["is_proven"]) == (None, False)
+    ran = console("reset", "1001")
+    assert ran.status == 1
+    assert ran.err.startswith("QDRANT_URL: the index does not answer.")
+
+
+class Terminal(io.StringIO):
+    """A person's answers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_person_at_a_terminal_is_asked_before_a_reset(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(1001, ANNA))
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    ran = console("reset", "1001")
+    assert ran.status == 1
+    assert "Erase 4 messages of chat 1001 (Anna), for good?" in ran.err
+    assert console("chats", "--json").document[0]["messages"] == 4
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert console("reset", "1001").status == 0
+    assert console("chats", "--json").document == []
+
+
+def test_an_empty_queue_is_said_to_be_empty(console: ConsoleRig) -> None:
+    ran = console("queue")
+    assert (ran.status, ran.out) == (
+        0,
+        "Nothing waits: every update that came in is finished.\nNo dead letters.\n",
+    )
+    assert console("queue", "--json").document == {
+        "updates": 0,
+        "chats": 0,
+        "oldest_s": None,
+        "waiting": [],
+        "dead": [],
+    }
+
+
+def test_the_queue_shows_what_waits_and_what_died_and_nothing_that_was_said(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    on_stores(bury(1002, 20))
+    on_stores(wait_in_line(1001, 21, 22))
+    ran = console("queue")
+    assert ran.out.startswith("2 updates in 1 chat, the oldest for ")
+    assert any(line.split()[:4] == ["1001", "Anna", "2", "0"] for line in ran.out.splitlines())
+    assert "1 dead letter:" in ran.out
+    assert "interrupted too often" in ran.out
+    document = console("queue", "--json")
+    assert document.document["waiting"][0]["chat"] == "1001"
+    assert [letter["update_id"] for letter in document.document["dead"]] == [20]
+    assert "nobody may see" not in ran.out + document.out
+
+
+def test_a_dead_letter_is_retried_and_then_is_none(console: ConsoleRig) -> None:
+    on_stores(bury(1001, 20))
+    ran = console("queue", "retry", "20")
+    assert (ran.status, ran.out) == (0, "Update 20 waits again, first in its chat.\n")
+    assert console("queue", "--json").document["updates"] == 1
+    again = console("queue", "retry", "20")
+    assert (again.status, again.err) == (1, "Update 20 is not a dead letter: its state is pending.\n")
+
+
+def test_a_dead_letter_is_dropped_for_good(console: ConsoleRig) -> None:
+    on_stores(bury(1001, 20))
+    assert "set aside: `mnemogram queue retry 20`" in console("trace", "20").out
+    assert console("queue", "drop", "20").out == "Update 20 is dropped for good.\n"
+    document = console("trace", "20", "--json").document
+    assert (document["state"], document["reason"], document["is_dead_letter"]) == (
+        "dead",
+        "dropped by an operator",
+        False,
+    )
+
+
+def test_trace_tells_what_became_of_an_update(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    on_stores(wait_in_line(1001, 21, 22))
+    facts = dict(line.rstrip().split("  ", 1) for line in console("trace", "22").out.splitlines())
+    assert {name: said.strip() for name, said in facts.items()} == {
+        "update": "22",
+        "state": "pending: it waits for its turn",
+        "chat": "1001 · Anna",
+        "received": "2026-01-02 03:04 UTC",
+        "in its line": "after 1 other",
+    }
+
+
+@pytest.mark.parametrize("arguments", [("trace", "99"), ("queue", "retry", "99"), ("queue", "drop", "-99")])
+def test_an_update_without_a_record_is_said_to_have_none(
+    console: ConsoleRig, arguments: tuple[str, ...]
+) -> None:
+    ran = console(*arguments)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(f"No record of update {arguments[-1]}: ")
+
+
+def test_another_bots_chats_are_not_shown(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_stores(remember(1001, ANNA))
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "777:another-bot")
+    assert console("chats", "--json").document == []
+    assert console("history", "1001").status == 1
+
+
+def test_a_store_that_does_not_answer_is_named(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://:hunter2@127.0.0.1:1")
+    ran = console("chats")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "REDIS_URL: Redis cannot be reached (ConnectionError)\n"

@@ -1,0 +1,288 @@
+"""The console's doctor, webhook and service commands, against a real simulator, model endpoint and stores."""
+
+import re
+import socket
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.embedded.index_server import open_index_server
+from memory.embedded.valkey import open_valkey
+from memory.redis_client import open_redis
+from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
+from tests.contract.simulator_rig import served_simulator
+from tests.scripted_openai import scripted_openai
+from tests.scripted_replies import empty, text, unauthorized
+from tests.stores import kept_open
+
+SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"
+OURS = "https://bot.example/telegram/webhook"
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Embedded stores, kept running between the commands."""
+    folder = tmp_path_factory.mktemp("operation")
+    with kept_open(open_valkey(folder)), kept_open(open_index_server(folder)):
+        yield folder
+
+
+@pytest.fixture
+def simulator_url() -> Generator[str]:
+    """A simulator of this test's own."""
+    with kept_open(served_simulator()) as rig:
+        yield rig.url
+
+
+@pytest.fixture
+def console(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_dir: Path
+) -> ConsoleRig:
+    """The console with nothing but DATA_DIR and free ports set."""
+    settings_in(monkeypatch, tmp_path, data_dir, HTTP_PORT=str(free_port()), SIMULATOR_PORT=str(free_port()))
+    on_stores(empty_stores())
+    return ConsoleRig(capsys)
+
+
+@pytest.fixture
+def bot(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str) -> None:
+    """The simulator in the place of Telegram; `console` is there first, for it clears the environment."""
+    del console
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", SIMULATOR_TOKEN)
+    monkeypatch.setenv("TELEGRAM_API_URL", simulator_url)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def levels(document: Any) -> dict[str, str]:
+    """The level of each check; of several of one name the last."""
+    return {check["name"]: check["level"] for check in document["checks"]}
+
+
+@pytest.mark.usefixtures("bot")
+def test_doctor_finds_all_well(console: ConsoleRig) -> None:
+    ran = console("doctor", "--json")
+    assert (ran.status, ran.err, ran.document["is_well"]) == (0, "", True)
+    assert levels(ran.document) == {
+        "settings": "ok",
+        "agent": "ok",
+        "data": "ok",
+        "store": "ok",
+        "partitions": "ok",
+        "index": "ok",
+        "embedder": "ok",
+        "model": "warn",
+        "telegram": "ok",
+        "privacy": "ok",
+        "webhook": "ok",
+        "ports": "ok",
+    }
+
+
+def test_doctor_without_a_token_says_that_no_simulator_runs(console: ConsoleRig) -> None:
+    ran = console("doctor")
+    assert ran.status == 0
+    assert "! telegram   TELEGRAM_BOT_TOKEN is not set, and no simulator runs" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_doctor_names_what_is_wrong_and_what_to_do_and_no_secret(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "REDIS_URL": "redis://:hunter2@127.0.0.1:1",
+        "QDRANT_URL": "http://127.0.0.1:1",
+        "QDRANT_API_KEY": "hunter3",
+        "OPENAI_API_KEY": "hunter4",
+        "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
+        "TELEGRAM_BOT_TOKEN": "77:hunter5",
+        "TELEGRAM_API_URL": "http://127.0.0.1:1",
+        "AGENTS_FILE": "/nowhere/agents.toml",
+    }.items():
+        monkeypatch.setenv(name, value)
+    ran = console("doctor", "--json")
+    assert ran.status == 1
+    failed = {check["name"]: check for check in ran.document["checks"] if check["level"] == "fail"}
+    assert set(failed) == {"agent", "store", "index", "embedder", "model", "telegram", "webhook"}
+    assert failed["store"]["says"] == "REDIS_URL: Redis cannot be reached (ConnectionError)"
+    assert all(check["fix"] for check in failed.values())
+    assert "hunter" not in ran.out + ran.err
+
+
+def test_doctor_reports_wrong_settings_as_findings(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITIONS", "none")
+    ran = console("doctor", "--json")
+    assert ran.status == 1
+    (check,) = ran.document["checks"]
+    assert (check["name"], check["says"].partition(":")[0]) == ("settings", "PARTITIONS")
+
+
+def test_doctor_sees_that_the_store_was_begun_with_other_partitions(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert console("chats").status == 0
+    monkeypatch.setenv("PARTITIONS", "2")
+    ran = console("doctor", "--json")
+    (partitions,) = [check for check in ran.document["checks"] if check["name"] == "partitions"]
+    assert (ran.status, partitions["fix"]) == (1, "Set PARTITIONS=1, or name another store.")
+
+
+def test_doctor_changes_nothing_in_a_store(console: ConsoleRig, data_dir: Path) -> None:
+    on_stores(_flush(data_dir))
+    assert console("doctor").status == 0
+    assert on_stores(_keys(data_dir)) == 0
+
+
+def test_doctor_refuses_a_store_that_evicts_unless_that_is_accepted(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with kept_open(open_valkey(tmp_path / "unsafe")) as url:
+        on_stores(_evict(url))
+        monkeypatch.setenv("REDIS_URL", url)
+        refused = console("doctor", "--json")
+        monkeypatch.setenv("ALLOW_UNSAFE_STORE", "true")
+        accepted = console("doctor", "--json")
+    assert (refused.status, levels(refused.document)["store"]) == (1, "fail")
+    assert "allkeys-lru" in refused.out
+    assert (accepted.status, levels(accepted.document)["store"]) == (0, "warn")
+
+
+def test_doctor_asks_the_model_for_a_tiny_answer(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with kept_open(scripted_openai([text("hello"), unauthorized(), empty()])) as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("OPENAI_MODEL", "scripted")
+        monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
+        answers = [_check(console("doctor", "--json").document, "model") for _ in range(3)]
+        embedder = _check(console("doctor", "--json").document, "embedder")
+        asked = endpoint.chat_requests[0].body
+    assert [answer["level"] for answer in answers] == ["ok", "fail", "warn"]
+    assert "OPENAI_API_KEY" in answers[1]["fix"]
+    assert (embedder["level"], embedder["says"].partition(",")[0]) == ("ok", "some-embedder")
+    assert (asked["model"], len(asked["messages"])) == ("scripted", 1)
+
+
+def test_doctor_tells_a_foreign_program_on_our_port(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str
+) -> None:
+    port = simulator_url.rpartition(":")[2]
+    monkeypatch.setenv("HTTP_PORT", port)
+    monkeypatch.setenv("SIMULATOR_PORT", port)
+    ports = [check for check in console("doctor", "--json").document["checks"] if check["name"] == "ports"]
+    assert [check["level"] for check in ports] == ["fail", "ok"]
+    assert ports[0]["says"] == f"HTTP_PORT: port {port} on 127.0.0.1 is in use by another program"
+    assert ports[1]["says"] == f"SIMULATOR_PORT {port}: a running simulator answers there"
+
+
+@pytest.mark.usefixtures("bot")
+def test_doctor_sees_a_webhook_that_takes_the_updates_away(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBHOOK_URL", OURS)
+    assert _check(console("doctor", "--json").document, "webhook")["level"] == "warn"
+    assert console("webhook", "set").status == 0
+    assert _check(console("doctor", "--json").document, "webhook")["level"] == "ok"
+    monkeypatch.delenv("WEBHOOK_URL")
+    ran = console("doctor", "--json")
+    assert (ran.status, _check(ran.document, "webhook")["level"]) == (1, "fail")
+
+
+@pytest.mark.usefixtures("bot")
+def test_the_webhook_is_set_shown_and_deleted(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert console("webhook", "info").out.startswith("No webhook is set: updates are polled.")
+    monkeypatch.setenv("WEBHOOK_URL", "https://bot.example")
+    assert console("webhook", "set").out.startswith(f"Telegram pushes updates to {OURS}.")
+    document = console("webhook", "info", "--json").document
+    assert (document["url"], document["is_ours"], document["last_error"]) == (OURS, True, None)
+    monkeypatch.setenv("WEBHOOK_URL", "https://elsewhere.example")
+    foreign = console("webhook", "info")
+    assert "https://bot.example/… (not our WEBHOOK_URL)" in foreign.out
+    assert console("webhook", "delete").out.startswith("The webhook at bot.example is deleted.")
+    assert console("webhook", "delete").out.startswith("There was no webhook.")
+
+
+def test_a_webhook_is_not_set_without_an_address(console: ConsoleRig) -> None:
+    ran = console("webhook", "set")
+    assert (ran.status, ran.err.partition(":")[0]) == (2, "WEBHOOK_URL")
+
+
+def test_without_a_token_the_webhook_of_the_running_simulator_is_meant(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str
+) -> None:
+    missing = console("webhook", "info")
+    assert (missing.status, missing.err.partition(":")[0]) == (1, "TELEGRAM_API_URL")
+    monkeypatch.setenv("SIMULATOR_PORT", simulator_url.rpartition(":")[2])
+    assert console("webhook", "info", "--json").document["url"] is None
+
+
+@pytest.mark.parametrize("command", ["serve", "work"])
+def test_a_service_of_its_own_needs_a_token(console: ConsoleRig, command: str) -> None:
+    ran = console(command)
+    assert (ran.status, ran.out) == (2, "")
+    assert re.fullmatch(rf"TELEGRAM_BOT_TOKEN: is not set, and `mnemogram {command}` needs .*\n", ran.err)
+
+
+@pytest.mark.parametrize("command", [["run"], ["serve"], ["work"], ["work", "--health-port", "0"]])
+def test_a_token_that_telegram_does_not_know_ends_a_service(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str, command: list[str]
+) -> None:
+    monkeypatch.setenv("TELEGRAM_API_URL", simulator_url)
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "77:unknown-hunter5")
+    monkeypatch.setenv("LOG_LEVEL", "error")
+    ran = console(*command)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == "TELEGRAM_BOT_TOKEN: the Bot API does not know this token (TELEGRAM_BOT_TOKEN)\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "setting", "named"),
+    [
+        (["run"], "HTTP_PORT", "HTTP_PORT"),
+        (["run"], "SIMULATOR_PORT", "SIMULATOR_PORT"),
+        (["simulate"], "SIMULATOR_PORT", "SIMULATOR_PORT"),
+        (["simulate", "--port", "{port}"], "", "--port"),
+        (["work", "--health-port", "{port}"], "", "--health-port"),
+    ],
+)
+def test_a_taken_port_ends_the_start_and_is_named(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, command: list[str], setting: str, named: str
+) -> None:
+    if command[0] == "work":
+        monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "77:token")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        if setting:
+            monkeypatch.setenv(setting, port)
+        ran = console(*(word.format(port=port) for word in command))
+    assert (ran.status, ran.err) == (
+        2,
+        f"{named}: port {port} on 127.0.0.1 is in use by another program\n",
+    )
+
+
+def _check(document: Any, name: str) -> Any:
+    return next(check for check in document["checks"] if check["name"] == name)
+
+
+async def _flush(data_dir: Path) -> None:
+    async with open_valkey(data_dir) as url, open_redis(url) as redis:
+        await redis.call("FLUSHALL")
+
+
+async def _keys(data_dir: Path) -> int:
+    async with open_valkey(data_dir) as url, open_redis(url) as redis:
+        return int(await redis.call("DBSIZE"))
+
+
+async def _evict(url: str) -> None:
+    async with open_redis(url) as redis:
+        await redis.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")

@@ -1,0 +1,122 @@
+"""The console as a process of its own: what it imports, how it ends, what it prints where."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("pydantic_settings", "structlog", "redis", "qdrant_client", "telegram", "openai", "httpx", "numpy")
+DEADLINE_S = 30.0
+
+
+def start(folder: Path, *command: str, **settings: str) -> "subprocess.Popen[str]":
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "DATA_DIR": str(folder / "data"),
+        **settings,
+    }
+    return subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def run(folder: Path, *command: str, **settings: str) -> tuple[int, str, str]:
+    with start(folder, *command, **settings) as process:
+        out, err = process.communicate(timeout=DEADLINE_S)
+    return process.returncode, out, err
+
+
+def cpu_s() -> float:
+    """What our ended children have used: unlike the clock it does not depend on what else is running."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["history", "--help"], ["queue", "--help"], ["--version"]])
+def test_help_is_there_at_once_for_nothing_heavy_is_imported(tmp_path: Path, arguments: list[str]) -> None:
+    status, out, err = run(tmp_path, "-X", "importtime", "-m", "bot", *arguments)
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in err.splitlines()}
+    assert status == 0
+    assert "mnemogram" in out
+    assert "typer" in imported
+    assert imported.isdisjoint(HEAVY)
+
+
+def test_every_command_of_the_console_is_listed(tmp_path: Path) -> None:
+    _, out, _ = run(tmp_path, "-m", "bot", "--help")
+    names = "run serve work simulate doctor webhook chats history search reset trace queue"
+    assert [name for name in names.split() if f"│ {name} " not in out] == []
+
+
+def test_wrong_settings_end_the_start_with_a_line_each(tmp_path: Path) -> None:
+    before = cpu_s()
+    status, out, err = run(
+        tmp_path,
+        *("-m", "bot", "run"),
+        TELEGRAM_BOT_TOKEN="hunter2",
+        HTTP_PORT="99999",
+        WEBHOOK_URL="http://bot.example",
+    )
+    assert (status, out) == (2, "")
+    assert sorted(line.partition(":")[0] for line in err.splitlines()) == [
+        "HTTP_PORT",
+        "TELEGRAM_BOT_TOKEN",
+        "WEBHOOK_URL",
+    ]
+    assert "Traceback" not in err
+    assert "hunter2" not in err
+    assert cpu_s() - before < 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"DATA_DIR": "a-file/data"}, {"AGENTS_FILE": "nowhere.toml"}, {"HTTP_HOST": "192.0.2.1"}],
+)
+def test_settings_that_only_fail_in_use_end_the_start_as_quickly(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
+    (tmp_path / "a-file").write_text("where a folder should be")
+    before = cpu_s()
+    status, out, err = run(tmp_path, "-m", "bot", "run", **settings)
+    assert (status, out) == (2, "")
+    assert [line.partition(":")[0] for line in err.splitlines()] == list(settings)
+    assert cpu_s() - before < 2
+
+
+def test_wrong_use_is_status_2_and_names_the_mistake(tmp_path: Path) -> None:
+    status, out, err = run(tmp_path, "-m", "bot", "history", "Anna")
+    assert (status, out) == (2, "")
+    assert "'Anna' is not a chat" in err
+
+
+def test_the_simulator_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with start(tmp_path, "-m", "bot", "simulate", "--port", str(port)) as process:
+        patience = Timer(DEADLINE_S, process.kill)
+        patience.start()
+        try:
+            assert process.stderr is not None
+            assert any(f"http://127.0.0.1:{port}" in line for line in process.stderr)
+            socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S).close()
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate()
+        finally:
+            process.kill()
+            patience.cancel()
+    assert (process.returncode, out) == (0, "")
+    assert "Traceback" not in err

@@ -1,0 +1,204 @@
+"""The door of the inbox: each update is taken in once, into its chat's line, or said why not."""
+
+import asyncio
+
+from bot.inbox.facts import Arrival
+from bot.inbox.inspection import InboxInspection
+from memory import keys
+from memory.redis_client import RedisClient
+from tests.contract.inbox_kit import NOW, open_inbox
+from tests.messages import a_ref
+from tests.redis_values import all_values
+
+
+async def test_an_accepted_update_waits_in_its_chats_line_and_wakes_it_once(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    outcomes = [await box.accept(update) for update in (1, 2)]
+
+    assert outcomes == ["accepted", "accepted"]
+    assert await box.waiting() == [1, 2]
+    assert await redis.call("XLEN", keys.ready_key(0)) == 1
+    assert await box.record_of(1) == {
+        "state": "pending",
+        "context": a_ref().context_id,
+        "received_at": str(NOW),
+        "payload": "p1",
+    }
+
+
+async def test_updates_that_come_out_of_order_wait_in_order(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    for update in (9, 7, 8):
+        await box.accept(update)
+
+    assert await box.waiting() == [7, 8, 9]
+
+
+async def test_the_largest_update_ids_keep_their_order_and_their_digits(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    largest = (1 << 53) - 1
+
+    await box.accept(largest)
+    await box.accept(largest - 1)
+
+    assert await box.waiting() == [largest - 1, largest]
+
+
+async def test_a_duplicate_changes_nothing_but_its_count(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    before = await all_values(redis)
+
+    assert await box.accept(1) == "duplicate"
+
+    after = await all_values(redis)
+    assert after.pop(keys.update_key(0, 1)) == before.pop(keys.update_key(0, 1)) | {"redelivered": "1"}
+    assert after == before
+
+
+async def test_a_duplicate_is_told_after_the_disk_has_what_the_first_try_wrote(redis: RedisClient) -> None:
+    """WAITAOF waits for the last write of its own connection: without one it confirms what it has not seen."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    before = await redis.call("INFO", "replication")
+
+    await box.accept(1)
+
+    after = await redis.call("INFO", "replication")
+    assert after["master_repl_offset"] > before["master_repl_offset"]
+
+
+async def test_a_finished_update_that_comes_again_is_a_duplicate_and_still_expires(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.commit(await box.claim_one(), 1)
+
+    assert await box.accept(1) == "duplicate"
+
+    assert await box.waiting() == []
+    assert 0 < await box.ttl_of(keys.update_key(0, 1)) <= keys.TERMINAL_UPDATE_TTL_S
+
+
+async def test_the_same_update_at_the_same_instant_is_accepted_once(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    outcomes = await asyncio.gather(*(box.accept(1) for _ in range(10)))
+
+    assert sorted(outcomes) == ["accepted", *["duplicate"] * 9]
+
+
+async def test_a_full_box_takes_no_more_and_stores_nothing_of_it(redis: RedisClient) -> None:
+    box = await open_inbox(redis, box_limit=2)
+    await box.accept(1)
+    await box.accept(2)
+    before = await all_values(redis)
+
+    assert await box.accept(3) == "full"
+
+    assert await all_values(redis) == before
+    assert await box.accept(4, chat=2) == "accepted"
+
+
+async def test_a_full_box_takes_the_same_update_once_there_is_room(redis: RedisClient) -> None:
+    box = await open_inbox(redis, box_limit=1)
+    await box.accept(1)
+    await box.accept(2)
+    await box.commit(await box.claim_one(), 1)
+
+    assert await box.accept(2) == "accepted"
+
+
+async def test_an_ignored_update_is_noted_with_its_reason_and_nothing_else(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    assert await box.accept(1, mode="ignored") == "ignored"
+
+    assert await box.state_of(1) == ("ignored", "not_addressed")
+    assert "payload" not in await box.record_of(1)
+    assert 0 < await box.ttl_of(keys.update_key(0, 1)) <= keys.TERMINAL_UPDATE_TTL_S
+    assert await box.claim() == []
+
+
+async def test_a_stop_overtakes_the_turn_that_it_stops(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    after = await box.inbox.last_stop(0)
+
+    assert await box.accept(2, mode="stop") == "control"
+
+    assert (await box.take(claim)).stopped_before == 2
+    assert (await box.inbox.stops(0, after=after, wait_ms=1))[1] == [(a_ref().context_id, 2)]
+    assert await box.state_of(2) == ("answered", "stop")
+    assert await box.waiting() == [1]
+    assert 0 < await box.ttl_of(keys.stop_key(a_ref())) <= keys.STOP_TTL_S
+
+
+async def test_a_stop_with_nothing_running_waits_in_line_to_be_answered(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    assert await box.accept(1, mode="stop") == "accepted"
+
+    assert await box.waiting() == [1]
+    assert await redis.call("EXISTS", keys.stop_key(a_ref())) == 0
+
+
+async def test_stops_are_read_on_from_where_reading_ended(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for chat in (1, 2):
+        await box.accept(chat, chat=chat)
+    after = await box.inbox.last_stop(0)
+    await box.accept(11, chat=1, mode="stop")
+    after, first = await box.inbox.stops(0, after=after, wait_ms=1)
+    await box.accept(12, chat=2, mode="stop")
+
+    after, second = await box.inbox.stops(0, after=after, wait_ms=1)
+
+    assert [first, second] == [[(a_ref(1).context_id, 11)], [(a_ref(2).context_id, 12)]]
+    assert (await box.inbox.stops(0, after=after, wait_ms=1))[1] == []
+
+
+async def test_what_was_accepted_before_the_first_worker_came_is_claimed(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await redis.call("XGROUP", "DESTROY", keys.ready_key(0), "workers")
+    await box.accept(1)
+
+    await box.inbox.open()
+
+    assert (await box.claim_one()).ref == a_ref()
+
+
+async def test_a_group_that_is_lost_while_we_run_is_made_again(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await redis.call("FLUSHALL")
+    await box.accept(1)
+
+    assert await box.claim() == []
+    assert (await box.claim_one()).ref == a_ref()
+
+
+async def test_depth_tells_how_many_contexts_wait_and_for_how_long(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    assert await box.inbox.depth(0) == (0, 0.0)
+    await box.accept(1, chat=1)
+    await box.accept(2, chat=2)
+
+    depth, age = await box.inbox.depth(0)
+
+    oldest_at = int((await redis.call("XRANGE", keys.ready_key(0), "-", "+"))[0][0].split("-")[0]) / 1000
+    assert depth == 2
+    assert age == max(0.0, NOW - oldest_at)
+
+
+async def test_an_update_of_no_chat_is_noted_too(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    nowhere = keys.ContextRef(context_id="none", partition=0)
+
+    outcome = await box.inbox.accept(Arrival(update_id=1, ref=nowhere, mode="ignored", reason="unused_kind"))
+
+    assert outcome == "ignored"
+    found = await InboxInspection(redis, partitions=1, clock=lambda: NOW).find(1)
+    assert found is not None
+    assert (found.state, found.reason) == ("ignored", "unused_kind")

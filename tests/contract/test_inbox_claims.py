@@ -1,0 +1,287 @@
+"""The workers' side of the inbox: one holder for a context at a time, taken over only from the dead."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from bot.errors import Fenced
+from bot.inbox.facts import Claim
+from bot.inbox.inspection import InboxInspection
+from bot.turn.turn_store import ATTEMPTS_AT_MOST
+from memory import keys
+from memory.redis_client import RedisClient
+from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
+from tests.messages import a_message, a_ref
+from tests.redis_values import all_values
+
+
+async def test_a_context_is_claimed_by_one_of_two_workers(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+
+    assert [len(await box.claim(worker)) for worker in ("anna", "bert")] == [1, 0]
+
+
+async def test_two_contexts_are_worked_on_at_the_same_time(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1, chat=1)
+    await box.accept(2, chat=2)
+
+    claims = [await box.claim_one(worker) for worker in ("anna", "bert")]
+
+    assert [claim.ref for claim in claims] == [a_ref(1), a_ref(2)]
+
+
+async def test_what_comes_while_a_context_is_held_waits_for_its_holder(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.accept(2)
+
+    assert await box.claim("bert") == []
+    await box.commit(claim, 1)
+    assert await box.inbox.settle(claim) is True
+    assert [update.update_id for update in (await box.take(claim)).updates] == [2]
+
+
+async def test_a_context_with_nothing_left_rests_and_wakes_with_the_next_update(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1)
+
+    assert await box.inbox.settle(claim) is False
+
+    assert await redis.call("EXISTS", keys.active_key(0)) == 0
+    assert await redis.call("XLEN", keys.ready_key(0)) == 0
+    await box.accept(2)
+    assert (await box.claim_one("bert")).ref == a_ref()
+
+
+async def test_updates_are_taken_oldest_first_and_not_without_bound(redis: RedisClient) -> None:
+    box = await open_inbox(redis, box_limit=100)
+    for update in range(30, 0, -1):
+        await box.accept(update)
+
+    todo = await box.take(await box.claim_one())
+
+    assert [update.update_id for update in todo.updates] == list(range(1, 21))
+    assert todo.updates[0].payload == "p1"
+
+
+async def test_a_context_whose_holder_is_silent_is_taken_over(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    silent = await box.claim_one("anna")
+
+    (taken,) = await box.sweep("bert")
+
+    assert (taken.ref, taken.entry) == (silent.ref, silent.entry)
+    assert taken.fence != silent.fence
+    assert [update.update_id for update in (await box.take(taken)).updates] == [1]
+
+
+async def test_a_context_whose_holder_lives_is_left_alone(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one("anna")
+
+    assert await box.sweep("bert", idle_ms=60_000) == []
+    await box.inbox.keep(claim)
+
+
+async def test_a_sign_of_life_postpones_the_takeover(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one("anna")
+    await redis.call(  # as if nothing had been heard for a minute
+        "XCLAIM",
+        *(keys.ready_key(0), "workers", "anna", 0, claim.entry, "IDLE", 60_000, "JUSTID"),
+    )
+
+    await box.inbox.keep(claim)
+
+    assert await box.sweep("bert", idle_ms=30_000) == []
+
+
+async def test_a_sign_of_life_after_the_takeover_steals_nothing_back(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    slept = await box.claim_one("anna")
+    (taken,) = await box.sweep("bert")
+
+    with pytest.raises(Fenced):
+        await box.inbox.keep(slept)
+
+    await box.inbox.keep(taken)
+    assert (await box.take(taken)).updates
+
+
+async def test_a_worker_that_takes_its_own_context_over_fences_what_it_did_before(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    slept = await box.claim_one("anna")
+    (taken,) = await box.sweep("anna")
+
+    with pytest.raises(Fenced):
+        await box.take(slept)
+    assert (await box.take(taken)).updates
+
+
+Write = Callable[[Inbox, Claim], Awaitable[object]]
+
+WRITES: dict[str, Write] = {
+    "take": lambda box, claim: box.take(claim),
+    "record": lambda box, claim: box.record(claim, "model:1"),
+    "commit": lambda box, claim: box.commit(claim, 1, messages=[a_message()], parts=some_parts("hi")),
+    "count a send": lambda box, claim: box.turns.count_send(claim, some_parts("hi", update_id=0)[0], 1),
+    "sent": lambda box, claim: box.turns.sent(claim, some_parts("hi", update_id=0)[0], epoch=0),
+    "reset": lambda box, claim: box.turns.reset(claim.ref, answering=(claim, 1)),
+    "settle": lambda box, claim: box.inbox.settle(claim),
+    "rotate": lambda box, claim: box.inbox.settle(claim, rotate=True, handed_back=1),
+    "keep": lambda box, claim: box.inbox.keep(claim),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+async def test_a_worker_that_slept_past_its_lease_writes_nothing(redis: RedisClient, write: Write) -> None:
+    box = await open_inbox(redis)
+    await box.accept(0)
+    await box.accept(1)
+    slept = await box.claim_one("anna")
+    await box.commit(slept, 0, messages=[a_message("earlier")], parts=some_parts("hi", update_id=0))
+    await box.record(slept, "model:0")
+    await box.sweep("bert")
+    before = await all_values(redis)
+
+    with pytest.raises(Fenced):
+        await write(box, slept)
+
+    assert await all_values(redis) == before
+
+
+async def test_the_idle_are_found_behind_many_that_are_worked_on(redis: RedisClient) -> None:
+    """XAUTOCLAIM looks at ten times its COUNT entries in one call."""
+    box = await open_inbox(redis)
+    for chat in range(1, 101):
+        await box.accept(chat, chat=chat)
+    held = await box.claim("anna", count=99)
+    (dead,) = await box.claim("bert")
+    await redis.call(
+        "XCLAIM", keys.ready_key(0), "workers", "bert", 0, dead.entry, "IDLE", 60_000, "JUSTID"
+    )
+
+    taken = await box.sweep("carl", idle_ms=30_000, count=2)
+
+    assert len(held) == 99
+    assert [claim.ref for claim in taken] == [dead.ref]
+
+
+async def test_a_sweep_takes_no_more_than_it_was_asked_to(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for chat in range(1, 6):
+        await box.accept(chat, chat=chat)
+    await box.claim("anna", count=5)
+
+    assert len(await box.sweep("bert", count=3)) == 3
+
+
+async def test_a_context_sent_to_the_end_of_the_line_lets_the_others_go_first(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for update, chat in ((1, 1), (2, 1), (3, 2)):
+        await box.accept(update, chat=chat)
+    claim = await box.claim_one()
+    await box.commit(claim, 1)
+
+    assert await box.inbox.settle(claim, rotate=True) is False
+
+    assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
+
+
+async def test_every_take_of_the_first_update_counts_as_an_attempt_and_only_of_the_first(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.accept(2)
+    claim = await box.claim_one()
+
+    await box.take(claim)
+    await box.take(claim)
+
+    assert (await box.record_of(1))["attempts"] == "2"
+    assert "attempts" not in await box.record_of(2)
+
+
+async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_on(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.accept(2)
+    claim = await box.claim_one()
+    for _ in range(ATTEMPTS_AT_MOST):
+        assert (await box.take(claim)).buried == ()
+    await box.record(claim, "model:1")
+
+    todo = await box.take(claim)
+
+    assert [update.update_id for update in todo.buried] == [1]
+    assert [update.update_id for update in todo.updates] == [2]
+    assert todo.journal == {}
+    assert await box.state_of(1) == ("dead", "interrupted too often")
+    assert (await box.record_of(1))["payload"] == "p1"
+    assert await box.ttl_of(keys.update_key(0, 1)) == -1
+
+
+async def test_a_burial_is_no_attempt_of_the_update_behind_it(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.accept(2)
+    claim = await box.claim_one()
+    for _ in range(ATTEMPTS_AT_MOST + 1):
+        await box.take(claim)
+
+    assert "attempts" not in await box.record_of(2)
+    for _ in range(ATTEMPTS_AT_MOST):
+        assert (await box.take(claim)).buried == ()
+    assert [update.update_id for update in (await box.take(claim)).buried] == [2]
+
+
+async def test_a_dead_letter_can_be_taken_up_again(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    for _ in range(ATTEMPTS_AT_MOST + 1):
+        await box.take(claim)
+    await box.inbox.settle(claim)
+
+    assert await InboxInspection(redis, partitions=1, clock=lambda: NOW).retry(1)
+
+    todo = await box.take(await box.claim_one("bert"))
+    assert [(update.update_id, update.payload) for update in todo.updates] == [(1, "p1")]
+
+
+async def test_what_is_handed_back_is_no_attempt(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    for _ in range(2 * ATTEMPTS_AT_MOST):
+        claim = await box.claim_one()
+        assert (await box.take(claim)).buried == ()
+        await box.inbox.settle(claim, rotate=True, handed_back=1)
+
+    assert (await box.record_of(1))["attempts"] == "0"
+
+
+async def test_a_worker_leaves_its_group_but_not_its_unfinished_work(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one("anna")
+    await box.inbox.leave(0, consumer="anna")
+    await box.claim("bert")
+    await box.inbox.leave(0, consumer="bert")
+
+    consumers = await redis.call("XINFO", "CONSUMERS", keys.ready_key(0), "workers")
+    assert [consumer["name"] for consumer in consumers] == ["anna"]
+    (taken,) = await box.sweep("carl")
+    assert taken.ref == claim.ref

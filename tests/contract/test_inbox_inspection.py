@@ -1,0 +1,172 @@
+"""What operators see of the inbox, against the real scripts."""
+
+from dataclasses import dataclass
+
+from bot.inbox.facts import Arrival, Claim
+from bot.inbox.inspection import InboxInspection
+from bot.inbox.redis_inbox import RedisInbox
+from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
+from memory.keys import ContextRef
+from memory.redis_client import RedisClient
+
+PARTITIONS = 2
+ANNA, BEN = ContextRef(context_id="anna", partition=0), ContextRef(context_id="ben", partition=1)
+
+
+@dataclass(slots=True)
+class Clock:
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """The inbox with the side of its workers and the side of its operators."""
+
+    clock: Clock
+    inbox: RedisInbox
+    turns: TurnStore
+    inspection: InboxInspection
+
+    async def accept(self, update_id: int, ref: ContextRef) -> None:
+        payload = '{"text": "a secret"}'
+        arrival = Arrival(update_id=update_id, ref=ref, mode="turn", payload=payload)
+        assert await self.inbox.accept(arrival) == "accepted"
+
+    async def claim(self, ref: ContextRef) -> Claim:
+        claims = await self.inbox.claim(ref.partition, consumer="worker-1", count=1, wait_ms=100)
+        assert [claim.ref for claim in claims] == [ref]
+        return claims[0]
+
+    async def bury(self, update_id: int, ref: ContextRef) -> Claim:
+        await self.accept(update_id, ref)
+        claim = await self.claim(ref)
+        for _ in range(ATTEMPTS_AT_MOST):
+            await self.turns.take(claim, window=0)
+        todo, _ = await self.turns.take(claim, window=0)
+        assert [update.update_id for update in todo.buried] == [update_id]
+        return claim
+
+
+def a_rig(redis: RedisClient) -> Rig:
+    clock = Clock()
+    return Rig(
+        clock=clock,
+        inbox=RedisInbox(redis, partitions=PARTITIONS, box_limit=100, clock=clock),
+        turns=TurnStore(redis, clock=clock),
+        inspection=InboxInspection(redis, partitions=PARTITIONS, clock=clock),
+    )
+
+
+async def test_an_empty_inbox_has_nothing_to_show(redis: RedisClient) -> None:
+    inspection = a_rig(redis).inspection
+    assert (await inspection.waiting(), await inspection.dead_letters()) == ([], [])
+    assert await inspection.find(1) is None
+    assert await inspection.retry(1) is False
+    assert await inspection.drop(1) is False
+
+
+async def test_what_waits_is_counted_per_context_before_any_worker_was_started(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    await rig.accept(1, ANNA)
+    rig.clock.now += 5
+    await rig.accept(2, BEN)
+    await rig.accept(3, ANNA)
+    rig.clock.now += 10
+    waiting = await rig.inspection.waiting()
+    assert [(one.ref, one.updates, one.oldest_s, one.worker) for one in waiting] == [
+        (ANNA, 2, 15.0, ""),
+        (BEN, 1, 10.0, ""),
+    ]
+
+
+async def test_a_context_that_is_worked_on_names_its_worker(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    await rig.inbox.open()
+    await rig.accept(1, BEN)
+    await rig.claim(BEN)
+    assert [one.worker for one in await rig.inspection.waiting()] == ["worker-1"]
+
+
+async def test_an_answer_on_its_way_is_told_apart_from_what_waits(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    await rig.inbox.open()
+    await rig.accept(1, ANNA)
+    await rig.accept(2, ANNA)
+    claim = await rig.claim(ANNA)
+    await rig.turns.commit(claim, Commit(update_ids=[1], epoch=0, parts=["part one", "part two"]))
+    (one,) = await rig.inspection.waiting()
+    assert (one.updates, one.delivering, one.parts) == (1, 1, 2)
+    record = await rig.inspection.find(1)
+    assert record is not None
+    assert (record.state, record.ahead, record.sent) == ("delivering", None, ())
+
+
+async def test_a_record_tells_what_became_of_an_update_in_any_partition(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    await rig.inbox.open()
+    await rig.accept(7, BEN)
+    claim = await rig.claim(BEN)
+    rig.clock.now += 3
+    await rig.turns.commit(claim, Commit(update_ids=[7], epoch=0, parts=["part"]))
+    await rig.turns.sent(claim, "part", epoch=0, telegram_id=555)
+    record = await rig.inspection.find(7)
+    assert record is not None
+    assert (record.ref, record.state, record.received_at, record.finished_at) == (BEN, "answered", 1000, 1003)
+    assert record.sent == (555,)
+    assert "secret" not in repr(record)
+
+
+async def test_an_update_that_waits_knows_how_many_come_first(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    for number in (5, 6, 7):
+        await rig.accept(number, ANNA)
+    record = await rig.inspection.find(7)
+    assert record is not None
+    assert (record.state, record.ahead, record.is_dead_letter) == ("pending", 2, False)
+
+
+async def test_a_dead_letter_is_listed_with_its_reason_and_age(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    await rig.inbox.open()
+    await rig.bury(9, BEN)
+    rig.clock.now += 60
+    (letter,) = await rig.inspection.dead_letters()
+    assert (letter.update_id, letter.ref, letter.reason, letter.age_s) == (
+        9,
+        BEN,
+        "interrupted too often",
+        60.0,
+    )
+    record = await rig.inspection.find(9)
+    assert record is not None
+    assert (record.state, record.is_dead_letter) == ("dead", True)
+
+
+async def test_a_retried_dead_letter_is_worked_on_again_with_fresh_attempts(redis: RedisClient) -> None:
+    rig = a_rig(redis)
+    await rig.inbox.open()
+    await rig.inbox.settle(await rig.bury(9, BEN))
+    assert await rig.inspection.retry(9) is True
+    assert await rig.inspection.dead_letters() == []
+    claim = await rig.claim(BEN)
+    todo, _ = await rig.turns.take(claim, window=0)
+    assert [(update.update_id, update.payload) for update in todo.updates] == [(9, '{"text": "a secret"}')]
+    assert await rig.inspection.retry(9) is False
+
+
+async def test_a_dropped_dead_letter_keeps_its_record_for_a_while_and_nothing_it_said(
+    redis: RedisClient,
+) -> None:
+    rig = a_rig(redis)
+    await rig.inbox.open()
+    await rig.inbox.settle(await rig.bury(9, BEN))
+    assert await rig.inspection.drop(9) is True
+    record = await rig.inspection.find(9)
+    assert record is not None
+    assert (record.state, record.reason, record.is_dead_letter) == ("dead", "dropped by an operator", False)
+    assert await redis.call("HEXISTS", "mnemogram:{m1}:update:9", "payload") == 0
+    assert await redis.call("TTL", "mnemogram:{m1}:update:9") > 0
+    assert (await rig.inspection.waiting(), await rig.inspection.drop(9)) == ([], False)

@@ -1,0 +1,300 @@
+"""What a turn writes: each finished step, one commit, each send; behind the fences of claim and epoch."""
+
+import pytest
+
+from bot.errors import TurnStopped
+from bot.inbox.facts import TerminalState
+from bot.turn.turn_store import Erased, parse_erased
+from memory import keys
+from memory.errors import Forgotten
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from tests.contract.inbox_kit import NOW, open_inbox, some_parts
+from tests.messages import a_message, a_ref, ids, some_messages
+from tests.redis_values import all_values, keys_with
+
+
+async def test_a_take_brings_the_updates_with_the_newest_messages_and_the_epoch(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
+    await box.accept(1)
+    claim = await box.claim_one()
+    trips = redis.round_trips
+
+    todo, snapshot = await box.turns.take(claim, window=2)
+
+    assert redis.round_trips == trips + 1
+    assert [update.update_id for update in todo.updates] == [1]
+    assert ids(list(snapshot.newest)) == ["m1", "m2"]
+    assert (snapshot.epoch, snapshot.count) == (0, 3)
+
+
+async def test_finished_steps_are_there_when_the_turn_is_taken_again(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.record(claim, "model:1", "a")
+    await box.record(claim, "tool:1:0", "b")
+    (taken,) = await box.sweep("bert")
+
+    assert (await box.take(taken)).journal == {"model:1": "a", "tool:1:0": "b"}
+
+
+async def test_a_step_is_not_recorded_for_an_epoch_that_is_over(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.turns.reset(a_ref())
+    before = await all_values(redis)
+
+    with pytest.raises(Forgotten):
+        await box.record(claim, "model:1")
+
+    assert await all_values(redis) == before
+
+
+async def test_a_step_that_a_stop_overtakes_is_recorded_and_ends_the_turn(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.accept(2, mode="stop")
+
+    with pytest.raises(TurnStopped):
+        await box.record(claim, "model:1", "a")
+
+    assert (await box.take(claim)).journal == {"model:1": "a"}
+
+
+async def test_a_stop_older_than_the_turn_does_not_end_it(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(5)
+    claim = await box.claim_one()
+    await box.accept(2, mode="stop")
+
+    await box.turns.record(claim, epoch=0, newest_update=5, fields={"model:1": "a"})
+
+
+async def test_a_commit_does_all_of_it_at_once(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for update in (1, 2, 3):
+        await box.accept(update)
+    claim = await box.claim_one()
+    await box.record(claim, "model:1")
+    parts = some_parts("one", "two", update_id=2)
+    trips = redis.round_trips
+
+    await box.commit(claim, 1, 2, messages=some_messages(2), parts=parts, reason="why")
+
+    assert redis.round_trips == trips + 1
+    snapshot = await RedisHistory(redis).load(a_ref(), limit=10)
+    assert ids(list(snapshot.newest)) == ["m0", "m1"]
+    assert await box.waiting() == [3]
+    assert await box.outbox() == parts
+    assert (await box.take(claim)).journal == {}
+    for update in (1, 2):
+        record = await box.record_of(update)
+        assert record["state"] == "delivering"
+        assert "payload" not in record
+    assert await redis.call("XLEN", keys.work_key(0)) == 2
+
+
+async def test_a_commit_that_is_repeated_changes_nothing(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1, messages=some_messages(2), parts=some_parts("hi"))
+    before = await all_values(redis)
+
+    await box.commit(claim, 1, messages=some_messages(2), parts=some_parts("hi"))
+
+    assert await all_values(redis) == before
+
+
+@pytest.mark.parametrize("state", ["answered", "refused"])
+async def test_a_commit_without_parts_finishes_its_updates(redis: RedisClient, state: TerminalState) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+
+    await box.commit(claim, 1, state=state, reason="why")
+
+    assert await box.state_of(1) == (state, "why")
+    assert (await box.record_of(1))["finished_at"] == str(NOW)
+    assert 0 < await box.ttl_of(keys.update_key(0, 1)) <= keys.TERMINAL_UPDATE_TTL_S
+    assert "payload" not in await box.record_of(1)
+
+
+async def test_a_commit_of_an_epoch_that_is_over_writes_nothing(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.turns.reset(a_ref())
+    await box.accept(2)
+    before = await all_values(redis)
+
+    with pytest.raises(Forgotten):
+        await box.commit(claim, 1, messages=[a_message()], parts=some_parts("hi"), starts_conversation=True)
+
+    assert await all_values(redis) == before
+
+
+async def test_a_commit_begins_a_conversation_after_all_that_was_said(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
+    await box.accept(1)
+
+    await box.commit(await box.claim_one(), 1, starts_conversation=True)
+
+    snapshot = await RedisHistory(redis).load(a_ref(), limit=10)
+    assert (snapshot.conversation_count, snapshot.count) == (0, 3)
+
+
+async def test_an_update_is_finished_by_its_last_part(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    first, second = some_parts("one", "two", of="m1")
+    await box.commit(claim, 1, messages=some_messages(2), parts=[first, second])
+
+    assert await box.turns.sent(claim, first, epoch=0, telegram_id=71, message_id="m1")
+    assert (await box.record_of(1))["state"] == "delivering"
+    assert await box.turns.sent(claim, second, epoch=0, telegram_id=72, message_id="m1")
+
+    record = await box.record_of(1)
+    assert (record["state"], record["sent:71"], record["sent:72"]) == ("answered", str(NOW), str(NOW))
+    assert "ends_as" not in record
+    assert await box.outbox() == []
+    history = RedisHistory(redis)
+    assert [await history.find_by_telegram(a_ref(), number) for number in (71, 72)] == ["m1", "m1"]
+    left = await redis.calls([("EXISTS", keys.sending_key(a_ref())), ("EXISTS", keys.delivering_key(a_ref()))])
+    assert left == [0, 0]
+
+
+async def test_a_part_that_was_sent_is_not_taken_off_twice(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    first, second = some_parts("one", "two")
+    await box.commit(claim, 1, parts=[first, second])
+    await box.turns.sent(claim, first, epoch=0, telegram_id=71)
+
+    assert await box.turns.sent(claim, first, epoch=0, telegram_id=71) is False
+
+    assert await box.outbox() == [second]
+
+
+async def test_what_cannot_be_delivered_ends_its_updates_and_the_whole_outbox(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    first, second = some_parts("one", "two")
+    await box.commit(claim, 1, parts=[first, second])
+
+    await box.turns.sent(claim, first, epoch=0, undeliverable="undeliverable_unreachable")
+
+    assert await box.state_of(1) == ("ignored", "undeliverable_unreachable")
+    assert await box.outbox() == []
+    assert await box.inbox.settle(claim) is False
+
+
+async def test_begun_sends_are_counted_up_and_down(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    (line,) = some_parts("hi")
+    await box.commit(claim, 1, parts=[line])
+    assert (await box.take(claim)).sends_begun == 1
+
+    counts = [await box.turns.count_send(claim, line, change) for change in (1, -1, -1)]
+
+    assert counts == [2, 1, 0]
+
+
+async def test_a_part_that_was_erased_is_not_counted_and_not_sent(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    (line,) = some_parts("hi")
+    await box.commit(claim, 1, parts=[line])
+    await box.turns.reset(a_ref())
+    before = await all_values(redis)
+
+    assert await box.turns.count_send(claim, line, 1) is None
+    assert await box.turns.sent(claim, line, epoch=0, telegram_id=71) is False
+
+    assert await all_values(redis) == before
+
+
+async def test_a_reset_from_outside_leaves_nothing_of_a_turn_in_the_middle(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    said = [a_message("m0", "my secret is quokka"), a_message("m1", "quokka!", role="assistant")]
+    await box.commit(claim, 1, messages=said, parts=some_parts("quokka!"))
+    await box.accept(2)
+    await box.accept(3)
+    await box.record(claim, "model:1", "quokka")
+
+    erased = await box.turns.reset(a_ref())
+
+    assert erased == Erased(epoch=1, messages=2, updates=3)
+    assert await keys_with(redis, "quokka") == []
+    assert [await box.state_of(update) for update in (1, 2, 3)] == [
+        ("forgotten", "the memory of this chat was erased")
+    ] * 3
+    assert await box.waiting() == []
+    assert await box.inbox.settle(claim) is False
+
+
+async def test_a_reset_takes_the_dead_letters_of_its_chat_and_of_no_other(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for chat in (1, 2):
+        await box.accept(chat, chat=chat)
+        claim = await box.claim_one()
+        for _ in range(4):
+            await box.take(claim)
+
+    erased = await box.turns.reset(a_ref(1))
+
+    assert erased.updates == 1
+    assert (await box.state_of(1))[0] == "forgotten"
+    assert (await box.state_of(2))[0] == "dead"
+
+
+async def test_a_reset_that_is_answered_keeps_itself_and_what_came_after_it(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for update in (1, 2, 3):
+        await box.accept(update)
+    claim = await box.claim_one()
+
+    erased = await box.turns.reset(a_ref(), answering=(claim, 2))
+
+    todo = await box.take(claim)
+    assert [update.update_id for update in todo.updates] == [2, 3]
+    assert erased == Erased(epoch=1, messages=0, updates=1)
+    assert parse_erased(todo.journal["reset"]) == erased
+    await box.commit(claim, 2, epoch=1, parts=some_parts("erased", update_id=2, epoch=1))
+
+
+async def test_another_chats_memory_outlives_a_reset(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await RedisHistory(redis).append(a_ref(2), some_messages(2), epoch=0)
+    await box.accept(1, chat=1)
+    await box.accept(2, chat=2)
+
+    await box.turns.reset(a_ref(1))
+
+    assert (await RedisHistory(redis).load(a_ref(2), limit=10)).count == 2
+    assert await box.waiting(chat=2) == [2]
+
+
+async def test_a_person_is_refused_once_in_each_chat_for_a_while(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    first = [
+        await box.turns.note_refusal(a_ref(), chat_id=chat, sender_id=sender)
+        for chat, sender in ((1, 7), (1, 7), (1, 8), (2, 7))
+    ]
+
+    assert first == [True, False, True, True]
+    assert 0 < await box.ttl_of(keys.refused_key(0, 1, 7)) <= keys.REFUSAL_TTL_S

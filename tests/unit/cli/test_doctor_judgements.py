@@ -1,0 +1,92 @@
+"""What the doctor makes of what it finds."""
+
+import asyncio
+import json
+
+import pytest
+
+from bot.cli.checks.examination import Check, run_bounded
+from bot.cli.checks.findings import Finding, fail, ok, print_findings, warn
+from bot.cli.checks.telegram_checks import judge_webhook
+from bot.settings import Settings, load_settings
+from bot.transport.telegram_api import WebhookInfo
+from memory.errors import StoreUnavailable
+
+OURS = "https://bot.example/telegram/webhook"
+NOW = 10_000.0
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "level", "says"),
+    [
+        ("", None, "ok", "updates are polled"),
+        (OURS, OURS, "ok", "pushes to WEBHOOK_URL (bot.example)"),
+        ("", OURS, "warn", "not set yet"),
+        ("https://other.example/secret", OURS, "fail", "updates go to other.example, not to WEBHOOK_URL"),
+        ("https://other.example/secret", None, "fail", "polling gets none of them"),
+    ],
+)
+def test_the_webhook_is_judged_against_the_wanted_one(
+    found: str, wanted: str | None, level: str, says: str
+) -> None:
+    (finding,) = judge_webhook(_info(url=found), wanted=wanted, now=NOW)
+    assert (finding.level, says in finding.says) == (level, True)
+    assert "secret" not in finding.says
+    assert bool(finding.fix) is (level != "ok")
+
+
+def test_a_recent_delivery_error_is_told_and_an_old_one_is_not() -> None:
+    recent = _info(url=OURS, last_error="Wrong response: 502", last_error_at=NOW - 90)
+    old = _info(url=OURS, last_error="Wrong response: 502", last_error_at=NOW - 7200)
+    assert [f.says for f in judge_webhook(recent, wanted=OURS, now=NOW)][1:] == [
+        "Telegram could not deliver 1 min ago: Wrong response: 502"
+    ]
+    assert len(judge_webhook(old, wanted=OURS, now=NOW)) == 1
+
+
+def test_many_waiting_updates_are_told() -> None:
+    findings = judge_webhook(_info(url=OURS, pending_updates=1200), wanted=OURS, now=NOW)
+    assert findings[1].says == "1,200 updates wait at Telegram"
+
+
+async def test_a_check_that_raises_is_a_finding_with_its_fix() -> None:
+    async def broken(_: Settings) -> list[Finding]:
+        raise StoreUnavailable("Redis cannot be reached")
+
+    check = Check(name="store", run=broken, fix="start it")
+    assert await run_bounded(check, load_settings()) == [
+        fail("store", "REDIS_URL: Redis cannot be reached", "start it")
+    ]
+
+
+async def test_a_check_that_does_not_answer_is_ended() -> None:
+    async def endless(_: Settings) -> list[Finding]:
+        await asyncio.Event().wait()
+        return []
+
+    check = Check(name="model", run=endless, fix="look")
+    assert await run_bounded(check, load_settings(), limit_s=0.01) == [
+        fail("model", "no answer within 0.01 s", "look")
+    ]
+
+
+def test_findings_are_printed_with_what_to_do_and_without_secrets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    findings = [ok("data", "fine"), warn("model", "offline", "set a key"), fail("store", "says hunter2")]
+    print_findings(findings, as_json=False, secrets=["hunter2"])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["✓ data  fine", "! model offline", "        → set a key", "✗ store says ***"]
+    print_findings(findings, as_json=True, secrets=["hunter2"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["is_well"] is False
+    assert document["checks"][2] == {"name": "store", "level": "fail", "says": "says ***", "fix": None}
+
+
+def _info(
+    *, url: str, pending_updates: int = 0, last_error: str = "", last_error_at: float | None = None
+) -> WebhookInfo:
+    return WebhookInfo(
+        url=url, pending_updates=pending_updates, last_error=last_error, last_error_at=last_error_at
+    )

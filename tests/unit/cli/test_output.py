@@ -1,0 +1,65 @@
+"""What is printed for people."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.cli.output import age, count, iso, one_line, print_table, printable, utc
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (None, "-"),
+        (0, "0 s"),
+        (59.9, "59 s"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (3600, "1 h 0 min"),
+        (7_500, "2 h 5 min"),
+        (86_400, "1 d 0 h"),
+        (277_200, "3 d 5 h"),
+    ],
+)
+def test_an_age_is_said_in_its_two_largest_units(seconds: float | None, said: str) -> None:
+    assert age(seconds) == said
+
+
+def test_times_are_in_utc() -> None:
+    assert utc(0) == "1970-01-01 00:00"
+    assert iso(1.5) == "1970-01-01T00:00:01.500Z"
+    assert (utc(None), iso(None)) == ("-", None)
+
+
+def test_one_is_one_and_many_are_many() -> None:
+    assert [count(n, "entry", "entries") for n in (0, 1, 2000)] == ["0 entries", "1 entry", "2,000 entries"]
+    assert count(3, "chat") == "3 chats"
+
+
+def test_a_long_text_is_cut_to_one_line() -> None:
+    assert one_line("a\n b\tc", longest=9) == "a b c"
+    assert one_line("abcdefghij", longest=5) == "abcd…"
+
+
+@given(st.text(st.characters(), max_size=50))
+def test_no_text_steers_the_terminal(text: str) -> None:
+    shown = printable(text)
+    assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in shown)
+    assert shown.encode().decode() == shown
+
+
+def test_what_would_steer_the_terminal_is_marked() -> None:
+    assert printable("a\x1b[31mred\u202etxt\ud800\r\nb\tc") == "a\ufffd[31mred\ufffdtxt\ufffd\nb    c"
+
+
+def test_a_table_keeps_to_80_columns_and_takes_texts_as_they_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = "[bold]not markup[/bold] :smile: " + "word " * 40 + "x" * 100
+    print_table([("chat", "right"), ("text", "left")], [("-1001234567890", text)], wide=("text",))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "-1001234567890" in lines[3]
+    assert "[bold]not markup[/bold] :smile:" in lines[3]
+    assert sum(line.count("x") for line in lines[3:]) == 100
