@@ -29,7 +29,7 @@ PAUSE_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """What every command works with. `qdrant_url` and `qdrant_key` are for the doctor; the key is a secret."""
+    """What every command works with."""
 
     redis: RedisClient
     history: RedisHistory
@@ -49,8 +49,8 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
     async with AsyncExitStack() as stack:
         try:
             async with asyncio.TaskGroup() as opening:
-                redis_url = opening.create_task(_redis_url(settings, stack), name="open-redis")
-                qdrant = opening.create_task(_qdrant_place(settings, stack), name="open-qdrant")
+                redis_url = opening.create_task(redis_place(settings, stack), name="open-redis")
+                qdrant = opening.create_task(qdrant_place(settings, stack), name="open-qdrant")
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         redis = await stack.enter_async_context(open_redis(redis_url.result()))
@@ -59,7 +59,7 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
         await _fix_partitions(redis, settings.partitions)
         url, api_key = qdrant.result()
         client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
-        embedder = await _open_embedder(settings, stack)
+        embedder = await open_embedder(settings, stack)
         index = QdrantIndex(client, embedder.identity)
         yield Stores(
             redis=redis,
@@ -71,13 +71,15 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
         )
 
 
-async def _redis_url(settings: Settings, stack: AsyncExitStack) -> str:
+async def redis_place(settings: Settings, stack: AsyncExitStack) -> str:
+    """The URL of the store; an embedded one is kept open by the stack. Raises EmbeddedStoreFailure."""
     if settings.redis_url is not None:
         return settings.redis_url.get_secret_value()
     return await stack.enter_async_context(open_valkey(settings.data_dir))
 
 
-async def _qdrant_place(settings: Settings, stack: AsyncExitStack) -> tuple[str, str | None]:
+async def qdrant_place(settings: Settings, stack: AsyncExitStack) -> tuple[str, str | None]:
+    """The URL and key of the index; an embedded one is kept open by the stack. Raises EmbeddedStoreFailure."""
     if settings.qdrant_url is not None:
         key = settings.qdrant_api_key
         return settings.qdrant_url, key.get_secret_value() if key else None
@@ -85,7 +87,8 @@ async def _qdrant_place(settings: Settings, stack: AsyncExitStack) -> tuple[str,
     return endpoint.url, endpoint.api_key
 
 
-async def _open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
+async def open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
+    """The embedder, closed with the stack. Raises EmbeddingError where a model of unknown size does not answer."""
     if settings.is_embedding_embedded:
         return MiniLMEmbedder()
     key = settings.openai_api_key

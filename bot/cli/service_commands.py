@@ -25,7 +25,7 @@ def run() -> None:
 
 
 def serve() -> None:
-    """Take updates in (webhook, or polling without WEBHOOK_URL); the answers come from `work`."""
+    """Take in what Telegram pushes to the webhook; the answers come from `work`."""
     settings = load()
     _end_if_wrong([*_token_problems(settings, "serve"), *find_early_problems(settings, _http(settings))])
     from bot.app import run_service

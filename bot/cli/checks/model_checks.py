@@ -1,6 +1,7 @@
 """Checks of the agent's file, the model endpoint and the embedder."""
 
 import time
+from contextlib import AsyncExitStack
 
 from bot.agent.agents_file import AgentSpec, load_agent
 from bot.agent.model import PromptMessage
@@ -8,9 +9,8 @@ from bot.agent.openai_model import Patience, open_openai_model
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
 from bot.settings import Settings
+from bot.stores import open_embedder
 from bot.tools import BUILT_IN_TOOLS
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
 
 _WORD = "hello"
 _ONE_TRY = Patience(tries=1, idle_s=7.0)
@@ -54,24 +54,12 @@ async def check_model(settings: Settings) -> list[Finding]:
 async def check_embedder(settings: Settings) -> list[Finding]:
     """Embeds one word. Raises the EmbeddingError kinds."""
     began = time.monotonic()
-    if settings.is_embedding_embedded:
-        embedder = MiniLMEmbedder()
+    async with AsyncExitStack() as stack:
+        embedder = await open_embedder(settings, stack)
         await embedder.embed([_WORD])
-        return [ok("embedder", f"{_space(embedder.identity.model, embedder.identity.dimension)}, embedded")]
-    key = settings.openai_api_key
-    remote = await open_openai_embedder(
-        EmbeddingEndpoint(
-            model=settings.openai_embedding_model,
-            api_key=key.get_secret_value() if key else None,
-            base_url=settings.openai_base_url,
-        )
-    )
-    try:
-        await remote.embed([_WORD])
-    finally:
-        await remote.close()
-    space = _space(remote.identity.model, remote.identity.dimension)
-    return [ok("embedder", f"{space}, answers in {time.monotonic() - began:.1f} s")]
+    space = _space(embedder.identity.model, embedder.identity.dimension)
+    how = "embedded" if settings.is_embedding_embedded else f"answers in {time.monotonic() - began:.1f} s"
+    return [ok("embedder", f"{space}, {how}")]
 
 
 def _agent(settings: Settings) -> AgentSpec:

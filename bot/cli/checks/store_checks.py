@@ -4,10 +4,9 @@ from contextlib import AsyncExitStack
 
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.settings import Settings
+from bot.stores import qdrant_place, redis_place
 from memory import keys
 from memory.durability import StoreDurability, check_store
-from memory.embedded.index_server import open_index_server
-from memory.embedded.valkey import open_valkey
 from memory.embedding import EmbeddingSpace
 from memory.qdrant_index import QdrantIndex, open_qdrant
 from memory.redis_client import RedisClient, open_redis
@@ -20,11 +19,7 @@ async def check_redis(settings: Settings) -> list[Finding]:
     """Reachable, keeps what it acknowledges, and was begun with these PARTITIONS. Changes nothing in it."""
     is_external = settings.redis_url is not None
     async with AsyncExitStack() as stack:
-        url = (
-            settings.redis_url.get_secret_value()
-            if settings.redis_url is not None
-            else await stack.enter_async_context(open_valkey(settings.data_dir))
-        )
+        url = await redis_place(settings, stack)
         redis = await stack.enter_async_context(open_redis(url, max_connections=4))
         durability = await check_store(redis, is_external=is_external)
         partitions = await _check_partitions(redis, settings)
@@ -34,12 +29,7 @@ async def check_redis(settings: Settings) -> list[Finding]:
 async def check_index(settings: Settings) -> list[Finding]:
     """Reachable, and takes our key."""
     async with AsyncExitStack() as stack:
-        if settings.qdrant_url is not None:
-            key = settings.qdrant_api_key
-            url, api_key = settings.qdrant_url, key.get_secret_value() if key else None
-        else:
-            endpoint = await stack.enter_async_context(open_index_server(settings.data_dir))
-            url, api_key = endpoint.url, endpoint.api_key
+        url, api_key = await qdrant_place(settings, stack)
         client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
         await QdrantIndex(client, _ANY_SPACE).count("doctor")
     where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
