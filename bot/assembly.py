@@ -13,6 +13,7 @@ from bot.inbox.worker import Worker
 from bot.settings import Settings
 from bot.stores import Stores
 from bot.transport.gating import Access, BotIdentity
+from bot.transport.ingest import telegram_ref
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.delivery import Delivery
 from bot.turn.resetting import Resetting
@@ -89,9 +90,6 @@ def build_services(
     """What a turn works with."""
     turn_store = TurnStore(stores.redis, clock=clock)
 
-    async def register(ref: ContextRef, keys: dict[str, object], title: str) -> None:
-        await contexts.get_or_create(stores.redis, ref, context_keys=keys, title=title, now=clock())
-
     async def chat_contexts(chat_id: int) -> list[ContextRef]:
         return await find_chat(stores, bot_id=outside.bot.id, chat_id=chat_id)
 
@@ -120,7 +118,6 @@ def build_services(
         ),
         clock=clock,
         is_offline=settings.is_offline,
-        register=register,
         chat_contexts=chat_contexts,
         statistics=statistics,
     )
@@ -139,10 +136,12 @@ def build_worker(settings: Settings, inbox: RedisInbox, services: TurnServices, 
 
 
 async def find_chat(stores: Stores, *, bot_id: int, chat_id: int) -> list[ContextRef]:
-    """Every registered context of a chat: its own and those of its topics."""
+    """Every context of a chat: its own, registered or not (its first message may still wait), and its topics'."""
     known = await contexts.list_contexts(stores.redis, range(stores.partitions))
-    return [
+    own = telegram_ref(bot_id, chat_id, None, partitions=stores.partitions)
+    registered = [
         context.ref
         for context in known
         if context.keys.get("bot_id") == bot_id and context.keys.get("chat_id") == chat_id
     ]
+    return list(dict.fromkeys([own, *registered]))

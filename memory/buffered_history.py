@@ -25,6 +25,15 @@ class BufferedHistory:
         self._snapshot = snapshot
         self._next_sequence = snapshot.next_sequence
 
+    @property
+    def epoch(self) -> int:
+        """The context's epoch, as this turn knows it; it rises when the turn itself erases the history."""
+        return self._snapshot.epoch
+
+    async def restore(self, messages: Sequence[Message]) -> None:
+        """Append what a turn that was interrupted had pending; what is pending already stays as it is."""
+        await self.append(self._ref, messages, epoch=self.epoch)
+
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore; without a round trip unless more is wanted than was preloaded."""
         self._check(ref)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
-from memory.forgetting import ErasureReceipt, delete_provably, prove_erased
+from memory.forgetting import ErasureReceipt, count_vectors, delete_provably, prove_erased
 from memory.history_paging import newest_first, oldest_first
 from memory.history_store import HistoryStore
 from memory.keys import ContextRef
@@ -135,9 +135,12 @@ class ChatHistory:
 
         A new epoch begins: this history goes on in it, while other work that began before is Forgotten.
         """
+        vectors = await count_vectors(self._ref, self._recall)
         erased = await self._store.erase(self._ref)
         self._epoch = erased.epoch
-        return await prove_erased(self._ref, erased, store=self._store, recall=self._recall)
+        return await prove_erased(
+            self._ref, erased, store=self._store, recall=self._recall, vectors_before=vectors
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,11 @@ def parse_registered(ref: ContextRef, reply: tuple[int, str]) -> Context:
     return _parse(ref, reply[1])
 
 
+def dump_entry(context_keys: Mapping[str, Any], *, title: str, created_at: float) -> str:
+    """A context's entry in the registry, as one line of ASCII JSON."""
+    return json.dumps({"keys": dict(context_keys), "title": title, "created_at": created_at}, sort_keys=True)
+
+
 async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[Context]:
     """Every registered context of these partitions, the oldest first."""
     found: list[Context] = []
@@ -63,11 +68,11 @@ async def forget(redis: RedisClient, ref: ContextRef) -> bool:
 
 
 def _register_call(context: Context, *, replaced: str) -> ScriptCall:
-    entry = {"keys": dict(context.keys), "title": context.title, "created_at": context.created_at}
+    entry = dump_entry(context.keys, title=context.title, created_at=context.created_at)
     return ScriptCall(
         script=load_script("memory.scripts", "register_context"),
         keys=[contexts_key(context.ref.partition)],
-        arguments=[context.ref.context_id, json.dumps(entry, sort_keys=True), replaced],
+        arguments=[context.ref.context_id, entry, replaced],
     )
 
 

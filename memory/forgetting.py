@@ -30,15 +30,27 @@ class ErasureReceipt:
         return self.messages_left == 0 and self.vectors_left == 0
 
 
+async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
+    """How many vectors a context has, for the receipt of an erasure that follows; 0 if nobody can tell."""
+    try:
+        return 0 if recall is None else await recall.count(ref)
+    except RecallUnavailable:
+        return 0
+
+
 async def prove_erased(
     ref: ContextRef,
     erased: Erased,
     *,
     store: HistoryStore,
     recall: Recall | None,
+    vectors_before: int = 0,
     updates_forgotten: int = 0,
 ) -> ErasureReceipt:
-    """After a context's erasure: erase the vectors of its older epochs now, then read both stores back."""
+    """After a context's erasure: erase the vectors of its older epochs now, then read both stores back.
+
+    `vectors_before` were counted before it: an indexer may do the erasure that it queued before we do.
+    """
     vectors = VectorErasure(found=0, left=0)
     vectors_left: int | None = 0
     if recall is not None:
@@ -50,7 +62,7 @@ async def prove_erased(
     snapshot = await store.load(ref, limit=0)
     return ErasureReceipt(
         messages_erased=erased.messages,
-        vectors_erased=vectors.found - vectors.left,
+        vectors_erased=max(vectors_before, vectors.found) - vectors.left if vectors_left is not None else 0,
         messages_left=snapshot.count,
         vectors_left=vectors_left,
         updates_forgotten=updates_forgotten,

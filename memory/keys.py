@@ -15,6 +15,7 @@ PREFIX = "mnemogram"
 TERMINAL_UPDATE_TTL_S = 48 * 3600
 """How long the record of a finished update is kept. Telegram redelivers for 24 h after a message's date."""
 STOP_TTL_S = 3600
+ERASED_TTL_S = 600
 REFUSAL_TTL_S = 30 * 24 * 3600
 
 PERMANENT = (
@@ -149,6 +150,11 @@ def update_prefix(partition: int) -> str:
 def stop_key(ref: ContextRef) -> str:
     """STRING: the highest update id that a /stop has ended; STOP_TTL_S."""
     return partition_key(ref.partition, f"stop:{ref.context_id}")
+
+
+def erased_key(partition: int, token: str) -> str:
+    """STRING: what one call of a reset erased, for its repetition after a lost reply; ERASED_TTL_S."""
+    return partition_key(partition, f"erased:{token}")
 
 
 def active_key(partition: int) -> str:

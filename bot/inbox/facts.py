@@ -50,13 +50,16 @@ class PendingUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
-    """What a claimed context has to do, oldest first. Parts of the outbox come before new updates."""
+    """What a claimed context has to do, oldest first. Parts of the outbox come before new updates.
+
+    `stopped_before`: what came before this update id was stopped by its reader.
+    """
 
     updates: tuple[PendingUpdate, ...]
     journal: dict[str, str]
     parts: tuple[str, ...]
     sends_begun: int
-    stopped_before: int
+    stopped_before: int | None
     buried: tuple[PendingUpdate, ...]
 
 

@@ -19,6 +19,8 @@ CLAIM_WAIT_MS = 1_000
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 """Between two tries while the store does not answer."""
+GRACE_S = 12.0
+"""What runs at a stop may go on for so long. With the last read, the handing back and the end of HTTP: 20 s."""
 
 Work = Callable[[Claim], Awaitable[None]]
 """Does what there is to do for a claimed context, and settles it. Cancelled when the claim is lost."""
@@ -55,7 +57,7 @@ class Worker:
         self._lease_s = lease_s
         self._busy: set[asyncio.Task[None]] = set()
 
-    async def run(self, stopping: asyncio.Event, *, grace_s: float = 15) -> None:
+    async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
         """Work until `stopping`; then claim nothing more, give what runs `grace_s` seconds, cancel the rest.
 
         Cancelled work hands its context back by itself. Store failures are waited out, not raised.

@@ -113,7 +113,9 @@ def _admit_button(update: ParsedUpdate, access: Access) -> Admission:
         return _ignored("unused_kind")
     if not access.permits(message.chat_id, callback.sender_id):
         return _ignored("not_allowed")
-    return Admission(action="stop", reason="stop_button")
+    # The command answers where there is nothing to stop any more.
+    stop = Command(name=STOP, argument="", mention="")
+    return Admission(action="stop", reason="stop_button", command=stop)
 
 
 def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: BotIdentity) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from bot.errors import TelegramFailure
+from bot.errors import TelegramFailure, TelegramUnavailable
 from bot.transport.ingest import Ingest
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
@@ -37,7 +37,7 @@ class Polling:
         self._pause = pause
 
     async def run(self) -> None:
-        """Poll until cancelled. Failures of Telegram or the store are waited out, up to 30 s at a time."""
+        """Poll until cancelled. Failures of Telegram or the store are waited out, up to 30 s at a time or as asked."""
         offset: int | None = None
         pause = FIRST_PAUSE_S
         while True:
@@ -49,8 +49,9 @@ class Polling:
                     offset = int(update["update_id"]) + 1
                 pause = FIRST_PAUSE_S
             except (TelegramFailure, StoreUnavailable, StoreFull, CommandRefused) as error:
-                log.warning("polling_failed", error=str(error), retry_in_s=pause)
-                await self._pause(pause)
+                asked = error.retry_after if isinstance(error, TelegramUnavailable) else None
+                log.warning("polling_failed", error=str(error), retry_in_s=asked or pause)
+                await self._pause(asked or pause)
                 pause = min(LONGEST_PAUSE_S, pause * 2)
 
     async def _store(self, update: Mapping[str, Any]) -> None:

@@ -1,16 +1,18 @@
 """The one door to python-telegram-bot: the Bot API calls that we make, with our words for their failures."""
 
+import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+from urllib.parse import urlencode
 
 import httpx
 import telegram
 from telegram import error as tg
-from telegram.request import HTTPXRequest
+from telegram.request import BaseRequest, HTTPXRequest
 
 from bot.errors import (
     ChatMigrated,
@@ -47,8 +49,9 @@ class WebhookInfo:
 class TelegramApi:
     """The Bot API. Every method raises the TelegramFailure errors, whose texts carry neither token nor URL."""
 
-    def __init__(self, bot: telegram.Bot) -> None:
+    def __init__(self, bot: telegram.Bot, *, polls: BaseRequest) -> None:
         self._bot = bot
+        self._polls = polls
 
     async def get_me(self) -> BotIdentity:
         """Who we are."""
@@ -123,16 +126,15 @@ class TelegramApi:
         )
 
     async def get_updates(self, *, offset: int | None) -> list[Mapping[str, Any]]:
-        """The next raw updates, waiting up to POLL_S. An `offset` confirms every update before it."""
-        updates = await _in_our_words(
-            self._bot.get_updates(
-                offset=offset,
-                timeout=POLL_S,
-                allowed_updates=list(ALLOWED_UPDATES),
-                read_timeout=POLL_S + 10,
-            )
-        )
-        return [update.to_dict() for update in updates]
+        """The next updates, waiting up to POLL_S. An `offset` confirms every update before it.
+
+        They are as Telegram sent them, as the webhook gets them too: the library's own classes add fields, and
+        one update that they cannot read would end the polling.
+        """
+        asked = {"timeout": POLL_S, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
+        query = urlencode(asked if offset is None else {**asked, "offset": offset})
+        polled = self._polls.post(f"{self._bot.base_url}/getUpdates?{query}", read_timeout=POLL_S + 10)
+        return cast("list[Mapping[str, Any]]", await _in_our_words(polled))
 
 
 @asynccontextmanager
@@ -151,7 +153,7 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
     bot = telegram.Bot(token, base_url=f"{api_url}/bot", request=calls, get_updates_request=polls)
     # Bot.initialize() would ask getMe and fail the start when Telegram is down: only the clients are opened.
     async with calls, polls:
-        yield TelegramApi(bot)
+        yield TelegramApi(bot, polls=polls)
 
 
 def _fields(entity: Entity) -> dict[str, Any]:
@@ -188,5 +190,7 @@ def _translated(error: tg.TelegramError) -> TelegramFailure:
             return SendUnknown(name)
         case tg.TimedOut():
             return TelegramUnavailable("no free connection")
-        case _:
+        case tg.NetworkError():
             return TelegramUnavailable("the Bot API failed")
+        case _:  # an answer of success that cannot be read
+            return SendUnknown("the answer cannot be read")

@@ -14,8 +14,8 @@ from bot.errors import (
 from memory.forgetting import ErasureReceipt
 
 OFFLINE_NOTICE = (
-    "I am running with the offline model: a small stand-in for a real language model, for trying things out. "
-    "I can repeat what you told me and use simple tools; for real answers set OPENAI_API_KEY."
+    "I run on the offline model, a small stand-in for a language model: "
+    "I can repeat what you told me and use simple tools. For real answers set OPENAI_API_KEY."
 )
 
 COMMANDS_MENU = (
@@ -27,7 +27,7 @@ COMMANDS_MENU = (
 )
 
 HELP = """\
-I remember what is said to me in this chat, and nothing of it leaves this chat.
+I remember what is said to me in this chat, and use it in no other.
 
 /new — start a new conversation; what was said before stays searchable
 /memory — what I keep of this chat
@@ -53,6 +53,9 @@ CANNOT_CHECK = (
     "I could not check with Telegram who administers this group, so nothing was changed. Please try again."
 )
 UNKNOWN_CHAT_ID = "A chat is named by its number, such as /reset -1001234. Nothing was changed."
+NOTHING_TO_SHOW = (
+    "The language model's answer has nothing in it that can be shown. Please put it another way."
+)
 RECALL_UNREACHABLE = "not known: the index does not answer now"
 
 _FAILURES: dict[type[TellUser], str] = {
@@ -89,11 +92,6 @@ def unknown_command_text(name: str) -> str:
     return f"I do not know the command /{name}. /help lists those that I know."
 
 
-def nothing_kept_text(chat_id: int) -> str:
-    """For a reset of a chat that we know nothing of."""
-    return f"There is nothing in memory of chat {chat_id}. Nothing was changed."
-
-
 def memory_text(*, messages: int, in_conversation: int, searchable: str, since: datetime | None) -> str:
     """What is kept of a chat."""
     if since is None:
@@ -109,7 +107,7 @@ def receipt_text(receipt: ErasureReceipt, *, what: str) -> str:
     """The receipt of a reset, with what reading back found."""
     vectors = "not known" if receipt.vectors_left is None else str(receipt.vectors_left)
     return (
-        f"The memory of {what} is erased.\n\n"
+        f"I have erased the memory of {what}.\n\n"
         f"Erased: {_count(receipt.messages_erased, 'message')}, "
         f"{_count(receipt.vectors_erased, 'search entry', 'search entries')}, "
         f"{_count(receipt.updates_forgotten, 'waiting update')}.\n"

@@ -45,7 +45,10 @@ class Webhook:
         update = _parse(body)
         if update is None:
             return _refused(400, "not a JSON object with an integer update_id")
-        return await self._take_in(update)
+        try:
+            return await self._take_in(update)
+        except RecursionError:
+            return _refused(400, "nested too deeply")
 
     async def _take_in(self, update: Mapping[str, Any]) -> Response:
         ingest = self._ingest()

@@ -28,21 +28,24 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a turn says, and what it remembers of it. `message_id` is empty for a text that is not remembered."""
+    """What a turn says. `message_id` is empty for a text that is not remembered."""
 
     text: str
-    messages: Sequence[Message]
     message_id: str = ""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The batch to answer, with the claim that it is answered under and what was loaded with it."""
+    """The batch to answer, with the claim that it is answered under and what was loaded with it.
+
+    What the turn is to remember gathers in the `history`, for its commit.
+    """
 
     claim: Claim
     batch: Sequence[WaitingUpdate]
     snapshot: HistorySnapshot
+    history: BufferedHistory
     journal: TurnJournal
     to: Destination
     is_stopped: bool
@@ -58,23 +61,23 @@ async def answer(services: TurnServices, question: Question) -> Answer:
 
     Raises Fenced and Forgotten from the journal, and the store's errors.
     """
-    buffered = BufferedHistory(services.history, question.claim.ref, question.snapshot)
-    history = _open_history(services, question, buffered)
+    history = _open_history(services, question)
     context = await _context(services, question, history)
+    await question.journal.restore_appended()
     partial = _Partial()
     context.on_text = partial.take
     try:
         async with asyncio.timeout(services.limits.deadline_s), typing(services.chats, question.to):
             text = await _run(services, question, context)
     except TurnStopped:
-        return await _stopped(question, history, buffered, partial.text)
+        return await _stopped(question, history, partial.text)
     except (TellUser, TimeoutError) as failure:
         told = failure if isinstance(failure, TellUser) else DeadlinePassed()
         log.warning("turn_failed", failure=type(told).__name__, reason=str(told))
-        return Answer(text=texts.failure_text(told), messages=buffered.pending, reason=type(told).__name__)
+        return Answer(text=texts.failure_text(told), reason=type(told).__name__)
     reply_id = _reply_id(question)
     await history.append_assistant_message(text, id=reply_id)
-    return Answer(text=text, messages=buffered.pending, message_id=reply_id)
+    return Answer(text=text, message_id=reply_id)
 
 
 class _Partial:
@@ -87,11 +90,11 @@ class _Partial:
         self.text = text
 
 
-def _open_history(services: TurnServices, question: Question, buffered: BufferedHistory) -> ChatHistory:
+def _open_history(services: TurnServices, question: Question) -> ChatHistory:
     return ChatHistory(
         ref=question.claim.ref,
         epoch=question.snapshot.epoch,
-        store=buffered,
+        store=question.history,
         recall=services.recall,
         tokenizer=services.tokenizer,
         clock=services.clock,
@@ -153,17 +156,13 @@ async def _run(services: TurnServices, question: Question, context: AgentContext
     return replies[-1]
 
 
-async def _stopped(
-    question: Question, history: ChatHistory, buffered: BufferedHistory, partial: str
-) -> Answer:
+async def _stopped(question: Question, history: ChatHistory, partial: str) -> Answer:
     """What was written by then is kept, marked as stopped, in the chat and in memory."""
     if not partial.strip():
-        return Answer(text=texts.STOPPED, messages=buffered.pending, reason="stopped")
+        return Answer(text=texts.STOPPED, reason="stopped")
     reply_id = _reply_id(question)
     await history.append_assistant_message(partial, id=reply_id, is_stopped=True)
-    return Answer(
-        text=partial + texts.STOPPED_MARK, messages=buffered.pending, message_id=reply_id, reason="stopped"
-    )
+    return Answer(text=partial + texts.STOPPED_MARK, message_id=reply_id, reason="stopped")
 
 
 def _reply_id(question: Question) -> str:

@@ -11,14 +11,16 @@ from bot.transport.gating import UNREADABLE
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import UNKNOWN, Command
 from bot.turn.journal import TurnJournal
-from bot.turn.resetting import sum_receipts
+from bot.turn.resetting import dump_receipt, parse_receipt, sum_receipts
 from bot.turn.services import TurnServices
 from bot.turn.turn_store import parse_erased
 from memory.errors import RecallUnavailable
+from memory.forgetting import ErasureReceipt
 from memory.history_store import HistorySnapshot
 from memory.keys import ContextRef
 
-_RESET_STEP = "reset"
+_RESET_STEP, _OTHERS_STEP = "reset", "others"
+"""What a /reset has done, in the journal; the first two are written by reset.lua."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,27 +131,40 @@ class Commands:
         except ValueError:
             return CommandReply(text=texts.UNKNOWN_CHAT_ID, epoch=call.snapshot.epoch)
         refs = await self._services.chat_contexts(chat_id)
-        if not refs and await call.journal.finished(_RESET_STEP) is None:
-            return CommandReply(text=texts.nothing_kept_text(chat_id), epoch=call.snapshot.epoch)
-        if chat_id == call.update.message.chat_id:
-            refs = [*refs, call.claim.ref]
         return await self._erase(call, refs, what=f"chat {chat_id}")
 
     async def _erase(self, call: CommandCall, refs: Sequence[ContextRef], *, what: str) -> CommandReply:
-        """Erase the contexts; the one in which this is said comes last, or its own answer would be erased too."""
+        """Erase the contexts, each once even if this is interrupted and resumed.
+
+        The one in which this is said comes last, or its own answer would be erased too.
+        """
         resetting, own = self._services.resetting, call.claim.ref
-        receipts = [await resetting.reset(ref) for ref in dict.fromkeys(refs) if ref != own]
-        epoch = call.snapshot.epoch
-        if own in refs:
-            found = await call.journal.finished(_RESET_STEP)
-            erased = (
-                parse_erased(found)
-                if found is not None
-                else await resetting.reset_own(call.claim, call.update.update_id)
+        found = await call.journal.finished(_RESET_STEP)
+        others = [ref for ref in dict.fromkeys(refs) if ref != own]
+        receipt = await self._erase_others(call, others if found is None else [])
+        if own not in refs:
+            return CommandReply(text=texts.receipt_text(receipt, what=what), epoch=call.snapshot.epoch)
+        if found is None:
+            erased = await resetting.reset_own(
+                call.claim, call.update.update_id, others=dump_receipt(receipt)
             )
-            receipts.append(await resetting.finish(own, erased))
-            epoch = erased.epoch
-        return CommandReply(text=texts.receipt_text(sum_receipts(receipts), what=what), epoch=epoch)
+        else:
+            erased = parse_erased(found)
+        receipt = sum_receipts([receipt, await resetting.finish(own, erased)])
+        return CommandReply(text=texts.receipt_text(receipt, what=what), epoch=erased.epoch)
+
+    async def _erase_others(self, call: CommandCall, refs: Sequence[ContextRef]) -> ErasureReceipt:
+        """Erase other contexts than the one that asks, with what an interrupted try had erased before."""
+        before = await call.journal.finished(_OTHERS_STEP)
+        receipts = [parse_receipt(before)] if before is not None else []
+        for ref in refs:
+            step = f"{_OTHERS_STEP}:{ref.context_id}"
+            line = await call.journal.finished(step)
+            if line is None:
+                line = dump_receipt(await self._services.resetting.reset(ref))
+                await call.journal.record(step, line)
+            receipts.append(parse_receipt(line))
+        return sum_receipts(receipts)
 
     async def _why_not(self, call: CommandCall) -> str | None:
         """The refusal, or None: in a group only its administrators and the operators may."""

@@ -28,6 +28,8 @@ SENDS_AT_MOST = 2
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 60.0
 
+_NO_EPOCH = -1
+
 Pause = Callable[[float], Awaitable[None]]
 
 
@@ -53,46 +55,49 @@ class Delivery:
         """
         begun = sends_begun
         for line in lines:
-            if not await self._deliver_part(claim, line, parse_part(line), begun):
+            part = parse_part(line)
+            if part is None:
+                log.error("part_unreadable", context=claim.ref.context_id)
+                await self._store.sent(claim, line, epoch=_NO_EPOCH, undeliverable="undeliverable_unreadable")
+                return
+            if not await self._deliver_part(claim, line, part, begun):
                 return
             begun = 1  # `sent` has counted the next part's first send
 
     async def resume(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
         """Deliver what a crash left. A send that was begun may have arrived: it is repeated once, not twice."""
         log.info("delivery_resumed", parts=len(lines), sends_begun=sends_begun)
-        begun = await self._store.count_send(claim, lines[0], 1)
-        if begun is not None:
-            await self.deliver(claim, lines, sends_begun=begun)
+        if await self._store.count_sends(claim, lines[0], sends_begun + 1):
+            await self.deliver(claim, lines, sends_begun=sends_begun + 1)
 
     async def _deliver_part(self, claim: Claim, line: str, part: Part, begun: int) -> bool:
         """Whether the next part may follow."""
         pause = FIRST_PAUSE_S
-        counted: int | None = begun
-        while counted is not None:
-            if counted > SENDS_AT_MOST:
+        is_there = True
+        while is_there:
+            if begun > SENDS_AT_MOST:
                 metrics.SENDS.labels("unknown").inc()
                 log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
-                await self._store.sent(claim, line, epoch=part.epoch)
-                return True
+                return await self._store.sent(claim, line, epoch=part.epoch)
             try:
                 sent = await self._send(part)
             except TelegramUnavailable as error:
                 wait = pause if error.retry_after is None else error.retry_after
                 pause = min(LONGEST_PAUSE_S, pause * 2)
-                counted = await self._wait_unsent(claim, line, wait)
+                is_there = await self._wait_unsent(claim, line, begun, wait)
             except SendUnknown:
                 metrics.SENDS.labels("retried").inc()
                 log.warning("send_repeated", chat=part.chat_id, number=part.number)
-                counted = await self._store.count_send(claim, line, 1)
+                begun += 1
+                is_there = await self._store.count_sends(claim, line, begun)
             except (ChatUnreachable, ChatMigrated, TelegramRefused) as error:
                 await self._give_up(claim, line, part, error)
                 return False
             else:
                 metrics.SENDS.labels("sent").inc()
-                await self._store.sent(
+                return await self._store.sent(
                     claim, line, epoch=part.epoch, telegram_id=sent, message_id=part.message_id
                 )
-                return True
         return False
 
     async def _send(self, part: Part) -> int:
@@ -108,14 +113,14 @@ class Delivery:
             log.warning("sent_as_plain_text", chat=part.chat_id, number=part.number, error=str(error))
             return await self._sender.send(plain)
 
-    async def _wait_unsent(self, claim: Claim, line: str, wait: float) -> int | None:
-        """Wait for a part that surely was not sent; a crash in this wait must not count as a send. None: erased."""
-        if await self._store.count_send(claim, line, -1) is None:
-            return None
+    async def _wait_unsent(self, claim: Claim, line: str, begun: int, wait: float) -> bool:
+        """Wait for a part that surely was not sent; a crash in this wait must not count as a send. False: erased."""
+        if not await self._store.count_sends(claim, line, begun - 1):
+            return False
         metrics.SENDS.labels("retried").inc()
         log.info("send_waits", seconds=wait)
         await self._pause(wait)
-        return await self._store.count_send(claim, line, 1)
+        return await self._store.count_sends(claim, line, begun)
 
     async def _give_up(self, claim: Claim, line: str, part: Part, error: TelegramFailure) -> None:
         outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"

@@ -5,19 +5,30 @@ from collections.abc import Sequence
 
 from bot.inbox.facts import Claim
 from bot.turn.turn_store import TurnStore
+from memory.buffered_history import BufferedHistory
+from memory.message import dump_message, parse_message
 
-_JOINED = "joined"
+_JOINED, _APPENDED = "joined", "appended"
 
 
 class TurnJournal:
-    """Answers from what was there when the turn began, and writes through. One turn, one object."""
+    """Answers from what was there when the turn began, and writes through. One turn, one object.
+
+    It writes in the history's epoch: a turn whose tool erases its own memory goes on in the next one.
+    """
 
     def __init__(
-        self, store: TurnStore, claim: Claim, *, epoch: int, update_ids: Sequence[int], found: dict[str, str]
+        self,
+        store: TurnStore,
+        claim: Claim,
+        history: BufferedHistory,
+        *,
+        update_ids: Sequence[int],
+        found: dict[str, str],
     ) -> None:
         self._store = store
         self._claim = claim
-        self._epoch = epoch
+        self._history = history
         self._update_ids = tuple(update_ids)
         self._found = found
 
@@ -26,14 +37,25 @@ class TurnJournal:
         return self._found.get(step)
 
     async def record(self, step: str, value: str) -> None:
-        """Keep what a finished step gave. Raises Fenced, Forgotten or TurnStopped: the turn ends there."""
+        """Keep what a finished step gave, with the messages that tools have appended to the history by then.
+
+        Raises Fenced, Forgotten or TurnStopped: the turn ends there.
+        """
         fields = {step: value}
         if _JOINED not in self._found:
             fields[_JOINED] = json.dumps(self._update_ids)
+        pending = [dump_message(message) for message in self._history.pending]
+        if len(pending) > len(self._update_ids):  # more than the turn's own user messages
+            fields[_APPENDED] = json.dumps(pending)
         self._found |= fields
         await self._store.record(
-            self._claim, epoch=self._epoch, newest_update=self._update_ids[-1], fields=fields
+            self._claim, epoch=self._history.epoch, newest_update=self._update_ids[-1], fields=fields
         )
+
+    async def restore_appended(self) -> None:
+        """After a crash: append what the finished steps had appended. Those that are there already stay as they are."""
+        lines = json.loads(self._found.get(_APPENDED, "[]"))
+        await self._history.restore([parse_message(line, sequence=None) for line in lines])
 
 
 def joined_updates(journal: dict[str, str]) -> tuple[int, ...]:

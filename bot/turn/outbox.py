@@ -24,6 +24,9 @@ class Part:
     message_id: str = ""
 
 
+_PLAIN_FIELDS = ("update_id", "number", "chat_id", "thread_id", "reply_to", "epoch", "message_id")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """Where a reply goes: the chat, its topic, and the message that it answers (quoted in groups)."""
@@ -68,8 +71,12 @@ def dump_part(part: Part) -> str:
     return json.dumps(fields, separators=(",", ":"))
 
 
-def parse_part(line: str) -> Part:
-    """The inverse of `dump_part`."""
-    fields = json.loads(line)
-    entities = tuple(Entity(**entity) for entity in fields.pop("entities"))
-    return Part(rich=RichText(text=fields.pop("text"), entities=entities), **fields)
+def parse_part(line: str) -> Part | None:
+    """The inverse of `dump_part`; fields that we do not know are left out, and None is a line that is no part."""
+    try:
+        fields = json.loads(line)
+        entities = tuple(Entity(**entity) for entity in fields["entities"])
+        known = {name: fields[name] for name in _PLAIN_FIELDS}
+        return Part(rich=RichText(text=fields["text"], entities=entities), **known)
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,11 +1,13 @@
 """Resets a context: erase it in Redis behind a new epoch, erase its vectors, read both back."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from bot.inbox.facts import Claim
 from bot.turn.turn_store import Erased, TurnStore
 from memory import history_store
-from memory.forgetting import ErasureReceipt, prove_erased
+from memory.forgetting import ErasureReceipt, count_vectors, prove_erased
 from memory.history_store import HistoryStore
 from memory.keys import ContextRef
 from memory.recall import Recall
@@ -21,11 +23,18 @@ class Resetting:
 
     async def reset(self, ref: ContextRef) -> ErasureReceipt:
         """Erase everything of a context, a running turn and what waits included."""
-        return await self.finish(ref, await self._store.reset(ref))
+        vectors = await count_vectors(ref, self._recall)
+        return await self.finish(ref, await self._store.reset(ref, vectors=vectors))
 
-    async def reset_own(self, claim: Claim, update_id: int) -> Erased:
-        """Erase the context in which this /reset was said; it and what came after it stay. `finish` comes next."""
-        return await self._store.reset(claim.ref, answering=(claim, update_id))
+    async def reset_own(self, claim: Claim, update_id: int, *, others: str) -> Erased:
+        """Erase the context in which this /reset was said; it and what came after it stay. `finish` comes next.
+
+        `others` is the receipt of what it erased elsewhere, kept for an interrupted answer.
+        """
+        vectors = await count_vectors(claim.ref, self._recall)
+        return await self._store.reset(
+            claim.ref, vectors=vectors, answering=(claim, update_id), others=others
+        )
 
     async def finish(self, ref: ContextRef, erased: Erased) -> ErasureReceipt:
         """Erase the vectors of the epochs before, and read both stores back.
@@ -38,6 +47,7 @@ class Resetting:
             history_store.Erased(epoch=erased.epoch, messages=erased.messages),
             store=self._history,
             recall=self._recall,
+            vectors_before=erased.vectors,
             updates_forgotten=erased.updates,
         )
 
@@ -52,3 +62,13 @@ def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
         messages_left=sum(receipt.messages_left for receipt in receipts),
         vectors_left=None if None in left else sum(count or 0 for count in left),
     )
+
+
+def dump_receipt(receipt: ErasureReceipt) -> str:
+    """A receipt as one line of JSON."""
+    return json.dumps(asdict(receipt))
+
+
+def parse_receipt(line: str) -> ErasureReceipt:
+    """The inverse of `dump_receipt`."""
+    return ErasureReceipt(**json.loads(line))

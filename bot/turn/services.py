@@ -36,8 +36,7 @@ class TurnLimits:
 class TurnServices:
     """Everything that a turn needs; each is safe to share between turns that run at the same time.
 
-    `register` notes a context that is new, under its keys and title; `chat_contexts` finds those of a chat;
-    `statistics` are a few lines for operators.
+    `chat_contexts` finds the contexts of a chat; `statistics` are a few lines for operators.
     """
 
     bot: BotIdentity
@@ -54,6 +53,5 @@ class TurnServices:
     limits: TurnLimits
     clock: Callable[[], float]
     is_offline: bool
-    register: Callable[[ContextRef, dict[str, object], str], Awaitable[object]]
     chat_contexts: Callable[[int], Awaitable[list[ContextRef]]]
     statistics: Callable[[], Awaitable[str]]

@@ -14,15 +14,18 @@ from bot.observe import metrics
 from bot.transport import texts
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.rendering import render
+from bot.transport.rich_text import RichText
 from bot.transport.splitting import split
 from bot.transport.updates import Command, context_keys
 from bot.turn.answering import Question, answer
-from bot.turn.batch import plan_batch
+from bot.turn.batch import is_stopped, plan_batch
 from bot.turn.commands import CommandCall, Commands
 from bot.turn.journal import TurnJournal, joined_updates
 from bot.turn.outbox import Destination, dump_part, plan_parts
 from bot.turn.services import TurnServices
 from bot.turn.turn_store import Commit
+from memory import contexts
+from memory.buffered_history import BufferedHistory
 from memory.errors import Forgotten, MemoryFailure
 from memory.history_store import HistorySnapshot
 
@@ -54,6 +57,7 @@ class Turns:
         head: int | None = None
         try:
             for number in range(1, QUANTUM + 1):
+                head = None
                 todo, snapshot = await self._take(claim)
                 head = todo.updates[0].update_id if todo.updates and not todo.parts else None
                 is_whole = await self._do(claim, todo, snapshot)
@@ -97,13 +101,15 @@ class Turns:
         if todo.journal:
             metrics.TURNS_RESUMED.inc()
             log.info("turn_resumed", steps=len(todo.journal))
+        history = BufferedHistory(self._services.history, claim.ref, snapshot)
         question = Question(
             claim=claim,
             batch=batch,
             snapshot=snapshot,
-            journal=self._journal(claim, batch, todo, snapshot),
+            history=history,
+            journal=self._journal(claim, batch, todo, history),
             to=_destination(batch[-1]),
-            is_stopped=todo.stopped_before > batch[-1].update_id,
+            is_stopped=is_stopped(batch[-1], todo.stopped_before),
         )
         if first.admission.action == "refuse":
             await self._refuse(claim, first, snapshot)
@@ -113,28 +119,36 @@ class Turns:
             await self._answer(question)
 
     def _journal(
-        self, claim: Claim, batch: Sequence[WaitingUpdate], todo: Todo, snapshot: HistorySnapshot
+        self, claim: Claim, batch: Sequence[WaitingUpdate], todo: Todo, history: BufferedHistory
     ) -> TurnJournal:
         return TurnJournal(
             self._services.store,
             claim,
-            epoch=snapshot.epoch,
+            history,
             update_ids=[update.update_id for update in batch],
             found=todo.journal,
         )
 
     async def _answer(self, question: Question) -> None:
-        if question.snapshot.created_at is None:
-            await self._register(question.claim, question.batch[0])
         with metrics.TURN_SECONDS.labels("agent").time():
             given = await answer(self._services, question)
         commit = Commit(
             update_ids=[update.update_id for update in question.batch],
-            epoch=question.snapshot.epoch,
+            epoch=question.history.epoch,
             reason=given.reason,
-            messages=given.messages,
+            messages=question.history.pending,
+            registered=self._registration(question),
         )
         await self._reply(question.claim, commit, given.text, question.to, message_id=given.message_id)
+
+    def _registration(self, question: Question) -> str:
+        """The entry in the registry of a context that is new; it is written by the commit, or not at all."""
+        if question.snapshot.created_at is not None:
+            return ""
+        message = question.batch[0].message
+        keys = context_keys(self._services.bot.id, message.chat_id, message.thread_id)
+        title = message.chat_title or message.sender_name
+        return contexts.dump_entry(keys, title=title, created_at=self._services.clock())
 
     async def _command(self, question: Question, command: Command) -> None:
         (update,) = question.batch
@@ -157,7 +171,10 @@ class Turns:
     async def _refuse(self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot) -> None:
         """One polite sentence for each person and chat, and silence from then on."""
         is_first = await self._services.store.note_refusal(
-            claim.ref, chat_id=update.message.chat_id, sender_id=update.message.sender_id or 0
+            claim.ref,
+            chat_id=update.message.chat_id,
+            sender_id=update.message.sender_id or 0,
+            update_id=update.update_id,
         )
         commit = Commit(
             update_ids=[update.update_id], epoch=snapshot.epoch, state="refused", reason="not_allowed"
@@ -186,7 +203,7 @@ class Turns:
     ) -> None:
         """Commit the turn with its rendered reply in the outbox, then deliver that. No text: nothing is sent."""
         parts = plan_parts(
-            split(render(text)),
+            _messages(text),
             to,
             update_id=commit.update_ids[-1] if update_id is None else update_id,
             epoch=commit.epoch,
@@ -199,11 +216,13 @@ class Turns:
             await self._services.delivery.deliver(claim, lines, sends_begun=1)
         metrics.FINISHED.labels(commit.state).inc(len(commit.update_ids))
 
-    async def _register(self, claim: Claim, update: WaitingUpdate) -> None:
-        """Note the context of a first message, for operators to list."""
-        message = update.message
-        keys = context_keys(self._services.bot.id, message.chat_id, message.thread_id)
-        await self._services.register(claim.ref, keys, message.chat_title or message.sender_name)
+
+def _messages(text: str) -> list[RichText]:
+    """The messages that show a text: as written where Markdown leaves nothing of it, none for an empty one."""
+    if not text:
+        return []
+    as_written = RichText(text=text)
+    return split(render(text)) or split(as_written) or [RichText(text=texts.NOTHING_TO_SHOW)]
 
 
 def _destination(update: WaitingUpdate) -> Destination:

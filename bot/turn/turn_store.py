@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
 from bot.inbox.facts import Claim, PendingUpdate, TerminalState, Todo
@@ -31,7 +31,10 @@ ATTEMPTS_AT_MOST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """What a turn changes, all at once. `parts` are the outbox's lines; without any, the updates end here."""
+    """What a turn changes, all at once. `parts` are the outbox's lines; without any, the updates end here.
+
+    `registered` is the context's entry in the registry of contexts, for one that is new.
+    """
 
     update_ids: Sequence[int]
     epoch: int
@@ -40,23 +43,32 @@ class Commit:
     messages: Sequence[Message] = ()
     parts: Sequence[str] = ()
     starts_conversation: bool = False
+    registered: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What a reset took out of Redis, and the epoch from which the context goes on."""
+    """What a reset took out of Redis, the epoch from which the context goes on, and its vectors before that."""
 
     epoch: int
     messages: int
     updates: int
+    vectors: int = 0
 
 
 class TurnStore:
     """The turn's side of the inbox. Every write checks the claim's fence first and raises Fenced."""
 
-    def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        redis: RedisClient,
+        *,
+        clock: Callable[[], float],
+        new_id: Callable[[], str] = lambda: uuid4().hex,
+    ) -> None:
         self._redis = redis
         self._clock = clock
+        self._new_id = new_id
 
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
         """What the context has to do, with its newest `window` messages: one round trip."""
@@ -70,7 +82,12 @@ class TurnStore:
                     keys.journal_key(ref),
                     keys.outbox_key(ref),
                 ),
-                *(keys.sending_key(ref), keys.stop_key(ref), keys.dead_key(ref.partition)),
+                *(
+                    keys.sending_key(ref),
+                    keys.stop_key(ref),
+                    keys.dead_key(ref.partition),
+                    keys.epoch_key(ref),
+                ),
             ],
             arguments=[
                 *claim.fence,
@@ -80,19 +97,23 @@ class TurnStore:
                 self._clock(),
             ],
         )
-        taken, loaded = await self._redis.run_all([take, load_call(ref, window)])
-        if taken[0] == "fenced":
-            raise Fenced
-        _, updates, journal, parts, sends_begun, stopped_before, buried = taken
+        while True:
+            taken, loaded = await self._redis.run_all([take, load_call(ref, window)])
+            if taken[0] == "fenced":
+                raise Fenced
+            _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
+            snapshot = parse_snapshot(loaded)
+            if snapshot.epoch == int(epoch):
+                break  # else a reset came between the two: what was taken is forgotten
         todo = Todo(
             updates=_updates(updates),
             journal=dict(zip(journal[::2], journal[1::2], strict=True)),
             parts=tuple(parts),
             sends_begun=int(sends_begun),
-            stopped_before=int(stopped_before),
+            stopped_before=int(stopped_before) if stopped_before else None,
             buried=_updates(buried),
         )
-        return todo, parse_snapshot(loaded)
+        return todo, snapshot
 
     async def record(
         self, claim: Claim, *, epoch: int, newest_update: int, fields: Mapping[str, str]
@@ -101,7 +122,10 @@ class TurnStore:
         ref = claim.ref
         outcome = await self._redis.run(
             inbox_script("record"),
-            [keys.ready_key(ref.partition), keys.epoch_key(ref), keys.journal_key(ref), keys.stop_key(ref)],
+            [
+                *(keys.ready_key(ref.partition), keys.epoch_key(ref), keys.journal_key(ref)),
+                *(keys.stop_key(ref), keys.box_key(ref)),
+            ],
             [*claim.fence, epoch, newest_update, *(word for field in fields.items() for word in field)],
         )
         _check(outcome)
@@ -122,6 +146,7 @@ class TurnStore:
                 ),
                 *(keys.sending_key(ref), keys.delivering_key(ref), keys.epoch_key(ref)),
                 *append_keys(ref),
+                keys.contexts_key(ref.partition),
             ],
             [
                 *(
@@ -132,6 +157,7 @@ class TurnStore:
                     keys.update_prefix(ref.partition),
                 ),
                 *(commit.state, commit.reason, keys.TERMINAL_UPDATE_TTL_S, int(commit.starts_conversation)),
+                commit.registered,
                 *(len(commit.parts), len(commit.update_ids), *commit.update_ids),
                 *message_arguments(commit.messages),
                 *commit.parts,
@@ -139,24 +165,24 @@ class TurnStore:
         )
         _check(outcome)
 
-    async def note_refusal(self, ref: keys.ContextRef, *, chat_id: int, sender_id: int) -> bool:
-        """Whether this is the first refusal of this person in this chat (for REFUSAL_TTL_S)."""
+    async def note_refusal(
+        self, ref: keys.ContextRef, *, chat_id: int, sender_id: int, update_id: int
+    ) -> bool:
+        """Whether this update is the one to refuse its sender with, in this chat, for REFUSAL_TTL_S."""
         key = keys.refused_key(ref.partition, chat_id, sender_id)
-        return await self._redis.call("SET", key, 1, "NX", "EX", keys.REFUSAL_TTL_S) is not None
+        await self._redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
+        return await self._redis.call("GET", key) == str(update_id)
 
-    async def count_send(self, claim: Claim, part: str, change: Literal[1, -1]) -> int | None:
-        """Count a send of the outbox's first part as begun (+1) or surely not sent (-1).
-
-        The number of sends begun whose outcome is open; None if the part was erased meanwhile.
-        """
+    async def count_sends(self, claim: Claim, part: str, begun: int) -> bool:
+        """Note how many sends of the outbox's first part were begun whose outcome is open. False: it was erased."""
         ref = claim.ref
         outcome = await self._redis.run(
-            inbox_script("count_send"),
+            inbox_script("count_sends"),
             [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [*claim.fence, part, change],
+            [*claim.fence, part, begun],
         )
         _check(outcome)
-        return None if outcome == "gone" else int(outcome)
+        return outcome != "gone"
 
     async def sent(
         self,
@@ -167,10 +193,11 @@ class TurnStore:
         telegram_id: int | None = None,
         message_id: str = "",
         undeliverable: str = "",
-    ) -> None:
+    ) -> bool:
         """The first part of the outbox has its outcome; after the last one its updates are finished.
 
-        `undeliverable` gives up the whole outbox with that reason. Nothing happens if it was erased meanwhile.
+        `undeliverable` gives up the whole outbox with that reason. False if it was erased meanwhile: then nothing
+        happens, and the parts after it are not to be sent.
         """
         ref = claim.ref
         outcome = await self._redis.run(
@@ -185,8 +212,16 @@ class TurnStore:
             ],
         )
         _check(outcome)
+        return outcome != "gone"
 
-    async def reset(self, ref: keys.ContextRef, *, answering: tuple[Claim, int] | None = None) -> Erased:
+    async def reset(
+        self,
+        ref: keys.ContextRef,
+        *,
+        vectors: int = 0,
+        answering: tuple[Claim, int] | None = None,
+        others: str = "",
+    ) -> Erased:
         """Erase all of a context in Redis and raise its epoch; what its turn still does comes to nothing.
 
         `answering`: the claim and update id of the /reset that asks for it: it stays to be answered, and so do
@@ -199,7 +234,7 @@ class TurnStore:
                 *erase_keys(ref),
                 *(keys.box_key(ref), keys.journal_key(ref), keys.outbox_key(ref), keys.sending_key(ref)),
                 *(keys.delivering_key(ref), keys.stop_key(ref), keys.dead_key(ref.partition)),
-                keys.ready_key(ref.partition),
+                *(keys.ready_key(ref.partition), keys.erased_key(ref.partition, self._new_id())),
             ],
             [
                 *(
@@ -208,17 +243,17 @@ class TurnStore:
                     keys.update_prefix(ref.partition),
                     keys.TERMINAL_UPDATE_TTL_S,
                 ),
-                *(answering[1] if answering else "", *fence),
+                *(answering[1] if answering else "", *fence, vectors, others, keys.ERASED_TTL_S),
             ],
         )
         _check(reply[0])
-        return Erased(epoch=int(reply[0]), messages=int(reply[1]), updates=int(reply[2]))
+        return Erased(epoch=int(reply[0]), messages=int(reply[1]), updates=int(reply[2]), vectors=vectors)
 
 
 def parse_erased(line: str) -> Erased:
-    """What `reset` left in the journal of the /reset that it answered: epoch, messages, updates."""
-    epoch, messages, updates = line.split()
-    return Erased(epoch=int(epoch), messages=int(messages), updates=int(updates))
+    """What `reset` left in the journal of the /reset that it answered: epoch, messages, updates, vectors."""
+    epoch, messages, updates, vectors = map(int, line.split())
+    return Erased(epoch=epoch, messages=messages, updates=updates, vectors=vectors)
 
 
 def _check(outcome: str | int) -> None:

@@ -125,8 +125,10 @@ async def bury(chat_id: int, update_id: int) -> None:
         await inbox.open()
         (claim,) = await inbox.claim(0, consumer="a-worker", count=1, wait_ms=100)
         turns = TurnStore(stores.redis, clock=lambda: NOW)
-        for _ in range(ATTEMPTS_AT_MOST + 1):
+        for _ in range(ATTEMPTS_AT_MOST):
             await turns.take(claim, window=0)
+            (claim,) = await inbox.sweep(0, consumer="a-worker", count=1, idle_ms=0)
+        await turns.take(claim, window=0)
         await inbox.settle(claim)
 
 

@@ -9,7 +9,7 @@ from bot.inbox.facts import Accepted, Arrival, Claim, Todo
 from bot.inbox.redis_inbox import RedisInbox
 from bot.transport.rich_text import RichText
 from bot.turn.outbox import Destination, dump_part, plan_parts
-from bot.turn.turn_store import Commit, TurnStore
+from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory import keys
 from memory.history_store import HistorySnapshot
 from memory.redis_client import RedisClient
@@ -46,6 +46,13 @@ class Inbox:
     async def sweep(self, worker: str, *, idle_ms: int = 0, count: int = 8) -> list[Claim]:
         """Take over what was not heard of for `idle_ms`: at once, unless told otherwise."""
         return await self.inbox.sweep(0, consumer=worker, count=count, idle_ms=idle_ms)
+
+    async def wear_out(self, claim: Claim) -> Claim:
+        """Begin the first update and lose its worker, as often as it may be begun; the claim of the next worker."""
+        for _ in range(ATTEMPTS_AT_MOST):
+            assert (await self.take(claim)).buried == ()
+            (claim,) = [taken for taken in await self.sweep("anna") if taken.ref == claim.ref]
+        return claim
 
     async def take(self, claim: Claim) -> Todo:
         return (await self.turns.take(claim, window=10))[0]
@@ -111,4 +118,3 @@ class Clocked:
         self.waits.append(seconds)
         if self.during is not None:
             await self.during()
-

@@ -70,7 +70,9 @@ async def test_a_duplicate_is_told_after_the_disk_has_what_the_first_try_wrote(r
     assert after["master_repl_offset"] > before["master_repl_offset"]
 
 
-async def test_a_finished_update_that_comes_again_is_a_duplicate_and_still_expires(redis: RedisClient) -> None:
+async def test_a_finished_update_that_comes_again_is_a_duplicate_and_still_expires(
+    redis: RedisClient,
+) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.commit(await box.claim_one(), 1)

@@ -134,7 +134,7 @@ WRITES: dict[str, Write] = {
     "take": lambda box, claim: box.take(claim),
     "record": lambda box, claim: box.record(claim, "model:1"),
     "commit": lambda box, claim: box.commit(claim, 1, messages=[a_message()], parts=some_parts("hi")),
-    "count a send": lambda box, claim: box.turns.count_send(claim, some_parts("hi", update_id=0)[0], 1),
+    "count sends": lambda box, claim: box.turns.count_sends(claim, some_parts("hi", update_id=0)[0], 2),
     "sent": lambda box, claim: box.turns.sent(claim, some_parts("hi", update_id=0)[0], epoch=0),
     "reset": lambda box, claim: box.turns.reset(claim.ref, answering=(claim, 1)),
     "settle": lambda box, claim: box.inbox.settle(claim),
@@ -167,9 +167,7 @@ async def test_the_idle_are_found_behind_many_that_are_worked_on(redis: RedisCli
         await box.accept(chat, chat=chat)
     held = await box.claim("anna", count=99)
     (dead,) = await box.claim("bert")
-    await redis.call(
-        "XCLAIM", keys.ready_key(0), "workers", "bert", 0, dead.entry, "IDLE", 60_000, "JUSTID"
-    )
+    await redis.call("XCLAIM", keys.ready_key(0), "workers", "bert", 0, dead.entry, "IDLE", 60_000, "JUSTID")
 
     taken = await box.sweep("carl", idle_ms=30_000, count=2)
 
@@ -198,13 +196,14 @@ async def test_a_context_sent_to_the_end_of_the_line_lets_the_others_go_first(re
     assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
 
 
-async def test_every_take_of_the_first_update_counts_as_an_attempt_and_only_of_the_first(
+async def test_each_worker_that_begins_an_update_counts_as_an_attempt_of_the_first_one_only(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)
-    claim = await box.claim_one()
+    await box.take(await box.claim_one())
+    (claim,) = await box.sweep("bert")
 
     await box.take(claim)
     await box.take(claim)
@@ -213,47 +212,70 @@ async def test_every_take_of_the_first_update_counts_as_an_attempt_and_only_of_t
     assert "attempts" not in await box.record_of(2)
 
 
+async def test_an_outage_under_one_claim_is_no_further_attempt(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+
+    todos = [await box.take(claim) for _ in range(2 * ATTEMPTS_AT_MOST)]
+
+    assert [todo.buried for todo in todos] == [()] * len(todos)
+    assert (await box.record_of(1))["attempts"] == "1"
+
+
 async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_on(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)
-    claim = await box.claim_one()
-    for _ in range(ATTEMPTS_AT_MOST):
-        assert (await box.take(claim)).buried == ()
+    claim = await box.wear_out(await box.claim_one())
     await box.record(claim, "model:1")
 
     todo = await box.take(claim)
 
     assert [update.update_id for update in todo.buried] == [1]
     assert [update.update_id for update in todo.updates] == [2]
-    assert todo.journal == {}
     assert await box.state_of(1) == ("dead", "interrupted too often")
     assert (await box.record_of(1))["payload"] == "p1"
     assert await box.ttl_of(keys.update_key(0, 1)) == -1
+
+
+async def test_an_interrupted_turn_takes_the_blame_and_not_a_lower_update_that_came_later(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(100)
+    claim = await box.claim_one()
+    await box.turns.record(claim, epoch=0, newest_update=100, fields={"model:1": "a", "joined": "[100]"})
+    await box.accept(50)
+
+    todo = await box.take(await box.wear_out(claim))
+
+    assert [update.update_id for update in todo.buried] == [100]
+    assert todo.journal == {}
+    assert await box.waiting() == [50]
+    assert "attempts" not in await box.record_of(50)
 
 
 async def test_a_burial_is_no_attempt_of_the_update_behind_it(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)
-    claim = await box.claim_one()
-    for _ in range(ATTEMPTS_AT_MOST + 1):
-        await box.take(claim)
+    claim = await box.wear_out(await box.claim_one())
+
+    assert [update.update_id for update in (await box.take(claim)).buried] == [1]
 
     assert "attempts" not in await box.record_of(2)
-    for _ in range(ATTEMPTS_AT_MOST):
-        assert (await box.take(claim)).buried == ()
+    claim = await box.wear_out(claim)
     assert [update.update_id for update in (await box.take(claim)).buried] == [2]
 
 
 async def test_a_dead_letter_can_be_taken_up_again(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
-    claim = await box.claim_one()
-    for _ in range(ATTEMPTS_AT_MOST + 1):
-        await box.take(claim)
+    claim = await box.wear_out(await box.claim_one())
+    await box.take(claim)
     await box.inbox.settle(claim)
 
     assert await InboxInspection(redis, partitions=1, clock=lambda: NOW).retry(1)

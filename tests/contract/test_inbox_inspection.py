@@ -45,6 +45,7 @@ class Rig:
         claim = await self.claim(ref)
         for _ in range(ATTEMPTS_AT_MOST):
             await self.turns.take(claim, window=0)
+            (claim,) = await self.inbox.sweep(ref.partition, consumer="worker-1", count=1, idle_ms=0)
         todo, _ = await self.turns.take(claim, window=0)
         assert [update.update_id for update in todo.buried] == [update_id]
         return claim

@@ -171,8 +171,9 @@ def button(data: str) -> ParsedUpdate:
 
 
 def test_a_stop_button_stops() -> None:
-    assert decide(button("stop")) == Admission(action="stop", reason="stop_button")
-    assert decide(button("stop:42")) == Admission(action="stop", reason="stop_button")
+    stop = Command(name="stop", argument="", mention="")
+    assert decide(button("stop")) == Admission(action="stop", reason="stop_button", command=stop)
+    assert decide(button("stop:42")) == Admission(action="stop", reason="stop_button", command=stop)
     assert decide(button("stopping")) == ignored("unused_kind")
     assert decide(button("stop"), Access(allowed_user_ids=NEVER)) == ignored("not_allowed")
 

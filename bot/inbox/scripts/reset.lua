@@ -1,14 +1,21 @@
 -- Erase everything of a context and raise its epoch, the fence that every late writer meets. Atomic.
 -- KEYS messages, order, telegram, meta, epoch, contexts, work, box, journal, outbox, sending, delivering, stop, dead,
---      ready
+--      ready, erased
 -- ARGV 1 context id, 2 now, 3 prefix of update keys, 4 seconds to keep a finished record,
 --      5 the update id of the /reset itself, which is being answered and whose successors stay, or '',
---      6 group, 7 consumer, 8 entry, 9 delivery: the fence of the turn that answers it (only with 5)
--- Returns {new epoch, messages erased, updates forgotten}, also kept in the journal of that /reset; {'fenced'}
-local box, journal, outbox, sending, delivering, stop, dead, ready = unpack(KEYS, 8, 15)
-local context, now, prefix, ttl, reset_id, group, consumer, entry, delivery = unpack(ARGV)
+--      6 group, 7 consumer, 8 entry, 9 delivery: the fence of the turn that answers it (only with 5),
+--      10 vectors counted before, for the receipt of a /reset that is interrupted,
+--      11 what that /reset erased in other contexts before (JSON, opaque) or '', 12 seconds to keep `erased`
+-- Returns {new epoch, messages erased, updates forgotten}, also kept in the journal of that /reset; {'fenced'}.
+-- `erased` is this call's own key: repeated after a lost reply, it answers the same and erases nothing more.
+local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 8, 16)
+local context, now, prefix, ttl, reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV)
 if reset_id ~= '' and not is_held(ready, group, consumer, entry, delivery) then
   return { 'fenced' }
+end
+local before = redis.call('GET', erased_key)
+if before then
+  return cjson.decode(before)
 end
 
 local messages, order, telegram, meta, epoch, contexts, work = unpack(KEYS, 1, 7)
@@ -34,6 +41,11 @@ for _, id in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
 end
 redis.call('DEL', journal, outbox, sending, delivering, stop)
 if reset_id ~= '' then
-  redis.call('HSET', journal, 'reset', new_epoch .. ' ' .. erased .. ' ' .. forgotten)
+  redis.call('HSET', journal, 'reset', new_epoch .. ' ' .. erased .. ' ' .. forgotten .. ' ' .. vectors)
+  if others ~= '' then
+    redis.call('HSET', journal, 'others', others)
+  end
 end
-return { new_epoch, erased, forgotten }
+local counts = { new_epoch, erased, forgotten }
+redis.call('SET', erased_key, cjson.encode(counts), 'EX', erased_ttl)
+return counts

@@ -1,29 +1,52 @@
 -- What there is to do for a claimed context: its pending updates, the journal of an interrupted turn, the parts
 -- not yet delivered. An update that has been begun too often is dead-lettered here, and the rest goes on.
--- KEYS ready, box, journal, outbox, sending, stop, dead
+-- KEYS ready, box, journal, outbox, sending, stop, dead, epoch
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 prefix of update keys, 6 updates at most, 7 attempts at most, 8 now
--- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id, {dead id, payload, …}}
-local ready, box, journal, outbox, sending, stop, dead = unpack(KEYS)
+-- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
+--         {dead id, payload, …}, epoch}
+local ready, box, journal, outbox, sending, stop, dead, epoch = unpack(KEYS)
 local group, consumer, entry, delivery, prefix, at_most, attempts_at_most, now = unpack(ARGV)
 if not is_held(ready, group, consumer, entry, delivery) then
   return { 'fenced' }
 end
 
+-- The update that this work is about: the first of the interrupted turn, else the first that waits.
+local function first_update()
+  local joined = redis.call('HGET', journal, 'joined')
+  local first = joined and string.match(joined, '-?%d+')
+  if first and redis.call('ZSCORE', box, first) then
+    return first, true
+  end
+  return redis.call('ZRANGE', box, 0, 0)[1], false
+end
+
+-- An attempt is one delivery of one entry: repeating this script, or taking again after an outage, is no new one.
+local attempt = entry .. ':' .. delivery
+
+local function is_worn_out(id)
+  local attempts, last = unpack(redis.call('HMGET', prefix .. id, 'attempts', 'attempt'))
+  return tonumber(attempts or '0') >= tonumber(attempts_at_most) and last ~= attempt
+end
+
 local buried = {}
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
-  local head = redis.call('ZRANGE', box, 0, 0)[1]
-  while head and tonumber(redis.call('HGET', prefix .. head, 'attempts') or '0') >= tonumber(attempts_at_most) do
-    redis.call('HSET', prefix .. head, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
-    redis.call('ZADD', dead, now, head)
-    redis.call('ZREM', box, head)
-    redis.call('DEL', journal)
-    buried[#buried + 1] = head
-    buried[#buried + 1] = redis.call('HGET', prefix .. head, 'payload')
-    head = redis.call('ZRANGE', box, 0, 0)[1]
+  local first, is_resumed = first_update()
+  while first and is_worn_out(first) do
+    redis.call('HSET', prefix .. first, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
+    redis.call('ZADD', dead, now, first)
+    redis.call('ZREM', box, first)
+    if is_resumed then
+      redis.call('DEL', journal)
+    end
+    buried[#buried + 1] = first
+    buried[#buried + 1] = redis.call('HGET', prefix .. first, 'payload')
+    first, is_resumed = first_update()
   end
-  if head and #buried == 0 then  -- after a burial the caller only apologises: the next update is not begun yet
-    redis.call('HINCRBY', prefix .. head, 'attempts', 1)
+  -- After a burial the caller only apologises: the next update is not begun yet.
+  if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
+    redis.call('HSET', prefix .. first, 'attempt', attempt)
+    redis.call('HINCRBY', prefix .. first, 'attempts', 1)
   end
 end
 
@@ -38,6 +61,7 @@ return {
   redis.call('HGETALL', journal),
   parts,
   redis.call('GET', sending) or '0',
-  redis.call('GET', stop) or '0',
+  redis.call('GET', stop) or '',
   buried,
+  redis.call('GET', epoch) or '0',
 }

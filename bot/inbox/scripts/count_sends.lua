@@ -1,0 +1,12 @@
+-- Set how many sends of the outbox's first part were begun whose outcome is open: repeating is harmless.
+-- KEYS ready, outbox, sending   ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 the number
+-- Returns ok | fenced | gone (the outbox was erased meanwhile)
+local group, consumer, entry, delivery, part, begun = unpack(ARGV)
+if not is_held(KEYS[1], group, consumer, entry, delivery) then
+  return 'fenced'
+end
+if redis.call('LINDEX', KEYS[2], 0) ~= part then
+  return 'gone'
+end
+redis.call('SET', KEYS[3], begun)
+return 'ok'

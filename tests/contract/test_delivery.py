@@ -1,0 +1,313 @@
+"""Delivery of the outbox: nothing lost, nothing twice but a send whose outcome is unknown, and that once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from bot.errors import (
+    ChatMigrated,
+    ChatUnreachable,
+    Fenced,
+    SendUnknown,
+    TelegramFailure,
+    TelegramRefused,
+    TelegramUnavailable,
+)
+from bot.inbox.facts import Claim
+from bot.transport.rich_text import Entity, RichText
+from bot.turn.delivery import Delivery
+from bot.turn.outbox import Destination, Part, dump_part, plan_parts
+from memory import keys
+from memory.message import Message
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
+from tests.messages import a_message, a_ref
+
+
+@dataclass(slots=True)
+class Telegram:
+    """Takes what is sent, as chat, text; `outcomes` come first, in order: a failure, or None for a success."""
+
+    outcomes: list[TelegramFailure | None] = field(default_factory=list[TelegramFailure | None])
+    tried: list[Part] = field(default_factory=list[Part])
+    arrived: list[str] = field(default_factory=list[str])
+    during: Callable[[], Awaitable[object]] | None = None
+
+    async def send(self, part: Part) -> int:
+        self.tried.append(part)
+        if self.during is not None:
+            await self.during()
+        outcome = self.outcomes.pop(0) if self.outcomes else None
+        if outcome is not None:
+            raise outcome
+        self.arrived.append(part.rich.text)
+        return 70 + len(self.tried)
+
+
+@dataclass(slots=True)
+class Pauses:
+    """Pauses that pass at once; `during` each something may happen."""
+
+    waits: list[float] = field(default_factory=list[float])
+    during: Callable[[], Awaitable[object]] | None = None
+
+    async def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        if self.during is not None:
+            await self.during()
+
+
+async def _committed(redis: RedisClient, lines: Sequence[str], *messages: Message) -> tuple[Inbox, Claim]:
+    """An inbox in which update 1 has its answer in the outbox, and who holds its chat."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1, parts=lines, messages=messages)
+    return box, claim
+
+
+async def test_every_part_is_sent_in_order_and_the_update_is_answered(redis: RedisClient) -> None:
+    lines = some_parts("one", "two", "three", of="m0")
+    box, claim = await _committed(redis, lines, a_message("m0", role="assistant"))
+    telegram = Telegram()
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert telegram.arrived == ["one", "two", "three"]
+    assert await box.state_of(1) == ("answered", "")
+    assert await RedisHistory(redis).find_by_telegram(a_ref(), 73) == "m0"
+
+
+async def test_a_send_of_unknown_outcome_is_repeated_once(redis: RedisClient) -> None:
+    lines = some_parts("one", "two")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([SendUnknown()])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert [part.rich.text for part in telegram.tried] == ["one", "one", "two"]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_a_send_of_unknown_outcome_is_repeated_only_once(redis: RedisClient) -> None:
+    lines = some_parts("one", "two")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([SendUnknown(), SendUnknown()])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert [part.rich.text for part in telegram.tried] == ["one", "one", "two"]
+    assert await box.outbox() == []
+
+
+async def test_a_429_waits_as_long_as_it_asks_for_and_is_no_send(redis: RedisClient) -> None:
+    lines = some_parts("one")
+    box, claim = await _committed(redis, lines)
+    counted: list[object] = []
+
+    async def look() -> None:
+        counted.append(await redis.call("GET", keys.sending_key(a_ref())))
+
+    telegram, pauses = Telegram([TelegramUnavailable(retry_after=7)] * 5), Pauses(during=look)
+
+    await Delivery(box.turns, telegram, pause=pauses).deliver(claim, lines, sends_begun=1)
+
+    assert pauses.waits == [7.0] * 5
+    assert counted == ["0"] * 5
+    assert telegram.arrived == ["one"]
+
+
+async def test_an_outage_is_waited_out_with_longer_and_longer_pauses(redis: RedisClient) -> None:
+    lines = some_parts("one")
+    box, claim = await _committed(redis, lines)
+    telegram, pauses = Telegram([TelegramUnavailable()] * 9), Pauses()
+
+    await Delivery(box.turns, telegram, pause=pauses).deliver(claim, lines, sends_begun=1)
+
+    assert pauses.waits == [0.5, 1, 2, 4, 8, 16, 32, 60, 60]
+    assert telegram.arrived == ["one"]
+
+
+async def test_after_an_outage_an_unknown_outcome_still_has_its_one_repetition(redis: RedisClient) -> None:
+    lines = some_parts("one")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([TelegramUnavailable(), SendUnknown(), TelegramUnavailable(), SendUnknown(), None])
+
+    await Delivery(box.turns, telegram, pause=Pauses()).deliver(claim, lines, sends_begun=1)
+
+    assert len(telegram.tried) == 4
+    assert telegram.arrived == []
+
+
+async def test_a_chat_that_blocked_us_ends_the_whole_answer(redis: RedisClient) -> None:
+    lines = some_parts("one", "two")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([ChatUnreachable()])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert len(telegram.tried) == 1
+    assert await box.state_of(1) == ("ignored", "undeliverable_unreachable")
+    assert await box.outbox() == []
+
+
+async def _a_bold_line() -> list[str]:
+    rich = RichText(text="bold", entities=(Entity(type="bold", offset=0, length=4),))
+    return [
+        dump_part(p) for p in plan_parts([rich], Destination(chat_id=1, reply_to=9), update_id=1, epoch=0)
+    ]
+
+
+async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) -> None:
+    lines = await _a_bold_line()
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([TelegramRefused("can't parse entities")])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert [(part.rich.entities != (), part.reply_to) for part in telegram.tried] == [
+        (True, 9),
+        (False, None),
+    ]
+    assert telegram.arrived == ["bold"]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_plain_text_that_is_refused_too_is_given_up(redis: RedisClient) -> None:
+    lines = await _a_bold_line()
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([TelegramRefused(), TelegramRefused()])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert len(telegram.tried) == 2
+    assert await box.state_of(1) == ("ignored", "undeliverable_refused")
+
+
+async def test_plain_text_that_is_refused_is_not_tried_again(redis: RedisClient) -> None:
+    lines = some_parts("plain")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([TelegramRefused()])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert len(telegram.tried) == 1
+    assert await box.state_of(1) == ("ignored", "undeliverable_refused")
+
+
+async def test_a_group_that_became_a_supergroup_is_answered_there(redis: RedisClient) -> None:
+    lines = some_parts("one")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([ChatMigrated(-1009)])
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert [part.chat_id for part in telegram.tried] == [1, -1009]
+    assert telegram.arrived == ["one"]
+
+
+async def test_an_answer_erased_between_two_parts_is_not_sent_on(redis: RedisClient) -> None:
+    lines = some_parts("one", "two", "three")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram(during=lambda: box.turns.reset(a_ref()))
+
+    await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert [part.rich.text for part in telegram.tried] == ["one"]
+    assert (await box.state_of(1))[0] == "forgotten"
+
+
+@pytest.mark.parametrize("failure", [SendUnknown(), TelegramUnavailable(retry_after=3)])
+async def test_an_answer_erased_while_a_send_waits_is_not_sent_at_all(
+    redis: RedisClient, failure: TelegramFailure
+) -> None:
+    lines = some_parts("one")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([failure], during=lambda: box.turns.reset(a_ref()))
+
+    await Delivery(box.turns, telegram, pause=Pauses()).deliver(claim, lines, sends_begun=1)
+
+    assert telegram.arrived == []
+    assert len(telegram.tried) == 1
+
+
+async def test_a_worker_that_lost_its_chat_during_a_send_sends_no_more(redis: RedisClient) -> None:
+    lines = some_parts("one", "two")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram(during=lambda: box.sweep("bert"))
+
+    with pytest.raises(Fenced):
+        await Delivery(box.turns, telegram).deliver(claim, lines, sends_begun=1)
+
+    assert [part.rich.text for part in telegram.tried] == ["one"]
+
+
+async def _take_over(box: Inbox) -> tuple[Claim, Sequence[str], int]:
+    (claim,) = await box.sweep("bert")
+    todo = await box.take(claim)
+    return claim, todo.parts, todo.sends_begun
+
+
+async def test_a_crash_between_commit_and_send_may_repeat_the_first_part_once(redis: RedisClient) -> None:
+    """The commit counts the first send as begun, so who takes over cannot know, and repeats it once."""
+    box, _ = await _committed(redis, some_parts("one", "two"))
+    telegram = Telegram()
+
+    claim, parts, begun = await _take_over(box)
+    await Delivery(box.turns, telegram).resume(claim, parts, sends_begun=begun)
+
+    assert telegram.arrived == ["one", "two"]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_a_second_crash_inside_the_same_send_does_not_repeat_it_again(redis: RedisClient) -> None:
+    box, _ = await _committed(redis, some_parts("one", "two"))
+    for _ in range(2):  # each sends the first part and dies before it can note that
+        claim, parts, begun = await _take_over(box)
+        dying = Delivery(box.turns, Telegram(during=_die))
+        with pytest.raises(asyncio.CancelledError):
+            await dying.resume(claim, parts, sends_begun=begun)
+    telegram = Telegram()
+
+    claim, parts, begun = await _take_over(box)
+    await Delivery(box.turns, telegram).resume(claim, parts, sends_begun=begun)
+
+    assert telegram.arrived == ["two"]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> None:
+    box, claim = await _committed(redis, some_parts("one"))
+    first = Delivery(box.turns, Telegram([TelegramUnavailable()]), pause=Pauses(during=_die))
+    with pytest.raises(asyncio.CancelledError):
+        await first.deliver(claim, await box.outbox(), sends_begun=1)
+    for _ in range(5):
+        claim, parts, begun = await _take_over(box)
+        waiting = Delivery(box.turns, Telegram([TelegramUnavailable()]), pause=Pauses(during=_die))
+        with pytest.raises(asyncio.CancelledError):
+            await waiting.resume(claim, parts, sends_begun=begun)
+    telegram = Telegram()
+
+    claim, parts, begun = await _take_over(box)
+    await Delivery(box.turns, telegram).resume(claim, parts, sends_begun=begun)
+
+    assert telegram.arrived == ["one"]
+
+
+async def test_parts_that_were_sent_before_a_crash_are_not_sent_again(redis: RedisClient) -> None:
+    lines = some_parts("one", "two", "three")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram()
+    await box.turns.sent(claim, lines[0], epoch=0, telegram_id=71)
+
+    taken, parts, begun = await _take_over(box)
+    await Delivery(box.turns, telegram).resume(taken, parts, sends_begun=begun)
+
+    assert telegram.arrived == ["two", "three"]
+
+
+async def _die() -> None:
+    raise asyncio.CancelledError

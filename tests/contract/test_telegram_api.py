@@ -1,0 +1,224 @@
+"""The one door to the Bot API, against the simulator and against servers that answer worse than Telegram."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bot.errors import (
+    ChatMigrated,
+    ChatUnreachable,
+    SendUnknown,
+    TelegramFailure,
+    TelegramRefused,
+    TelegramUnavailable,
+)
+from bot.simulator.config import DEFAULT_TOKEN
+from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
+from bot.transport.rich_text import Entity, RichText
+from bot.transport.telegram_api import ALLOWED_UPDATES, TelegramApi, open_telegram
+from tests.contract.simulator_rig import Rig, served_simulator
+
+HELLO = RichText(text="hello")
+
+
+@asynccontextmanager
+async def _api() -> AsyncGenerator[tuple[Rig, TelegramApi]]:
+    async with served_simulator() as sim, open_telegram(token=DEFAULT_TOKEN, api_url=sim.url) as api:
+        yield sim, api
+
+
+@asynccontextmanager
+async def _api_that_answers(raw: bytes) -> AsyncGenerator[TelegramApi]:
+    """The door to a server that answers every request with these bytes and hangs up."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(raw)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    try:
+        async with open_telegram(token=DEFAULT_TOKEN, api_url=f"http://127.0.0.1:{port}") as api:
+            yield api
+    finally:
+        server.close()
+
+
+async def test_a_text_arrives_with_its_entities_as_a_reply_and_without_a_preview() -> None:
+    async with _api() as (sim, api):
+        asked = await sim.say(BEN, "hello?")
+        rich = RichText(text="see this", entities=(Entity(type="bold", offset=4, length=4),))
+
+        sent = await api.send_message(BEN, rich, reply_to=asked["message_id"])
+
+        shown = (await sim.messages(BEN))[-1]
+        assert (shown["message_id"], shown["text"]) == (sent, "see this")
+        assert shown["entities"] == [{"type": "bold", "offset": 4, "length": 4}]
+        assert shown["reply_to_message"]["message_id"] == asked["message_id"]
+        assert shown["link_preview_options"]["is_disabled"] is True
+
+
+async def test_an_answer_to_a_message_that_is_gone_is_sent_all_the_same() -> None:
+    async with _api() as (sim, api):
+        await api.send_message(BEN, HELLO, reply_to=99_999)
+
+        assert [shown["text"] for shown in await sim.messages(BEN)] == ["hello"]
+
+
+async def test_a_text_arrives_in_its_topic() -> None:
+    async with _api() as (sim, api):
+        await api.send_message(WORKSHOP, HELLO, thread_id=2)
+
+        assert (await sim.messages(WORKSHOP))[-1]["message_thread_id"] == 2
+
+
+async def test_administrators_are_told_from_members() -> None:
+    async with _api() as (_, api):
+        may = [await api.is_administrator(WEEKEND_PLANS, user) for user in (OLGA, BEN, WEEKEND_PLANS)]
+
+    assert may == [True, False, True]
+
+
+async def test_who_we_are_comes_with_what_we_may_read() -> None:
+    async with (
+        served_simulator(privacy_mode=False) as sim,
+        open_telegram(token=DEFAULT_TOKEN, api_url=sim.url) as api,
+    ):
+        me = await api.get_me()
+
+    assert (me.id, me.username, me.can_read_all_group_messages) == (4242, "mnemogram_bot", True)
+
+
+async def test_polled_updates_are_as_telegram_sent_them() -> None:
+    async with _api() as (sim, api):
+        said = await sim.say(WEEKEND_PLANS, "/help@mnemogram_bot please", from_id=CHIARA)
+
+        (update,) = await api.get_updates(offset=None)
+
+        trace = (await sim.http.get(f"/api/updates/{update['update_id']}")).json()
+        assert update == trace["update"]
+        assert update["message"]["message_id"] == said["message_id"]
+
+
+async def test_an_update_that_the_library_cannot_read_is_polled_all_the_same() -> None:
+    odd = b'{"ok":true,"result":[{"update_id":1,"message":{"message_id":"one","chat":7}}]}'
+    async with _api_that_answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(odd), odd)) as api:
+        (update,) = await api.get_updates(offset=None)
+
+    assert update == {"update_id": 1, "message": {"message_id": "one", "chat": 7}}
+
+
+async def test_an_offset_confirms_what_is_before_it() -> None:
+    async with _api() as (sim, api):
+        for text in ("one", "two"):
+            await sim.say(BEN, text)
+        updates = await api.get_updates(offset=None)
+
+        again = await api.get_updates(offset=updates[0]["update_id"] + 1)
+
+        assert [update["message"]["text"] for update in again] == ["two"]
+
+
+async def test_a_webhook_is_set_with_its_secret_and_the_kinds_that_we_use() -> None:
+    async with _api() as (sim, api):
+        await api.set_webhook("http://127.0.0.1:1/telegram/webhook", secret="s3cret", max_connections=7)
+
+        told = await sim.result("getWebhookInfo")
+        info = await api.webhook_info()
+
+        assert told["max_connections"] == 7
+        assert sorted(told["allowed_updates"]) == sorted(ALLOWED_UPDATES)
+        assert (info.url, info.last_error, info.last_error_at) == (told["url"], "", None)
+        await api.delete_webhook()
+        assert (await api.webhook_info()).url == ""
+
+
+async def test_a_429_says_how_long_to_wait() -> None:
+    async with _api() as (sim, api):
+        await sim.page("faults", method="sendMessage", error="429", retry_after=9)
+
+        with pytest.raises(TelegramUnavailable) as failed:
+            await api.send_message(BEN, HELLO)
+
+    assert failed.value.retry_after == 9.0
+
+
+async def test_a_500_is_no_send() -> None:
+    async with _api() as (sim, api):
+        await sim.page("faults", method="sendMessage", error="500")
+
+        with pytest.raises(TelegramUnavailable) as failed:
+            await api.send_message(BEN, HELLO)
+
+    assert failed.value.retry_after is None
+
+
+async def test_a_connection_that_breaks_leaves_it_open_whether_the_message_arrived() -> None:
+    async with _api() as (sim, api):
+        await sim.page("faults", method="sendMessage", error="cut")
+
+        with pytest.raises(SendUnknown):
+            await api.send_message(BEN, HELLO)
+
+        assert [shown["text"] for shown in await sim.messages(BEN)] == ["hello"]
+
+
+async def test_a_server_that_is_not_there_has_surely_not_sent() -> None:
+    async with open_telegram(token=DEFAULT_TOKEN, api_url="http://127.0.0.1:1") as api:
+        with pytest.raises(TelegramUnavailable):
+            await api.send_message(BEN, HELLO)
+
+
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>", SendUnknown),
+        (b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", TelegramUnavailable),
+        (b'HTTP/1.1 429 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n{", SendUnknown),
+        (b"garbage\r\n\r\n", SendUnknown),
+        (b"", SendUnknown),
+    ],
+    ids=["html", "bad gateway", "429 without a time", "half an answer", "no HTTP", "nothing"],
+)
+async def test_an_answer_that_telegram_would_not_give_is_understood(
+    body: bytes, failure: type[TelegramFailure]
+) -> None:
+    async with _api_that_answers(body) as api:
+        with pytest.raises(failure):
+            await api.send_message(BEN, HELLO)
+
+
+async def test_what_telegram_refuses_is_told_apart() -> None:
+    async with _api() as (sim, api):
+        await sim.page("blocks", chat_id=BEN, blocked=True)
+        old = await sim.page("chats", title="Old", type="group", members=[OLGA], migrate_to_chat_id=WORKSHOP)
+
+        with pytest.raises(ChatUnreachable):
+            await api.send_message(BEN, HELLO)
+        with pytest.raises(ChatMigrated) as migrated:
+            await api.send_message(old["id"], HELLO)
+        with pytest.raises(TelegramRefused, match="too long"):
+            await api.send_message(OLGA, RichText(text="x" * 4097))
+
+    assert migrated.value.new_chat_id == WORKSHOP
+
+
+async def test_no_failure_tells_the_token() -> None:
+    failures: list[str] = []
+    for url in ("http://127.0.0.1:1", "http://nowhere.invalid:bad"):
+        async with open_telegram(token="4242:my-own-secret", api_url=url) as api:
+            try:
+                await api.get_me()
+            except TelegramFailure as failure:
+                failures += [str(failure), repr(failure), repr(failure.__cause__), repr(failure.__context__)]
+    async with served_simulator() as sim, open_telegram(token="4242:my-own-secret", api_url=sim.url) as api:
+        with pytest.raises(TelegramRefused) as refused:
+            await api.get_me()
+
+    assert failures
+    assert not any("my-own-secret" in text for text in [*failures, str(refused.value)])

@@ -1,0 +1,248 @@
+"""`POST /telegram/webhook` over real HTTP: what it answers to what is sent, and when."""
+
+import json
+
+import pytest
+
+from bot.settings import WEBHOOK_PATH
+from bot.transport.ingest import telegram_ref
+from bot.transport.webhook import BODY_LIMIT, SECRET_HEADER
+from memory import keys
+from memory.redis_client import RedisClient, open_redis
+from tests.contract.webhook_rig import SECRET, a_message_update, served_webhook
+from tests.redis_values import all_values
+from tests.store_proxy import redis_proxy
+
+BOX = keys.box_key(telegram_ref(4242, 7, None, partitions=1))
+
+
+async def test_an_update_is_stored_when_it_is_answered(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(a_message_update(1))
+
+        assert (answer.status_code, answer.json()["outcome"]) == (200, "accepted")
+        assert await redis.call("ZRANGE", BOX, 0, -1) == ["1"]
+
+
+async def test_a_duplicate_is_taken_and_stored_once(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        await endpoint.push(a_message_update(1))
+        answer = await endpoint.push(a_message_update(1))
+
+        assert (answer.status_code, answer.json()["outcome"]) == (200, "duplicate")
+        assert await redis.call("ZCARD", BOX) == 1
+
+
+@pytest.mark.parametrize(
+    ("update", "reason"),
+    [
+        ({"poll": {"id": "1"}}, "unused_kind"),
+        ({"something_of_next_year": {"a": 1}}, "unknown_kind"),
+        ({}, "unknown_kind"),
+        ({"edited_message": a_message_update()["message"]}, "edited_message"),
+        ({"message": {"message_id": 3}}, "no_message"),
+        ({"message": "not an object"}, "no_message"),
+        ({"message": None}, "no_message"),
+        ({"callback_query": {"id": "1", "data": "other", "from": {"id": 7}}}, "no_message"),
+    ],
+)
+async def test_what_we_do_not_use_is_taken_and_set_aside_with_its_reason(
+    redis: RedisClient, update: dict[str, object], reason: str
+) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push({"update_id": 1, **update})
+
+        assert (answer.status_code, answer.json()["outcome"]) == (200, "ignored")
+        state = await redis.call("HMGET", keys.update_key(0, 1), "state", "reason")
+        assert state == ["ignored", reason]
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        None,
+        "",
+        "wrong",
+        SECRET + "x",
+        SECRET[:-1],
+        SECRET.upper(),
+        "thé-secret".encode("latin-1"),
+        "the-secret_\uff10".encode(),
+        b"\xff\xfe",
+    ],
+)
+async def test_without_the_secret_nothing_is_taken(redis: RedisClient, secret: str | bytes | None) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(a_message_update(1), secret=secret)
+
+        assert answer.status_code == 401
+        assert await all_values(redis) == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"hello",
+        b"{",
+        b'{"update_id": 1',
+        b"[]",
+        b"null",
+        b"7",
+        b'"update_id"',
+        b"{}",
+        b'{"update_id": "1"}',
+        b'{"update_id": true}',
+        b'{"update_id": null}',
+        b'{"update_id": 1.0}',
+        b'{"update_id": [1]}',
+        b'{"update_id": %d}' % (1 << 53),
+        b'{"update_id": -%d}' % (1 << 53),
+        b'{"update_id": %s}' % (b"9" * 5000),
+        b'{"update_id": 1, "text": "\xff"}',
+        b'{"update_id": 1, "deep": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+    ],
+    ids=lambda body: repr(body[:30]),
+)
+async def test_what_is_no_update_is_refused(redis: RedisClient, body: bytes) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(body)
+
+        assert answer.status_code == 400
+        assert await all_values(redis) == {}
+
+
+@pytest.mark.parametrize("depth", range(900, 1000, 3))
+async def test_no_depth_of_nesting_makes_it_fail(redis: RedisClient, depth: int) -> None:
+    """Reading a text takes less of the stack than writing it again."""
+    deep = b"[" * depth + b"]" * depth
+    message = json.dumps(a_message_update()["message"]).encode()
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(b'{"update_id":1,"deep":' + deep + b',"message":' + message + b"}")
+
+    assert answer.status_code in {200, 400}
+
+
+async def test_one_mebibyte_is_taken(redis: RedisClient) -> None:
+    bare = len(json.dumps(a_message_update(1, "")))
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(a_message_update(1, "a" * (BODY_LIMIT - bare)))
+
+    assert answer.status_code == 200
+
+
+async def test_one_byte_more_is_refused_before_any_of_it_was_read(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push_raw({"Content-Length": str(BODY_LIMIT + 1)}, b"")
+
+    assert (answer.status, answer.is_closed) == (413, True)
+
+
+async def test_chunks_are_refused_as_soon_as_they_are_too_much(redis: RedisClient) -> None:
+    chunk = b"%x\r\n%s\r\n" % (BODY_LIMIT + 1, b"a" * (BODY_LIMIT + 1))
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push_raw({"Transfer-Encoding": "chunked"}, chunk)
+
+    assert (answer.status, answer.is_closed) == (413, True)
+
+
+async def test_without_the_secret_a_body_is_not_waited_for(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push_raw({"Content-Length": "1000", SECRET_HEADER: "wrong"}, b"{")
+
+    assert (answer.status, answer.is_closed) == (401, True)
+
+
+async def test_other_methods_and_paths_are_refused(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        assert (await endpoint.http.get(WEBHOOK_PATH)).status_code == 405
+        assert (await endpoint.http.post("/telegram/webhook/other")).status_code == 404
+
+
+async def test_before_we_know_who_we_are_telegram_is_asked_to_come_again(redis: RedisClient) -> None:
+    async with served_webhook(redis, is_ready=False) as endpoint:
+        answer = await endpoint.push(a_message_update(1))
+
+    assert answer.status_code == 503
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+
+
+async def test_a_store_that_is_down_is_told_and_its_return_needs_no_restart(redis_url: str) -> None:
+    async with (
+        redis_proxy(redis_url) as way,
+        open_redis(way.redis_url) as redis,
+        served_webhook(redis) as endpoint,
+    ):
+        await redis.call("FLUSHALL")
+        assert (await endpoint.push(a_message_update(1))).status_code == 200
+        await way.cut()
+
+        refused = await endpoint.push(a_message_update(2))
+
+        assert refused.status_code == 503
+        assert 1 <= int(refused.headers["Retry-After"]) <= 60
+        await way.mend()
+        assert (await endpoint.push(a_message_update(2))).json()["outcome"] == "accepted"
+        assert await redis.call("ZRANGE", BOX, 0, -1) == ["1", "2"]
+
+
+async def test_a_store_without_room_is_told_and_nothing_is_half_stored(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        await endpoint.push(a_message_update(1))
+        before = await all_values(redis)
+        await redis.call("CONFIG", "SET", "maxmemory", "1")
+        try:
+            refused = await endpoint.push(a_message_update(2))
+        finally:
+            await redis.call("CONFIG", "SET", "maxmemory", "0")
+
+        assert refused.status_code == 503
+        assert "Retry-After" in refused.headers
+        assert await all_values(redis) == before
+        assert (await endpoint.push(a_message_update(2))).status_code == 200
+
+
+async def test_a_chat_with_too_many_waiting_has_to_wait_and_other_chats_do_not(redis: RedisClient) -> None:
+    async with served_webhook(redis, box_limit=2) as endpoint:
+        for update in (1, 2):
+            await endpoint.push(a_message_update(update))
+
+        refused = await endpoint.push(a_message_update(3))
+
+        assert refused.status_code == 503
+        assert "Retry-After" in refused.headers
+        assert (await endpoint.push(a_message_update(4, chat=8))).status_code == 200
+        await redis.call("ZREM", BOX, 1)
+        assert (await endpoint.push(a_message_update(3))).json()["outcome"] == "accepted"
+
+
+async def test_no_answer_tells_what_was_wrong_with_the_secret_or_the_store(redis_url: str) -> None:
+    async with (
+        redis_proxy(redis_url) as way,
+        open_redis(way.redis_url) as redis,
+        served_webhook(redis) as endpoint,
+    ):
+        await way.cut()
+        texts = [
+            (await endpoint.push(a_message_update(1), secret=secret)).text for secret in (SECRET, "wrong")
+        ]
+
+    for text in texts:
+        assert SECRET not in text
+        assert "127.0.0.1" not in text
+
+
+async def test_health_and_metrics_are_served_beside_it(redis: RedisClient) -> None:
+    async with served_webhook(redis, down={"qdrant": "does not answer"}) as endpoint:
+        live = await endpoint.http.get("/health/live")
+        ready = await endpoint.http.get("/health/ready")
+        metrics = await endpoint.http.get("/metrics")
+
+    assert (live.status_code, live.json()) == (200, {"status": "ok"})
+    assert (ready.status_code, ready.json()) == (
+        503,
+        {"status": "down", "down": {"qdrant": "does not answer"}},
+    )
+    assert metrics.status_code == 200
+    assert "mnemogram_updates_total" in metrics.text

@@ -1,0 +1,96 @@
+"""The webhook over real HTTP: the app that the service serves, on an inbox on the real store."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from bot.inbox.redis_inbox import RedisInbox
+from bot.serving import serve_http
+from bot.settings import WEBHOOK_PATH
+from bot.transport.gating import Access, BotIdentity
+from bot.transport.http import create_http_app
+from bot.transport.ingest import Ingest
+from bot.transport.webhook import SECRET_HEADER, Webhook
+from memory.redis_client import RedisClient
+
+SECRET = "the-secret_0"
+BOT = BotIdentity(id=4242, username="mnemogram_bot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """An answer to raw bytes on a connection of its own; `is_closed`: the server ended the connection."""
+
+    status: int
+    is_closed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """The webhook as Telegram meets it."""
+
+    http: httpx.AsyncClient
+    port: int
+
+    async def push(
+        self, update: object, *, secret: str | bytes | None = SECRET, **changes: Any
+    ) -> httpx.Response:
+        """POST an update as JSON, or bytes as they are."""
+        body = update if isinstance(update, bytes) else json.dumps(update).encode()
+        given = secret.encode() if isinstance(secret, str) else secret
+        headers = {} if given is None else {SECRET_HEADER.encode(): given}
+        return await self.http.post(WEBHOOK_PATH, content=body, headers=headers, **changes)
+
+    async def push_raw(self, headers: dict[str, str], body: bytes) -> Pushed:
+        """POST these bytes, send nothing more, and read the answer and what follows it."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        head = {"Host": "localhost", SECRET_HEADER: SECRET} | headers
+        lines = [f"POST {WEBHOOK_PATH} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items())]
+        try:
+            writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+            async with asyncio.timeout(5):
+                status = int((await reader.readline()).split()[1])
+                is_closed = await _ends(reader)
+        finally:
+            writer.transport.abort()
+        return Pushed(status=status, is_closed=is_closed)
+
+
+@asynccontextmanager
+async def served_webhook(
+    redis: RedisClient, *, box_limit: int = 100, down: Mapping[str, str] | None = None, is_ready: bool = True
+) -> AsyncGenerator[Endpoint]:
+    """The webhook on this store; `down` is what /health/ready has to say."""
+    inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: 1000.0)
+    ingest = Ingest(inbox, bot=BOT, access=Access(), partitions=1) if is_ready else None
+
+    async def what_is_down() -> dict[str, str]:
+        return dict(down or {})
+
+    webhook = Webhook(lambda: ingest, secret=SECRET)
+    app = create_http_app(webhook=webhook, what_is_down=what_is_down, webhook_path=WEBHOOK_PATH)
+    async with (
+        serve_http(app) as server,
+        httpx.AsyncClient(base_url=server.origin, timeout=5, trust_env=False) as http,
+    ):
+        yield Endpoint(http=http, port=http.base_url.port or 0)
+
+
+def a_message_update(update_id: object = 1, text: str = "hello", *, chat: int = 7) -> dict[str, Any]:
+    """A message in a private chat."""
+    person = {"id": chat, "is_bot": False, "first_name": "Anna"}
+    message = {"message_id": 3, "date": 900, "chat": {"id": chat, "type": "private"}, "from": person}
+    return {"update_id": update_id, "message": message | {"text": text}}
+
+
+async def _ends(reader: asyncio.StreamReader) -> bool:
+    try:
+        await reader.read()
+    except ConnectionError:
+        return True
+    return reader.at_eof()

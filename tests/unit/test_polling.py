@@ -1,0 +1,156 @@
+"""Long polling: an offset is confirmed only once what is before it is stored."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bot.errors import TelegramRefused, TelegramUnavailable
+from bot.inbox.facts import Accepted, Arrival
+from bot.transport.gating import Access, BotIdentity
+from bot.transport.ingest import Ingest
+from bot.transport.polling import Polling
+from memory.errors import CommandRefused, StoreFull, StoreUnavailable
+
+Json = Mapping[str, Any]
+
+
+class NothingMoreError(Exception):
+    """The script of the source is at its end."""
+
+
+@dataclass(slots=True)
+class Source:
+    """Gives what is scripted, an exception by raising it; `offsets` are what it was asked with."""
+
+    script: list[Sequence[Json] | Exception]
+    offsets: list[int | None] = field(default_factory=list[int | None])
+
+    async def get_updates(self, *, offset: int | None) -> list[Json]:
+        self.offsets.append(offset)
+        given = self.script.pop(0) if self.script else NothingMoreError()
+        if isinstance(given, Exception):
+            raise given
+        return list(given)
+
+
+@dataclass(slots=True)
+class Door:
+    """Takes updates in; `outcomes` come first, an exception by raising it."""
+
+    outcomes: list[Accepted | Exception] = field(default_factory=list[Accepted | Exception])
+    stored: list[int] = field(default_factory=list[int])
+
+    async def accept(self, arrival: Arrival) -> Accepted:
+        outcome = self.outcomes.pop(0) if self.outcomes else "accepted"
+        if isinstance(outcome, Exception):
+            raise outcome
+        if outcome != "full":
+            self.stored.append(arrival.update_id)
+        return outcome
+
+
+async def _poll(source: Source, door: Door) -> list[float]:
+    """Poll until the script is at its end; the pauses."""
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+
+    ingest = Ingest(door, bot=BotIdentity(id=42, username="mnemo_bot"), access=Access(), partitions=1)
+    with pytest.raises(NothingMoreError):
+        await Polling(source, ingest, pause=pause).run()
+    return waits
+
+
+def _updates(*numbers: int) -> list[Json]:
+    person = {"id": 7, "is_bot": False, "first_name": "Anna"}
+    chat = {"id": 7, "type": "private"}
+    return [
+        {
+            "update_id": number,
+            "message": {"message_id": number, "date": 9, "chat": chat, "from": person, "text": "hi"},
+        }
+        for number in numbers
+    ]
+
+
+async def test_each_poll_confirms_what_was_stored_and_no_more() -> None:
+    source, door = Source([_updates(5, 6), [], _updates(9)]), Door()
+
+    await _poll(source, door)
+
+    assert door.stored == [5, 6, 9]
+    assert source.offsets == [None, 7, 7, 10]
+
+
+@pytest.mark.parametrize("failure", [StoreUnavailable(), StoreFull(), CommandRefused()])
+async def test_what_could_not_be_stored_is_not_confirmed_and_comes_again(failure: Exception) -> None:
+    source = Source([_updates(5, 6, 7), _updates(6, 7)])
+    door = Door(["accepted", failure])
+
+    waits = await _poll(source, door)
+
+    assert door.stored == [5, 6, 7]
+    assert source.offsets == [None, 6, 8]
+    assert waits == [0.5]
+
+
+@pytest.mark.parametrize("failure", [TelegramUnavailable(), TelegramRefused("Conflict")])
+async def test_an_outage_of_telegram_is_waited_out_with_longer_and_longer_pauses(failure: Exception) -> None:
+    source, door = Source([*[failure] * 8, _updates(5), failure]), Door()
+
+    waits = await _poll(source, door)
+
+    assert waits == [0.5, 1, 2, 4, 8, 16, 30, 30, 0.5]
+    assert door.stored == [5]
+
+
+async def test_an_update_whose_chat_is_full_is_waited_for_and_not_passed_over() -> None:
+    source, door = Source([_updates(5, 6)]), Door(["full", "full", "accepted"])
+
+    waits = await _poll(source, door)
+
+    assert door.stored == [5, 6]
+    assert waits == [1.0, 1.0]
+    assert source.offsets == [None, 7]
+
+
+async def test_duplicates_and_what_we_do_not_use_are_confirmed_too() -> None:
+    source, door = Source([_updates(5, 6)]), Door(["duplicate", "ignored"])
+
+    await _poll(source, door)
+
+    assert source.offsets == [None, 7]
+
+
+async def test_update_ids_that_begin_anew_lower_are_followed() -> None:
+    source, door = Source([_updates(900), _updates(3)]), Door()
+
+    await _poll(source, door)
+
+    assert source.offsets == [None, 901, 4]
+
+
+async def test_a_429_is_waited_for_as_long_as_it_asks() -> None:
+    waits = await _poll(Source([TelegramUnavailable(retry_after=12)]), Door())
+
+    assert waits == [12]
+
+
+async def test_polling_ends_when_it_is_cancelled() -> None:
+    ingest = Ingest(Door(), bot=BotIdentity(id=42, username="m"), access=Access(), partitions=1)
+
+    class Silent:
+        async def get_updates(self, *, offset: int | None) -> list[Json]:
+            await asyncio.Event().wait()
+            return []
+
+    polling = asyncio.create_task(Polling(Silent(), ingest).run())
+    await asyncio.sleep(0)
+    polling.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await polling
