@@ -5,8 +5,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import structlog
@@ -25,7 +25,7 @@ from bot.assembly import (
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
-from bot.lifecycle import background, signals, spawn, unless, until_one_ends
+from bot.lifecycle import background, bounded, signals, spawn, unless, until_one_ends
 from bot.observe import metrics
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
@@ -58,6 +58,7 @@ LONGEST_PAUSE_S = 30.0
 WEBHOOK_CHECK_S = 30.0
 GAUGES_S = 10.0
 _HEALTH_TIMEOUT_S = 3.0
+_LEAVE_S = 1.0
 
 
 async def run_service(
@@ -71,7 +72,7 @@ async def run_service(
 ) -> None:
     """Run until SIGTERM or SIGINT, or until `stopping` is set where it is given.
 
-    Then: stop claiming, finish or hand back what runs, within 20 s.
+    Then: stop claiming, finish or hand back what runs, within 20 s, whatever hangs.
 
     Raises PageOperator and MemoryFailure errors when the start cannot succeed. A store, a Telegram or a model
     that does not answer yet is waited for: the webhook answers 503 until then.
@@ -80,10 +81,8 @@ async def run_service(
     load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)  # its mistakes end the start first
     service = _Service(settings)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
-        async with AsyncExitStack() as stack:
-            start = service.start(stack, serve=serve, simulate=simulate, health_port=health_port)
-            if await unless(stopping, start, name="start"):
-                await service.run(stopping, serve=serve, work=work)
+        life = service.live(stopping, serve=serve, work=work, simulate=simulate, health_port=health_port)
+        await bounded(stopping, life, name="service")
     log.info("stopped")
 
 
@@ -105,6 +104,16 @@ class _Service:
         self._stores: Stores | None = None
         self._outside: Outside | None = None
         self._waits_for = "the start has not finished"
+        self._indexers: list[Indexer] = []
+
+    async def live(
+        self, stopping: asyncio.Event, *, serve: bool, work: bool, simulate: bool, health_port: int | None
+    ) -> None:
+        """From the first listening port to the end of the stores."""
+        async with AsyncExitStack() as stack:
+            start = self.start(stack, serve=serve, simulate=simulate, health_port=health_port)
+            if await unless(stopping, start, name="start"):
+                await self.run(stopping, serve=serve, work=work)
 
     async def start(
         self, stack: AsyncExitStack, *, serve: bool, simulate: bool, health_port: int | None
@@ -148,6 +157,7 @@ class _Service:
                 stopping.set()
                 if working:
                     await asyncio.wait(working)
+        await _leave(self._indexers)
 
     async def what_is_down(self) -> dict[str, str]:
         """For /health/ready: each part that does not answer now, with one sentence."""
@@ -220,6 +230,7 @@ class _Service:
                 partition=partition,
                 consumer=consumer,
             )
+            self._indexers.append(indexer)
             tasks.append(spawn(_index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(services.stops.listen(partition), f"stops-{partition}"))
         tasks.append(spawn(_gauge_forever(inbox, settings.partitions), "gauges"))
@@ -279,6 +290,13 @@ async def _index_forever(indexer: Indexer) -> None:
             log.warning("indexing_waits", error=str(error), retry_in_s=pause)
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE_S, pause * 2) if isinstance(error, RecallUnavailable) else 1.0
+
+
+async def _leave(indexers: Sequence[Indexer]) -> None:
+    with suppress(TimeoutError, MemoryFailure):
+        async with asyncio.timeout(_LEAVE_S):
+            for indexer in indexers:
+                await indexer.leave()
 
 
 async def _gauge_forever(inbox: RedisInbox, partitions: int) -> None:

@@ -14,8 +14,8 @@ BotError
 │   ├── SettingsInvalid         one line per problem, each naming the setting; exit status 2
 │   └── PortInUse               HTTP_PORT (or the simulator's) is taken
 ├── TelegramFailure             a Bot API call did not do what was asked
-│   ├── TelegramUnavailable     not sent: no connection, 5xx, 429; carries `retry_after` seconds
-│   ├── SendUnknown             the request went out and no answer came: it may have been sent
+│   ├── TelegramUnavailable     not sent: no connection, 429, a 5xx of its own; carries `retry_after` seconds
+│   ├── SendUnknown             the request went out, and no answer of the Bot API came: it may be sent
 │   ├── ChatUnreachable         403: blocked, kicked, deactivated
 │   ├── ChatMigrated            the group has a new id, in `new_chat_id`
 │   └── TelegramRefused         any other 4xx

@@ -1,22 +1,42 @@
 """The life of a process: the signals that end it, its background tasks, and waiting for either."""
 
 import asyncio
+import faulthandler
 import signal
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import structlog
+
+log = structlog.get_logger()
+
+END_WITHIN_S = 18.0
+"""What has not ended so long after the stop is cancelled."""
+KILL_AFTER_S = 19.5
+"""And if that does not end the process either, because a thread hangs, it is ended by force."""
+_LAST_WORDS_S = 0.5
+
 
 @contextmanager
 def signals(given: asyncio.Event | None) -> Generator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set; the caller's own, where there is one, instead."""
+    """An event that SIGTERM and SIGINT set; the caller's own, where there is one, instead.
+
+    From a signal on the process has KILL_AFTER_S to end; after that it is ended, with its stacks on stderr.
+    """
     if given is not None:
         yield given
         return
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if not stopping.is_set():
+            stopping.set()
+            faulthandler.dump_traceback_later(KILL_AFTER_S, exit=True)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+        loop.add_signal_handler(number, stop)
     try:
         yield stopping
     finally:
@@ -36,16 +56,33 @@ async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, bool], *, na
         await asyncio.wait([task, stop])
 
 
+async def bounded(stopping: asyncio.Event, work: Coroutine[Any, Any, None], *, name: str) -> None:
+    """Do the work; END_WITHIN_S after `stopping` it is cancelled, and soon after that no longer waited for."""
+    task, stop = asyncio.create_task(work, name=name), asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([task], timeout=END_WITHIN_S)
+        if not task.done():
+            log.error("end_hangs", cancelled=name)
+    finally:
+        stop.cancel()
+        if task.cancel():
+            await asyncio.wait([task], timeout=_LAST_WORDS_S if stopping.is_set() else END_WITHIN_S)
+    if task.done() and not task.cancelled():
+        task.result()
+
+
 @asynccontextmanager
 async def background() -> AsyncGenerator[list[asyncio.Task[None]]]:
-    """Tasks to be ended with the block, in the reverse order of their beginning."""
+    """Tasks to be ended with the block."""
     tasks: list[asyncio.Task[None]] = []
     try:
         yield tasks
     finally:
         for task in reversed(tasks):
             task.cancel()
-            await asyncio.wait([task])
+        if tasks:
+            await asyncio.wait(tasks)
 
 
 async def until_one_ends(tasks: list[asyncio.Task[None]], stopping: asyncio.Event) -> None:

@@ -5,7 +5,7 @@ import hmac
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -210,7 +210,9 @@ class Settings(BaseSettings):
         """What may never be seen in a log, an error or a chat."""
         given = (self.telegram_bot_token, self.openai_api_key, self.qdrant_api_key, self.redis_url)
         password = urlsplit(self.redis_url.get_secret_value()).password if self.redis_url else None
-        return (*(s.get_secret_value() for s in given if s), self.secret, *([password] if password else []))
+        # In the URL it is percent-encoded; the server, and so its errors, know it decoded.
+        passwords = {password, unquote(password)} if password else set[str]()
+        return (*(s.get_secret_value() for s in given if s), self.secret, *passwords)
 
 
 def load_settings(**given: Any) -> Settings:

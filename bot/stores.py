@@ -25,6 +25,10 @@ from memory.redis_history import RedisHistory
 log = structlog.get_logger()
 
 PAUSE_S = 2.0
+BLOCKING_READS = 3
+"""Of each partition: claims, stops and index work; each holds a connection while it waits."""
+SPARE_CONNECTIONS = 16
+"""For heartbeats, sweeps, health and gauges; what finds no connection free waits for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,9 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
                 qdrant = opening.create_task(qdrant_place(settings, stack), name="open-qdrant")
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        redis = await stack.enter_async_context(open_redis(redis_url.result()))
+        redis = await stack.enter_async_context(
+            open_redis(redis_url.result(), max_connections=connections_for(settings))
+        )
         await _wait_for(redis, is_patient=is_patient)
         await _check_durable(redis, settings)
         await _fix_partitions(redis, settings.partitions)
@@ -69,6 +75,12 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
             embedder=embedder,
             partitions=settings.partitions,
         )
+
+
+def connections_for(settings: Settings) -> int:
+    """How many to Redis: for every turn, every push of Telegram and every blocking read at the same time."""
+    at_once = settings.worker_concurrency + settings.webhook_max_connections
+    return at_once + BLOCKING_READS * settings.partitions + SPARE_CONNECTIONS
 
 
 async def redis_place(settings: Settings, stack: AsyncExitStack) -> str:

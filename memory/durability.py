@@ -1,6 +1,6 @@
 """Whether the store keeps what it acknowledges: what the server says of itself, judged."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -8,6 +8,7 @@ from memory.errors import CommandRefused
 from memory.redis_client import RedisClient
 
 _OLDEST = (6, 2)
+_YES_NO = {"1": "yes", "0": "no"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +64,20 @@ def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
 
 async def _read(redis: RedisClient) -> StoreDurability:
     server = (await _info(redis, "server"))[0]
-    policies = [node.get("maxmemory_policy") for node in await _info(redis, "memory")]
-    files = [node.get("aof_enabled") for node in await _info(redis, "persistence")]
+    policies = [_text(node.get("maxmemory_policy")) for node in await _info(redis, "memory")]
+    files = [_YES_NO.get(str(node.get("aof_enabled"))) for node in await _info(redis, "persistence")]
+    if None in policies:
+        policies = list(await redis.config("maxmemory-policy"))
+    configured = await redis.config("appendonly")
+    if None not in configured:
+        files = list(configured)
     is_valkey = server.get("server_name") == "valkey"
     return StoreDurability(
         server="Valkey" if is_valkey else "Redis",
         version=str(server.get("valkey_version" if is_valkey else "redis_version", "of unknown version")),
-        maxmemory_policy=_weakest_policy(policies) or await redis.config("maxmemory-policy"),
-        appendonly=_are_on(files, await redis.config("appendonly")),
-        appendfsync=await redis.config("appendfsync"),
+        maxmemory_policy=_weakest(policies, good=("noeviction",)),
+        appendonly={"yes": True, "no": False}.get(_weakest(files, good=("yes",)) or ""),
+        appendfsync=_weakest(await redis.config("appendfsync"), good=("everysec", "always")),
     )
 
 
@@ -87,17 +93,14 @@ async def _info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
     return [reply]
 
 
-def _weakest_policy(policies: list[str | None]) -> str | None:
-    told = [policy for policy in policies if policy]
-    return next((policy for policy in told if policy != "noeviction"), told[0] if told else None)
+def _text(told: object) -> str | None:
+    return str(told) if told else None
 
 
-def _are_on(files: list[int | str | None], configured: str | None) -> bool | None:
-    if configured is not None:
-        return configured == "yes"
-    if any(state is None for state in files):
-        return None
-    return all(int(state or 0) == 1 for state in files)
+def _weakest(values: Sequence[str | None], *, good: Sequence[str]) -> str | None:
+    """Of what the nodes say: what is not good first, then what is not told, then the least good."""
+    ranks = {None: -1} | {value: rank for rank, value in enumerate(good)}
+    return min(values, key=lambda value: ranks.get(value, -2), default=None)
 
 
 def _is_too_old(version: str) -> bool:

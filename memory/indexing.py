@@ -71,6 +71,15 @@ class Indexer:
         skipped = len(plan.index) - indexed + plan.unknown
         return IndexResult(indexed=indexed, erased=erased + late, skipped=skipped)
 
+    async def leave(self) -> None:
+        """Take this consumer out of the group, unless entries are still in its name. Raises StoreUnavailable."""
+        script = load_script("memory.scripts", "leave_work")
+        try:
+            await self._redis.run(script, [work_key(self._partition)], [GROUP, self._consumer])
+        except CommandRefused as refusal:
+            if "NOGROUP" not in str(refusal):  # it never had work
+                raise
+
     async def _take(self) -> list["_Entry"]:
         try:
             return await self._read()

@@ -1,5 +1,7 @@
 """The one door to Redis or Valkey: commands, one-trip pipelines, Lua scripts and durable writes."""
 
+import asyncio
+import builtins
 import hashlib
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -10,20 +12,24 @@ from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
 import redis.asyncio as aioredis
-from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.cluster import PipelineCommand, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import (
+    AskError,
     AuthenticationError,
     BusyLoadingError,
-    ClusterDownError,
+    ClusterError,
     ConnectionError,
+    MovedError,
     NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisClusterException,
     RedisError,
     TimeoutError,
+    TryAgainError,
 )
 
 from memory.errors import CommandRefused, StoreFull, StoreNotDurable, StoreUnavailable
@@ -32,8 +38,19 @@ SOCKET_TIMEOUT_S = 5.0
 """redis-py 8 times a read out after this; a blocking read must ask for less."""
 DURABLE_WAIT_MS = 2_000
 """How long WAITAOF may take: `appendfsync everysec` confirms within about one second."""
+CONNECTION_WAIT_S = 5.0
+"""How long a command waits for a free connection before it fails."""
+
+_FAILURES = (RedisError, RedisClusterException, OSError)
+"""What the driver raises: its cluster errors are no RedisErrors."""
+_PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
+"""Answers of a server that cannot serve now: `BUSY ` is a script that runs long (BUSYGROUP is another thing)."""
+_MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
+"""What the driver says of a command that no cluster takes; its other complaints are of the cluster's state."""
 
 Command = tuple[str | int | float | bytes, ...]
+
+_WAIT_FOR_DISK: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +92,33 @@ class _Connection(Protocol):
     async def aclose(self) -> None: ...
 
 
+class _Node(Protocol):
+    """One server of a cluster."""
+
+    async def execute_command(self, *args: str | int | float | bytes) -> Any: ...
+    async def execute_pipeline(self, commands: list[PipelineCommand]) -> bool: ...
+
+
+class _Cluster(_Connection, Protocol):
+    """What we use of redis-py's cluster client beside that."""
+
+    async def initialize(self) -> object: ...
+    def get_primaries(self) -> list[_Node]: ...
+    def get_node_from_key(self, key: str) -> _Node: ...
+
+
 class RedisClient:
     """A connection pool with our failure words: StoreUnavailable, StoreFull, StoreNotDurable.
 
-    Replies are str, int, list or None, as the server gives them. `round_trips` counts what was sent, for
-    the benchmarks.
+    A command that finds all `max_connections` in use waits for one, CONNECTION_WAIT_S at most. Replies are
+    str, int, list or None, as the server gives them. `round_trips` counts what was sent, for the benchmarks.
     """
 
-    def __init__(self, connection: _Connection) -> None:
+    def __init__(self, connection: _Connection, *, max_connections: int) -> None:
         self._redis = connection
+        self._cluster = cast(_Cluster, connection) if isinstance(connection, RedisCluster) else None
+        # Not redis-py's BlockingConnectionPool: neither Sentinel's pool nor a cluster's nodes can be one.
+        self._room = asyncio.Semaphore(max_connections)
         self._waits_for_disk: bool | None = None
         self.round_trips = 0
 
@@ -91,14 +126,14 @@ class RedisClient:
         """One command, one round trip. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
         try:
             return await self._send(*command)
-        except (RedisError, OSError) as error:
+        except _FAILURES as error:
             raise _translated(error) from error
 
     async def calls(self, commands: Sequence[Command]) -> list[Any]:
         """Several commands of one partition in one round trip, not atomic; the first failure is raised."""
         try:
             replies = await self._send_all(commands)
-        except (RedisError, OSError) as error:
+        except _FAILURES as error:
             raise _translated(error) from error
         return _checked(replies)
 
@@ -117,32 +152,43 @@ class RedisClient:
             for number, reply in enumerate(replies):
                 if isinstance(reply, NoScriptError):
                     replies[number] = await self._send(*_eval(calls[number]))
-        except (RedisError, OSError) as error:
+        except _FAILURES as error:
             raise _translated(error) from error
         return _checked(replies)
 
     async def run_durably(
         self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]
     ) -> Any:
-        """Run a script and wait until it is on this server's disk (WAITAOF), in one round trip.
+        """`run_all_durably` for one script; its failure is raised."""
+        (reply,) = await self.run_all_durably([ScriptCall(script=script, keys=keys, arguments=arguments)])
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
-        A server without WAITAOF (Redis before 7.2) or without AOF is trusted to its `appendfsync`, which the
-        start has checked. Raises StoreNotDurable when the confirmation does not come in time.
+    async def run_all_durably(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        """Run scripts of one partition and wait until all are on its server's disk (WAITAOF), in one round trip.
+
+        The failure of a script stands in the place of its reply. A server without WAITAOF (Redis before 7.2)
+        or without AOF is trusted to its `appendfsync`, which the start has checked. Raises StoreNotDurable
+        when the confirmation does not come in time, and what befalls the whole trip.
         """
-        if not await self._can_wait_for_disk():
-            return await self.run(script, keys, arguments)
-        call = ScriptCall(script=script, keys=keys, arguments=arguments)
-        wait: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
-        try:
-            replies = await self._send_all([_evalsha(call), wait])
-            if isinstance(replies[0], NoScriptError):
-                replies = await self._send_all([_eval(call), wait])
-        except (RedisError, OSError) as error:
-            raise _translated(error) from error
-        reply, confirmed = _checked(replies)
+        owned = calls[0].keys[0]
+        replies = await self._run_and_wait(owned, [_evalsha(call) for call in calls])
+        unknown = [at for at, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+        if unknown:
+            again = await self._run_and_wait(owned, [_eval(calls[at]) for at in unknown])
+            for at, reply in zip(unknown, again, strict=True):
+                replies[at] = reply
+        return [_translated(reply) if isinstance(reply, Exception) else reply for reply in replies]
+
+    async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
+        if not await self._can_wait_for_disk(key):
+            return await self._send_together(key, commands)
+        *replies, confirmed = await self._send_together(key, [*commands, _WAIT_FOR_DISK])
+        _checked([confirmed])
         if int(confirmed[0]) < 1:
             raise StoreNotDurable
-        return reply
+        return replies
 
     async def is_alive(self) -> bool:
         """Whether the server answers PING now."""
@@ -152,48 +198,83 @@ class RedisClient:
             return False
         return True
 
-    async def config(self, name: str) -> str | None:
-        """A server setting, or None where CONFIG is not allowed (managed services)."""
+    async def config(self, name: str) -> tuple[str | None, ...]:
+        """A setting of each server (one, where there is no cluster); None where CONFIG is not allowed."""
         try:
-            reply = await self.call("CONFIG", "GET", name)
+            return tuple(
+                _setting(name, reply) for reply in await self._send_everywhere("CONFIG", "GET", name)
+            )
         except CommandRefused:
-            return None
-        pairs = cast(dict[str, str] | list[str], reply)
-        if isinstance(pairs, dict):
-            return pairs.get(name)
-        return pairs[1] if len(pairs) > 1 else None
+            return (None,)
 
-    async def _can_wait_for_disk(self) -> bool:
+    async def _can_wait_for_disk(self, key: str) -> bool:
         if self._waits_for_disk is None:
             try:
-                await self.call("WAITAOF", 1, 0, DURABLE_WAIT_MS)
+                _checked(await self._send_together(key, [_WAIT_FOR_DISK]))
                 self._waits_for_disk = True
             except CommandRefused:
                 self._waits_for_disk = False
         return self._waits_for_disk
 
     async def _send(self, *command: str | int | float | bytes) -> Any:
-        self.round_trips += 1
-        return await self._redis.execute_command(*command)
+        async with self._connection():
+            return await self._redis.execute_command(*command)
 
     async def _send_all(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._connection():
+            pipeline = self._redis.pipeline(transaction=False)
+            for command in commands:
+                pipeline.execute_command(*command)
+            return await pipeline.execute(raise_on_error=False)
+
+    async def _send_together(self, key: str, commands: Sequence[Command]) -> list[Any]:
+        """On one connection of the server that owns the key: WAITAOF confirms its own connection's writes only."""
+        try:
+            if self._cluster is None:
+                return await self._send_all(commands)
+            async with self._connection():
+                return await _send_to_owner(self._cluster, key, commands)
+        except _FAILURES as error:
+            raise _translated(error) from error
+
+    async def _send_everywhere(self, *command: str | int | float | bytes) -> list[Any]:
+        """What each server answers to a command without keys."""
+        if self._cluster is None:
+            return [await self.call(*command)]
+        try:
+            async with self._connection():
+                await self._cluster.initialize()
+                return [await node.execute_command(*command) for node in self._cluster.get_primaries()]
+        except _FAILURES as error:
+            raise _translated(error) from error
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncGenerator[None]:
+        """Room for one connection, and one round trip counted."""
+        try:
+            async with asyncio.timeout(CONNECTION_WAIT_S):
+                await self._room.acquire()
+        except builtins.TimeoutError:
+            raise StoreUnavailable("Redis cannot be reached (every connection is in use)") from None
         self.round_trips += 1
-        pipeline = self._redis.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)
-        return await pipeline.execute(raise_on_error=False)
+        try:
+            yield
+        finally:
+            self._room.release()
 
 
 @asynccontextmanager
 async def open_redis(url: str, *, max_connections: int = 64) -> AsyncGenerator[RedisClient]:
-    """A client for the server at `url`; connects at first use, closes its pool at the end.
+    """A client for the server at `url`; connects at first use, closes its connections at the end.
+
+    `max_connections`: to one server; each blocking read holds one for as long as it waits.
 
     Forms: `redis://`, `rediss://`, `unix://` (the embedded server), `redis+cluster://` and
     `rediss+cluster://` (any node), `redis+sentinel://host:port,host:port/db?service=name`.
     """
     connection = _connection(url, max_connections)
     try:
-        yield RedisClient(connection)
+        yield RedisClient(connection, max_connections=max_connections)
     finally:
         await connection.aclose()
 
@@ -204,7 +285,8 @@ def _connection(url: str, max_connections: int) -> _Connection:
         "decode_responses": True,
         "socket_timeout": SOCKET_TIMEOUT_S,
         "socket_connect_timeout": SOCKET_TIMEOUT_S,
-        "max_connections": max_connections,
+        # The client's own limit is half of it: the connection of a cancelled command is free a moment later.
+        "max_connections": 2 * max_connections,
     }
     if scheme.endswith("+cluster"):
         cluster: Any = RedisCluster
@@ -228,6 +310,36 @@ def _sentinel_connection(url: str, options: dict[str, Any]) -> _Connection:
     return cast(_Connection, sentinel.master_for(service, **options))
 
 
+async def _send_to_owner(cluster: _Cluster, key: str, commands: Sequence[Command]) -> list[Any]:
+    """Pipelined to the owner of the key's slot; once more where it has moved, or a stale connection broke.
+
+    A pipeline of the cluster client itself would send each redirected command on a connection of its own.
+    """
+    await cluster.initialize()
+    replies = await _send_to_node(cluster.get_node_from_key(key), commands)
+    if isinstance(replies[0], MovedError | ConnectionError):
+        await cluster.execute_command("EXISTS", key)  # the client follows the key, and so learns the way
+        replies = await _send_to_node(cluster.get_node_from_key(key), commands)
+    return replies
+
+
+async def _send_to_node(node: _Node, commands: Sequence[Command]) -> list[Any]:
+    """The replies, errors among them."""
+    sent = [PipelineCommand(number, *command) for number, command in enumerate(commands)]
+    try:
+        await node.execute_pipeline(sent)
+    except ConnectionError as error:
+        return [error] * len(sent)
+    return [command.result for command in sent]
+
+
+def _setting(name: str, reply: Any) -> str | None:
+    pairs = cast(dict[str, str] | list[str], reply)
+    if isinstance(pairs, dict):
+        return pairs.get(name)
+    return pairs[1] if len(pairs) > 1 else None
+
+
 def _evalsha(call: ScriptCall) -> Command:
     return ("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments)
 
@@ -238,13 +350,15 @@ def _eval(call: ScriptCall) -> Command:
 
 def _checked(replies: list[Any]) -> list[Any]:
     for reply in replies:
-        if isinstance(reply, RedisError):
+        if isinstance(reply, Exception):
             raise _translated(reply) from reply
     return replies
 
 
 def _translated(error: Exception) -> Exception:
     """Our word for a failure. No text of the driver goes in: it may carry the URL with its password."""
+    if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
+        return _translated(error.__cause__)  # why no node of the cluster would do
     text = str(error)
     if isinstance(error, OutOfMemoryError | ReadOnlyError) or text.startswith(
         ("OOM", "MISCONF", "NOREPLICAS")
@@ -252,7 +366,16 @@ def _translated(error: Exception) -> Exception:
         return StoreFull("Redis refuses writes: " + text.split(" ", 1)[0])
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
         return StoreUnavailable("Redis refused the credentials of REDIS_URL")
-    unreachable = ConnectionError | TimeoutError | BusyLoadingError | ClusterDownError | OSError
-    if isinstance(error, unreachable) or text.startswith(("LOADING", "MASTERDOWN", "TRYAGAIN")):
+    if _is_passing(error, text):
         return StoreUnavailable(f"Redis cannot be reached ({type(error).__name__})")
-    return CommandRefused(f"Redis refused a command: {text[:200]}")
+    first_line = text.partition("\n")[0]  # what follows, where something does, is the command's arguments
+    return CommandRefused(f"Redis refused a command: {first_line[:200]}")
+
+
+def _is_passing(error: Exception, text: str) -> bool:
+    """Whether the same command may succeed later."""
+    if isinstance(error, RedisClusterException):
+        return not any(mistake in text for mistake in _MISTAKES)
+    unreachable = ConnectionError | TimeoutError | BusyLoadingError | ClusterError | OSError
+    redirected = AskError | TryAgainError
+    return isinstance(error, unreachable | redirected) or text.startswith(_PASSING)

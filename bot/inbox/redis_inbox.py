@@ -7,7 +7,8 @@ from bot.errors import Fenced
 from bot.inbox.facts import GROUP, Accepted, Arrival, Claim
 from memory import keys
 from memory.errors import CommandRefused
-from memory.redis_client import RedisClient, Script, load_script
+from memory.group_commit import GroupCommit
+from memory.redis_client import RedisClient, Script, ScriptCall, load_script
 
 _SCRIPTS = "bot.inbox.scripts"
 _FENCE = (_SCRIPTS, "fence")
@@ -28,6 +29,7 @@ class RedisInbox:
         self._partitions = partitions
         self._box_limit = box_limit
         self._clock = clock
+        self._doors = [GroupCommit(redis.run_all_durably) for _ in range(partitions)]
 
     async def accept(self, arrival: Arrival) -> Accepted:
         """Store one update durably: when this returns, it is on disk (unless `full`).
@@ -36,9 +38,9 @@ class RedisInbox:
         then, and Telegram's next try is a duplicate.
         """
         ref = arrival.ref
-        outcome: Accepted = await self._redis.run_durably(
-            inbox_script("accept"),
-            [
+        call = ScriptCall(
+            script=inbox_script("accept"),
+            keys=[
                 keys.update_key(ref.partition, arrival.update_id),
                 keys.box_key(ref),
                 keys.active_key(ref.partition),
@@ -46,7 +48,7 @@ class RedisInbox:
                 keys.stop_key(ref),
                 keys.control_key(ref.partition),
             ],
-            [
+            arguments=[
                 arrival.update_id,
                 ref.context_id,
                 self._clock(),
@@ -58,6 +60,7 @@ class RedisInbox:
                 keys.STOP_TTL_S,
             ],
         )
+        outcome: Accepted = await self._doors[ref.partition].run(call)
         return outcome
 
     async def open(self) -> None:

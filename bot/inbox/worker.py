@@ -1,7 +1,7 @@
 """The worker: claims contexts, keeps them while they are worked on, takes over those of the dead."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -19,8 +19,18 @@ CLAIM_WAIT_MS = 1_000
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 """Between two tries while the store does not answer."""
-GRACE_S = 12.0
-"""What runs at a stop may go on for so long. With the last read, the handing back and the end of HTTP: 20 s."""
+LONGEST_REST_S = 5.0
+"""Between two tries of work while the store answers, and refuses it."""
+
+GRACE_S = 14.0
+"""What runs at a stop may go on for so long, counted from the stop."""
+LOOPS_END_WITHIN_S = 2.0
+"""The last reads come back by themselves, after CLAIM_WAIT_MS; those of a store that hangs are ended."""
+HAND_BACK_S, LEAVE_S = 1.5, 1.0
+"""For cancelled work to hand its context back, and for leaving the groups. With the end of HTTP: 20 s in all."""
+
+_LAST_WORDS_S = 0.2
+"""For what was cancelled twice."""
 
 Work = Callable[[Claim], Awaitable[None]]
 """Does what there is to do for a claimed context, and settles it. Cancelled when the claim is lost."""
@@ -58,18 +68,22 @@ class Worker:
         self._busy: set[asyncio.Task[None]] = set()
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
-        """Work until `stopping`; then claim nothing more, give what runs `grace_s` seconds, cancel the rest.
+        """Work until `stopping`; then claim nothing more, and cancel what still runs `grace_s` seconds after it.
 
-        Cancelled work hands its context back by itself. Store failures are waited out, not raised.
+        Cancelled work hands its context back by itself. Store failures are waited out, not raised; at the end
+        nothing is waited for beyond its few seconds, whatever the store does.
         """
-        async with asyncio.TaskGroup() as loops:
-            for partition in range(self._partitions):
-                for loop in (self._claim_forever, self._sweep_forever):
-                    loops.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
-        await self._drain(grace_s)
-        for partition in range(self._partitions):
-            with suppress(StoreUnavailable, StoreFull, CommandRefused):
-                await self._queue.leave(partition, consumer=self._consumer)
+        async with asyncio.TaskGroup() as group:
+            loops = [
+                group.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
+                for partition in range(self._partitions)
+                for loop in (self._claim_forever, self._sweep_forever)
+            ]
+            await stopping.wait()
+            deadline = asyncio.get_running_loop().time() + grace_s
+            await _end(loops, after_s=LOOPS_END_WITHIN_S)
+        await self._drain(deadline)
+        await self._leave()
 
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         async def claim_once() -> None:
@@ -118,8 +132,8 @@ class Worker:
         finally:
             work.cancel()
             beat.cancel()
-            await asyncio.wait([work, beat])
-        if work.cancelled():
+            await _end([work, beat], after_s=HAND_BACK_S)
+        if not work.done() or work.cancelled():
             log.warning("claim_lost", context=claim.ref.context_id)
             return
         match work.exception():
@@ -133,21 +147,24 @@ class Worker:
 
     async def _work_in_slot(self, claim: Claim) -> None:
         """Work; where the store goes away under it, begin again as soon as it is back and the claim still ours."""
+        rest = FIRST_PAUSE_S
         async with self._slots:
             while True:
                 try:
                     return await self._work(claim)
                 except (StoreUnavailable, StoreFull) as error:
                     log.warning("work_interrupted", context=claim.ref.context_id, error=str(error))
+                await asyncio.sleep(rest)
+                rest = min(LONGEST_REST_S, rest * 2)
                 await self._until_kept(claim)
 
     async def _until_kept(self, claim: Claim) -> None:
         pause = FIRST_PAUSE_S
         while True:
-            await asyncio.sleep(pause)
             try:
                 return await self._queue.keep(claim)
             except (StoreUnavailable, StoreFull):
+                await asyncio.sleep(pause)
                 pause = min(LONGEST_PAUSE_S, pause * 2)
 
     async def _beat(self, claim: Claim, work: asyncio.Task[None]) -> None:
@@ -167,15 +184,31 @@ class Worker:
                     work.cancel()
                     return
 
-    async def _drain(self, grace_s: float) -> None:
+    async def _drain(self, deadline: float) -> None:
         if not self._busy:
             return
-        log.info("worker_draining", running=len(self._busy), grace_s=grace_s)
-        _, late = await asyncio.wait(self._busy, timeout=grace_s)
+        left = max(0.0, deadline - asyncio.get_running_loop().time())
+        log.info("worker_draining", running=len(self._busy), at_most_s=round(left, 1))
+        _, late = await asyncio.wait(self._busy, timeout=left)
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late, timeout=4)
+            await asyncio.wait(late, timeout=HAND_BACK_S + 2 * _LAST_WORDS_S)
+
+    async def _leave(self) -> None:
+        with suppress(TimeoutError, StoreUnavailable, StoreFull, CommandRefused):
+            async with asyncio.timeout(LEAVE_S):
+                for partition in range(self._partitions):
+                    await self._queue.leave(partition, consumer=self._consumer)
+
+
+async def _end(tasks: Sequence[asyncio.Task[None]], *, after_s: float) -> None:
+    """Wait for tasks that are ending; cancel what is left of them after so many seconds."""
+    _, late = await asyncio.wait(tasks, timeout=after_s)
+    for task in late:
+        task.cancel()
+    if late:
+        await asyncio.wait(late, timeout=_LAST_WORDS_S)
 
 
 async def _repeat(step: Callable[[], Awaitable[None]], stopping: asyncio.Event, name: str) -> None:

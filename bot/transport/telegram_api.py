@@ -142,18 +142,38 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
     """The Bot API at `api_url`. Nothing is sent yet, so Telegram may be down when we start."""
     # python-telegram-bot 22 warns at each RetryAfter that it builds, unless periods are to be timedeltas.
     os.environ["PTB_TIMEDELTA"] = "true"
+    checked = {"event_hooks": {"response": [_check_answer]}}
     calls = HTTPXRequest(
         connection_pool_size=connections,
         connect_timeout=5,
         read_timeout=20,
         write_timeout=20,
         pool_timeout=30,
+        httpx_kwargs=checked,
     )
-    polls = HTTPXRequest(connection_pool_size=2, connect_timeout=5, pool_timeout=5)
+    polls = HTTPXRequest(connection_pool_size=2, connect_timeout=5, pool_timeout=5, httpx_kwargs=checked)
     bot = telegram.Bot(token, base_url=f"{api_url}/bot", request=calls, get_updates_request=polls)
     # Bot.initialize() would ask getMe and fail the start when Telegram is down: only the clients are opened.
     async with calls, polls:
         yield TelegramApi(bot, polls=polls)
+
+
+async def _check_answer(response: httpx.Response) -> None:
+    """Whether the Bot API itself has answered. A gateway (502, 504) does not know what became of the call."""
+    if response.is_success or response.is_server_error:
+        await response.aread()
+        if not _is_of_the_bot_api(response):
+            raise httpx.RemoteProtocolError("not an answer of the Bot API", request=response.request)
+
+
+def _is_of_the_bot_api(response: httpx.Response) -> bool:
+    try:
+        answer: Any = response.json()
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(answer, dict):
+        return False
+    return "result" in answer if response.is_success else cast("dict[str, Any]", answer).get("ok") is False
 
 
 def _fields(entity: Entity) -> dict[str, Any]:

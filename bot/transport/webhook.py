@@ -1,13 +1,16 @@
 """`POST /telegram/webhook`: 200 once the update is on disk, and never before."""
 
+import asyncio
 import hmac
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from bot.observe import metrics
 from bot.transport.ingest import Ingest
@@ -19,6 +22,9 @@ BODY_LIMIT = 1 << 20
 """Bytes of a request body. Telegram's updates are far smaller."""
 RETRY_AFTER_S = 3
 """What we ask Telegram to wait for while the store cannot take updates; it keeps them and the chat's order."""
+UNREAD_LIMIT = 64 << 20
+UNREAD_WAIT_S = 2.0
+"""What is still thrown away of a body that was refused unread: so many bytes, for so long."""
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 — a header's name
 _UPDATE_ID_LIMIT = 1 << 53
 """Update ids are scores of a sorted set: doubles, exact up to here."""
@@ -35,13 +41,13 @@ class Webhook:
         """200 stored, 401 wrong secret, 413 too large, 400 not an update, 503 the store cannot take it."""
         given = request.headers.get(SECRET_HEADER, "").encode("utf-8", "surrogateescape")
         if not hmac.compare_digest(given, self._secret):
-            return _refused(401, "wrong or missing secret")
+            return _refused(401, "wrong or missing secret", is_read=False)
         try:
             body = await _read(request)
         except ClientDisconnect:
             return _refused(400, "the body ended early")
         if body is None:
-            return _refused(413, "larger than 1 MiB")
+            return _refused(413, "larger than 1 MiB", is_read=False)
         update = _parse(body)
         if update is None:
             return _refused(400, "not a JSON object with an integer update_id")
@@ -91,10 +97,35 @@ def _parse(body: bytes) -> Mapping[str, Any] | None:
     return fields if is_id else None
 
 
-def _refused(status: int, why: str) -> Response:
+def _refused(status: int, why: str, *, is_read: bool = True) -> Response:
     metrics.WEBHOOK_REFUSED.labels(str(status)).inc()
-    # What was not read is not waited for: the connection ends with this answer.
-    return JSONResponse({"ok": False, "error": why}, status, headers={"Connection": "close"})
+    kind = JSONResponse if is_read else _EarlyAnswer
+    return kind({"ok": False, "error": why}, status, headers={"Connection": "close"})
+
+
+class _EarlyAnswer(JSONResponse):
+    """An answer before the request has ended. Closing at once, with bytes unread, would reset the connection.
+
+    The client would lose the answer with it: so it is sent, then what still comes is thrown away for a moment.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(UNREAD_WAIT_S):
+                await _throw_away(receive)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _throw_away(receive: Receive) -> None:
+    """Receive until the request has ended, or was too much."""
+    received = 0
+    while received < UNREAD_LIMIT:
+        message = await receive()
+        received += len(message.get("body", b""))
+        if not message.get("more_body"):  # its end, or a disconnect
+            return
 
 
 def _come_again(why: str) -> Response:

@@ -353,9 +353,9 @@ def test_a_reader_who_scrolled_up_stays_there_and_sees_how_much_is_new(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     for number in range(40):
-        site.say(GROUP, BEN, f"line {number}")
+        site.say(GROUP, BEN, f"line {number}.")  # the dot keeps "line 3" and 9 o'clock apart
     page = open_window(f"#/{OLGA}/{GROUP}").page
-    expect(message(page, "line 39")).to_be_in_viewport()
+    expect(message(page, "line 39.")).to_be_in_viewport()
     page.get_by_test_id("scroller").evaluate("(node) => { node.scrollTop = 100; }")
     expect(page.get_by_test_id("to-bottom")).to_be_visible()
 

@@ -56,7 +56,7 @@ async def test_the_store_is_durable_never_evicts_and_opens_no_port(tmp_path: Pat
         "protected-mode": "yes",
     }
     async with open_valkey(tmp_path) as url, open_redis(url) as client:
-        assert {name: await client.config(name) for name in wanted} == wanted
+        assert {name: await client.config(name) for name in wanted} == {n: (value,) for n, value in wanted.items()}
 
 
 async def test_a_folder_with_any_name_is_a_good_url(tmp_path: Path) -> None:

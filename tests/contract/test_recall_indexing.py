@@ -11,7 +11,7 @@ from memory.chat_history import ChatHistory
 from memory.embedded.index_server import IndexEndpoint
 from memory.embedding import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from memory.errors import RecallUnavailable
-from memory.forgetting import prove_erased
+from memory.forgetting import count_vectors, prove_erased
 from memory.indexing import GROUP, Indexer, IndexResult
 from memory.keys import ContextRef, work_key
 from memory.message_selectors import MessageWindowMessageSelector
@@ -312,3 +312,13 @@ async def test_m15_a_receipt_is_not_proven_while_messages_are_left(rig: Rig) -> 
     await rig.store.append(rig.ref, some_messages(1, start=7), epoch=1)
     receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall, updates_forgotten=2)
     assert (receipt.messages_left, receipt.updates_forgotten, receipt.is_proven) == (1, 2, False)
+
+
+async def test_m15_a_receipt_counts_the_vectors_that_an_indexer_erased_first(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(3), epoch=0)
+    await rig.indexer().step()
+    vectors = await count_vectors(rig.ref, rig.recall)
+    erased = await rig.store.erase(rig.ref)
+    assert await rig.indexer().step() == IndexResult(erased=3)
+    receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall, vectors_before=vectors)
+    assert (receipt.vectors_erased, receipt.is_proven) == (3, True)

@@ -177,13 +177,30 @@ async def test_a_server_that_is_not_there_has_surely_not_sent() -> None:
     ("body", "failure"),
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>", SendUnknown),
-        (b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", TelegramUnavailable),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", SendUnknown),
+        (b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", SendUnknown),
+        (b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n", SendUnknown),
+        (b'HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 13\r\n\r\n{"error":"x"}', SendUnknown),
+        (b"HTTP/1.1 500 X\r\nContent-Length: 2\r\n\r\n[]", SendUnknown),
+        (b'HTTP/1.1 503 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
         (b'HTTP/1.1 429 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n{", SendUnknown),
         (b"garbage\r\n\r\n", SendUnknown),
         (b"", SendUnknown),
     ],
-    ids=["html", "bad gateway", "429 without a time", "half an answer", "no HTTP", "nothing"],
+    ids=[
+        "html",
+        "an empty object",
+        "bad gateway",
+        "gateway timeout",
+        "a gateway's JSON",
+        "a gateway's list",
+        "an outage of its own",
+        "429 without a time",
+        "half an answer",
+        "no HTTP",
+        "nothing",
+    ],
 )
 async def test_an_answer_that_telegram_would_not_give_is_understood(
     body: bytes, failure: type[TelegramFailure]
@@ -191,6 +208,13 @@ async def test_an_answer_that_telegram_would_not_give_is_understood(
     async with _api_that_answers(body) as api:
         with pytest.raises(failure):
             await api.send_message(BEN, HELLO)
+
+
+async def test_a_gateway_that_fails_refuses_no_question() -> None:
+    async with _api_that_answers(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>") as api:
+        for question in (api.get_me(), api.get_updates(offset=None), api.webhook_info()):
+            with pytest.raises((TelegramUnavailable, SendUnknown)):
+                await question
 
 
 async def test_what_telegram_refuses_is_told_apart() -> None:

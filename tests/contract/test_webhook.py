@@ -1,10 +1,13 @@
 """`POST /telegram/webhook` over real HTTP: what it answers to what is sent, and when."""
 
+import asyncio
 import json
+from collections.abc import AsyncGenerator
 
 import pytest
 
 from bot.settings import WEBHOOK_PATH
+from bot.transport import webhook as webhook_module
 from bot.transport.ingest import telegram_ref
 from bot.transport.webhook import BODY_LIMIT, SECRET_HEADER
 from memory import keys
@@ -14,6 +17,12 @@ from tests.redis_values import all_values
 from tests.store_proxy import redis_proxy
 
 BOX = keys.box_key(telegram_ref(4242, 7, None, partitions=1))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused unread is not waited for long."""
+    monkeypatch.setattr(webhook_module, "UNREAD_WAIT_S", 0.1)
 
 
 async def test_an_update_is_stored_when_it_is_answered(redis: RedisClient) -> None:
@@ -132,6 +141,7 @@ async def test_one_mebibyte_is_taken(redis: RedisClient) -> None:
     assert answer.status_code == 200
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_one_byte_more_is_refused_before_any_of_it_was_read(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push_raw({"Content-Length": str(BODY_LIMIT + 1)}, b"")
@@ -139,6 +149,7 @@ async def test_one_byte_more_is_refused_before_any_of_it_was_read(redis: RedisCl
     assert (answer.status, answer.is_closed) == (413, True)
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_chunks_are_refused_as_soon_as_they_are_too_much(redis: RedisClient) -> None:
     chunk = b"%x\r\n%s\r\n" % (BODY_LIMIT + 1, b"a" * (BODY_LIMIT + 1))
     async with served_webhook(redis) as endpoint:
@@ -147,11 +158,39 @@ async def test_chunks_are_refused_as_soon_as_they_are_too_much(redis: RedisClien
     assert (answer.status, answer.is_closed) == (413, True)
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_without_the_secret_a_body_is_not_waited_for(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push_raw({"Content-Length": "1000", SECRET_HEADER: "wrong"}, b"{")
 
     assert (answer.status, answer.is_closed) == (401, True)
+
+
+@pytest.mark.parametrize(("secret", "status"), [(SECRET, 413), ("wrong", 401)])
+async def test_a_client_that_still_sends_hears_why_it_is_refused(
+    redis: RedisClient, secret: str, status: int
+) -> None:
+    async with served_webhook(redis) as endpoint:
+        answers = [
+            (
+                await endpoint.http.post(
+                    WEBHOOK_PATH, content=_chunks(8), headers={SECRET_HEADER: secret}, timeout=20
+                )
+            ).status_code
+            for _ in range(3)
+        ]
+
+    assert answers == [status] * 3
+
+
+async def test_a_body_without_an_end_is_not_received_for_ever(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_module, "UNREAD_LIMIT", BODY_LIMIT)
+    monkeypatch.setattr(webhook_module, "UNREAD_WAIT_S", 60)
+    async with served_webhook(redis) as endpoint, asyncio.timeout(10):
+        with pytest.raises(ConnectionError):
+            await _send_without_end(endpoint.port)
 
 
 async def test_other_methods_and_paths_are_refused(redis: RedisClient) -> None:
@@ -246,3 +285,19 @@ async def test_health_and_metrics_are_served_beside_it(redis: RedisClient) -> No
     )
     assert metrics.status_code == 200
     assert "mnemogram_updates_total" in metrics.text
+
+
+async def _chunks(mebibytes: int) -> AsyncGenerator[bytes]:
+    for _ in range(mebibytes * 16):
+        yield b"x" * (1 << 16)
+
+
+async def _send_without_end(port: int) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+    try:
+        while True:
+            writer.write(b"10000\r\n" + b"x" * (1 << 16) + b"\r\n")
+            await writer.drain()
+    finally:
+        writer.transport.abort()

@@ -1,0 +1,55 @@
+"""An indexer that ends leaves no name behind in its group, and no work in a name that nobody answers to."""
+
+from memory.indexing import GROUP, Indexer
+from memory.keys import work_key
+from memory.recall import Recall
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from memory.testing import FakeEmbedder
+from memory.testing_stores import InMemoryIndex
+
+WORK = work_key(0)
+
+
+def _indexer(redis: RedisClient, consumer: str) -> Indexer:
+    return Indexer(
+        redis=redis,
+        history=RedisHistory(redis),
+        recall=Recall(FakeEmbedder(), InMemoryIndex()),
+        partition=0,
+        consumer=consumer,
+        block_ms=1,
+    )
+
+
+async def _consumers(redis: RedisClient) -> list[str]:
+    return [consumer["name"] for consumer in await redis.call("XINFO", "CONSUMERS", WORK, GROUP)]
+
+
+async def test_an_indexer_that_leaves_is_no_consumer_any_more(redis: RedisClient) -> None:
+    staying, leaving = _indexer(redis, "staying"), _indexer(redis, "leaving")
+    for indexer in (staying, leaving):
+        await indexer.step()
+    assert len(await _consumers(redis)) == 2
+
+    await leaving.leave()
+
+    assert await _consumers(redis) == ["staying"]
+
+
+async def test_what_an_indexer_has_not_finished_stays_to_be_taken_over(redis: RedisClient) -> None:
+    indexer = _indexer(redis, "leaving")
+    await indexer.step()
+    await redis.call("XADD", WORK, "*", "op", "index", "context", "c", "epoch", 0, "id", "m")
+    await redis.call("XREADGROUP", "GROUP", GROUP, "leaving", "STREAMS", WORK, ">")
+
+    await indexer.leave()
+
+    assert await _consumers(redis) == ["leaving"]
+    assert (await redis.call("XPENDING", WORK, GROUP))["pending"] == 1
+
+
+async def test_an_indexer_that_never_had_work_may_leave(redis: RedisClient) -> None:
+    await _indexer(redis, "leaving").leave()
+
+    assert await redis.call("EXISTS", WORK) == 0

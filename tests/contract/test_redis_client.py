@@ -1,0 +1,104 @@
+"""The client on one server: its connections, and what it says of a server that cannot serve."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from memory import redis_client
+from memory.errors import StoreUnavailable
+from memory.redis_client import RedisClient, open_redis
+from tests.contract.inbox_kit import eventually
+from tests.stores import plain_valkey
+
+
+async def test_more_commands_than_connections_wait_for_each_other(redis_url: str) -> None:
+    async with open_redis(redis_url, max_connections=3) as redis:
+        await redis.call("FLUSHALL")
+        async with asyncio.TaskGroup() as group:
+            for _ in range(50):
+                group.create_task(redis.call("INCR", "n"))
+                group.create_task(redis.calls([("INCR", "n"), ("INCR", "n")]))
+
+        assert await redis.call("GETDEL", "n") == "150"
+        connected = [line for line in str(await redis.call("CLIENT", "LIST")).splitlines() if "cmd=" in line]
+        assert len(connected) <= 8
+
+
+async def test_a_command_that_gets_no_connection_in_time_fails_as_of_a_store_that_is_away(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_client, "CONNECTION_WAIT_S", 0.05)
+    async with open_redis(redis_url, max_connections=1) as redis:
+        blocking = await _blocked(redis)
+        with pytest.raises(StoreUnavailable, match="every connection"):
+            await redis.call("PING")
+
+        blocking.cancel()
+        await asyncio.wait([blocking])
+        assert await redis.is_alive()
+
+
+async def test_cancelled_commands_give_their_connections_back(redis_url: str) -> None:
+    async with open_redis(redis_url, max_connections=2) as redis:
+        for _ in range(10):
+            blocking = [await _blocked(redis), await _blocked(redis)]
+            for task in blocking:
+                task.cancel()
+            await asyncio.wait(blocking)
+
+        assert await redis.is_alive()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://127.0.0.1:1",
+        "rediss://127.0.0.1:1",
+        "unix:///nowhere/at.all",
+        "redis+sentinel://127.0.0.1:1/0?service=a",
+    ],
+)
+async def test_every_form_of_url_opens_and_says_that_nobody_is_there(url: str) -> None:
+    async with open_redis(url, max_connections=1) as redis:
+        with pytest.raises(StoreUnavailable):
+            await redis.call("PING")
+
+
+async def test_a_server_that_is_busy_with_a_script_is_unavailable(tmp_path: Path) -> None:
+    async with (
+        plain_valkey(tmp_path, busy_reply_threshold="1") as url,
+        open_redis(url) as redis,
+        asyncio.TaskGroup() as group,
+    ):
+        for_ever = group.create_task(_run_until_killed(redis))
+        answers = list[str]()
+
+        async def ask() -> None:
+            while not answers:
+                try:
+                    await redis.call("GET", "a")
+                except StoreUnavailable as error:
+                    answers.append(str(error))
+
+        async with asyncio.timeout(5):
+            await ask()
+            await redis.call("SCRIPT", "KILL")
+        await for_ever
+
+    assert answers == ["Redis cannot be reached (ResponseError)"]
+
+
+async def _blocked(redis: RedisClient) -> asyncio.Task[object]:
+    """A read that waits, once the server has it."""
+    before = redis.round_trips
+    task = asyncio.create_task(redis.call("BLPOP", "nothing", 4), name="blocking")
+    await eventually(lambda: redis.round_trips > before)
+    return task
+
+
+async def _run_until_killed(redis: RedisClient) -> None:
+    from memory.errors import CommandRefused
+
+    with pytest.raises(CommandRefused):
+        await redis.call("EVAL", "while true do end", 0)

@@ -1,0 +1,139 @@
+"""The client on a real cluster: a durable write is confirmed by the node that took it, and every node is judged."""
+
+from collections.abc import AsyncGenerator, Generator
+from dataclasses import dataclass
+
+import pytest
+
+from memory.durability import check_store
+from memory.errors import CommandRefused, StoreNotDurable, StoreUnavailable
+from memory.redis_client import RedisClient, Script, load_script, open_redis
+from tests.stores import kept_open
+from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
+
+KEYS = [f"{{m{number}}}:box" for number in range(6)]
+"""On both nodes, as the partitions of an inbox are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    cluster: Cluster
+    redis: RedisClient
+
+    async def durably(self, key: str, value: str = "v") -> str:
+        return await self.redis.run_durably(_set(), [key], [value])
+
+
+@pytest.fixture(scope="module")
+def ports(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[int]]:
+    with kept_open(cluster_servers(tmp_path_factory.mktemp("cluster"))) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def rig(ports: list[int]) -> AsyncGenerator[Rig]:
+    async with cluster_on(ports) as cluster, open_redis(cluster.url) as redis:
+        for node in cluster.nodes:
+            await node.call("FLUSHALL")
+            await node.call("CONFIG", "RESETSTAT")
+        yield Rig(cluster=cluster, redis=redis)
+
+
+async def test_the_node_that_took_a_durable_write_confirms_it(rig: Rig) -> None:
+    owners = [await rig.cluster.owner_of(key) for key in KEYS]
+    await rig.durably(KEYS[0])  # whether WAITAOF is known is asked once
+    before = await rig.cluster.calls_of("waitaof")
+
+    for key in KEYS:
+        assert await rig.durably(key) == "OK"
+
+    after = await rig.cluster.calls_of("waitaof")
+    assert set(owners) == {0, 1}
+    assert [now - then for now, then in zip(after, before, strict=True)] == [
+        owners.count(node) for node in (0, 1)
+    ]
+
+
+async def test_a_write_that_its_own_node_does_not_confirm_is_not_durable(rig: Rig) -> None:
+    key = next(key for key in KEYS if await rig.cluster.owner_of(key) == 1)
+    await rig.durably(key)
+    owner = rig.cluster.nodes[1]
+    await owner.call("CONFIG", "SET", "appendfsync", "no")
+    try:
+        with pytest.raises(StoreNotDurable):
+            await rig.durably(key)
+    finally:
+        await owner.call("CONFIG", "SET", "appendfsync", "everysec")
+
+
+async def test_a_durable_write_follows_a_slot_that_has_moved(rig: Rig) -> None:
+    key = "{moving}:box"
+    owner = await rig.cluster.owner_of(key)
+    await rig.durably(KEYS[0])  # the client has its map of the slots
+    await rig.cluster.move(key, to=1 - owner)
+    try:
+        assert await rig.durably(key, "moved") == "OK"
+        assert await rig.cluster.nodes[1 - owner].call("GET", key) == "moved"
+        assert (await rig.cluster.calls_of("waitaof"))[1 - owner] >= 1
+    finally:
+        await rig.redis.call("DEL", key)
+        await rig.cluster.move(key, to=owner)
+
+
+async def test_a_durable_write_goes_through_when_the_node_has_hung_up(rig: Rig) -> None:
+    await rig.durably(KEYS[0])
+    for node in rig.cluster.nodes:
+        await node.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+
+    assert [await rig.durably(key) for key in KEYS] == ["OK"] * len(KEYS)
+
+
+async def test_a_cluster_that_keeps_what_it_acknowledges_has_no_problem(rig: Rig) -> None:
+    facts = await check_store(rig.redis, is_external=True)
+
+    assert facts.problems == ()
+    assert (facts.appendonly, facts.appendfsync, facts.maxmemory_policy) == (True, "everysec", "noeviction")
+
+
+@pytest.mark.parametrize(
+    ("setting", "bad", "good", "words"),
+    [
+        ("appendonly", "no", "yes", "keeps no append-only file"),
+        ("appendfsync", "no", "everysec", "appendfsync everysec"),
+        ("maxmemory-policy", "allkeys-lru", "noeviction", "allkeys-lru"),
+    ],
+)
+@pytest.mark.parametrize("node", [0, 1])
+async def test_one_node_that_loses_or_evicts_is_a_problem(
+    rig: Rig, node: int, setting: str, bad: str, good: str, words: str
+) -> None:
+    await rig.cluster.nodes[node].call("CONFIG", "SET", setting, bad)
+    try:
+        (problem,) = (await check_store(rig.redis, is_external=True)).problems
+    finally:
+        await rig.cluster.nodes[node].call("CONFIG", "SET", setting, good)
+
+    assert words in problem
+
+
+async def test_a_command_that_no_cluster_takes_is_a_mistake(rig: Rig) -> None:
+    with pytest.raises(CommandRefused):
+        await rig.redis.run(load_script("tests.scripts", "link"), ["{a}", "{b}"], [])
+    with pytest.raises(CommandRefused):
+        await rig.redis.call("OBJECT", "ENCODING")
+
+
+async def test_a_cluster_that_is_not_there_is_unavailable() -> None:
+    async with open_redis("redis+cluster://127.0.0.1:1") as redis:
+        for doing in (
+            redis.call("PING"),
+            redis.calls([("GET", "a")]),
+            redis.run_durably(_set(), ["a"], ["v"]),
+            redis.config("appendonly"),
+        ):
+            with pytest.raises(StoreUnavailable):
+                await doing
+
+
+def _set() -> Script:
+    return load_script("tests.scripts", "set")

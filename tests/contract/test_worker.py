@@ -1,0 +1,420 @@
+"""The worker on the real inbox: how many contexts it holds, how it keeps them, and how it ends."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from bot.errors import Fenced
+from bot.inbox import worker as worker_module
+from bot.inbox.facts import Claim
+from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.worker import Worker
+from memory import keys
+from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
+from memory.redis_client import RedisClient
+from tests.contract.inbox_kit import Inbox, eventually, open_inbox
+from tests.messages import a_ref
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A blocking read ends soon, so that a worker that is told to stop does."""
+    monkeypatch.setattr(worker_module, "CLAIM_WAIT_MS", 20)
+    for name in ("LOOPS_END_WITHIN_S", "HAND_BACK_S", "LEAVE_S"):
+        monkeypatch.setattr(worker_module, name, 0.3)
+
+
+@dataclass(slots=True)
+class Work:
+    """Work that is held until `go`; then its updates are committed and the context settled."""
+
+    box: Inbox
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+    running: list[Claim] = field(default_factory=list[Claim])
+    most: int = 0
+    done: list[int] = field(default_factory=list[int])
+    cancelled: int = 0
+
+    async def __call__(self, claim: Claim) -> None:
+        self.running.append(claim)
+        self.most = max(self.most, len(self.running))
+        try:
+            todo = await self.box.take(claim)
+            await self.go.wait()
+            for update in todo.updates:
+                await self.box.commit(claim, update.update_id)
+                self.done.append(update.update_id)
+            await self.box.inbox.settle(claim)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.running.remove(claim)
+
+
+@dataclass(slots=True)
+class ShakyInbox:
+    """The inbox, of which each call of `step` raises `failure` while there is one."""
+
+    inbox: RedisInbox
+    step: str
+    failure: MemoryFailure | None = None
+    failures: int = 0
+
+    async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]:
+        self._fail("claim")
+        return await self.inbox.claim(partition, consumer=consumer, count=count, wait_ms=wait_ms)
+
+    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
+        return await self.inbox.sweep(partition, consumer=consumer, count=count, idle_ms=idle_ms)
+
+    async def keep(self, claim: Claim) -> None:
+        self._fail("keep")
+        await self.inbox.keep(claim)
+
+    async def leave(self, partition: int, *, consumer: str) -> None:
+        self._fail("leave")
+        await self.inbox.leave(partition, consumer=consumer)
+
+    def _fail(self, step: str) -> None:
+        if self.failure is not None and step == self.step:
+            self.failures += 1
+            raise self.failure
+
+
+@dataclass(slots=True)
+class HangingInbox:
+    """The inbox of a store that may begin to hang: then no call returns, and one that is cancelled hands back."""
+
+    inbox: RedisInbox
+    hangs: bool = False
+    hanging: set[str] = field(default_factory=set[str])
+
+    async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]:
+        await self._answer("claim")
+        return await self.inbox.claim(partition, consumer=consumer, count=count, wait_ms=wait_ms)
+
+    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
+        return await self.inbox.sweep(partition, consumer=consumer, count=count, idle_ms=idle_ms)
+
+    async def keep(self, claim: Claim) -> None:
+        await self._answer("keep")
+        await self.inbox.keep(claim)
+
+    async def leave(self, partition: int, *, consumer: str) -> None:
+        await self._answer("leave")
+        await self.inbox.leave(partition, consumer=consumer)
+
+    async def settle(self, claim: Claim) -> None:
+        await self._answer("settle")
+        await self.inbox.settle(claim)
+
+    async def _answer(self, step: str) -> None:
+        if self.hangs:
+            self.hanging.add(step)
+            await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def _running(
+    queue: RedisInbox | ShakyInbox | HangingInbox,
+    work: Callable[[Claim], Awaitable[None]],
+    *,
+    name: str = "anna",
+    concurrency: int = 4,
+    lease_s: float = 10,
+    grace_s: float = 0.05,
+) -> AsyncGenerator[Callable[[], Coroutine[Any, Any, None]]]:
+    """A worker until the block ends, or until what the block gets is called."""
+    worker = Worker(queue, work, consumer=name, partitions=1, concurrency=concurrency, lease_s=lease_s)
+    stopping = asyncio.Event()
+    running = asyncio.create_task(worker.run(stopping, grace_s=grace_s), name=f"worker-{name}")
+
+    async def stop() -> None:
+        stopping.set()
+        async with asyncio.timeout(5):
+            await running
+
+    try:
+        yield stop
+    finally:
+        await stop()
+
+
+async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_are_slots(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    for chat in range(1, 6):
+        await box.accept(chat, chat=chat)
+    work = Work(box)
+
+    async with _running(box.inbox, work, concurrency=3):
+        await eventually(lambda: len(work.running) == 3)
+        work.go.set()
+        await eventually(lambda: len(work.done) == 5)
+
+    assert work.most == 3
+
+
+async def test_a_full_worker_leaves_the_next_context_to_an_idle_one(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    full, idle = Work(box), Work(box)
+
+    async with _running(box.inbox, full, concurrency=1):
+        await box.accept(1, chat=1)
+        await eventually(lambda: len(full.running) == 1)
+        await box.accept(2, chat=2)
+        async with _running(box.inbox, idle, name="bert", concurrency=1):
+            await eventually(lambda: len(idle.running) == 1)
+            idle.go.set()
+            full.go.set()
+            await eventually(lambda: full.done + idle.done == [1, 2])
+
+    assert (full.done, idle.done) == ([1], [2])
+
+
+async def test_it_lets_what_runs_finish_when_it_is_told_to_stop(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work = Work(box)
+
+    async with _running(box.inbox, work, grace_s=5) as stop:
+        await eventually(lambda: len(work.running) == 1)
+        stopping = asyncio.create_task(stop())
+        loop = asyncio.get_running_loop()
+        last_read_ends = loop.time() + 0.1
+        await eventually(lambda: loop.time() > last_read_ends)
+        await box.accept(2, chat=2)
+        work.go.set()
+        await stopping
+
+    assert work.done == [1]
+    assert await box.waiting(chat=2) == [2]
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+async def test_it_ends_what_does_not_finish_even_when_every_slot_is_taken(
+    redis: RedisClient, concurrency: int
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work = Work(box)
+
+    async with _running(box.inbox, work, concurrency=concurrency) as stop:
+        await eventually(lambda: len(work.running) == 1)
+        await stop()
+
+    assert (work.cancelled, work.done, work.running) == (1, [], [])
+
+
+async def test_it_leaves_the_group_when_it_ends(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    async with _running(box.inbox, Work(box)):
+        pass
+
+    assert await redis.call("XINFO", "CONSUMERS", keys.ready_key(0), "workers") == []
+
+
+async def test_a_context_is_kept_for_as_long_as_it_is_worked_on(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work, other = Work(box), Work(box)
+
+    async with _running(box.inbox, work, lease_s=0.3), _running(box.inbox, other, name="bert", lease_s=0.3):
+        await eventually(lambda: len(work.running) + len(other.running) == 1)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await eventually(lambda: loop.time() - began > 0.9)
+        work.go.set()
+        other.go.set()
+        await eventually(lambda: work.done + other.done == [1])
+
+    assert work.most + other.most == 1
+    assert (await box.record_of(1))["attempts"] == "1"
+
+
+async def test_a_context_of_a_dead_worker_is_taken_over(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.claim("dead")
+    work = Work(box)
+    work.go.set()
+
+    async with _running(box.inbox, work, lease_s=0.1):
+        await eventually(lambda: work.done == [1])
+
+
+async def test_work_whose_context_was_taken_over_is_ended(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work = Work(box)
+
+    async with _running(box.inbox, work, lease_s=0.3):
+        await eventually(lambda: len(work.running) == 1)
+        await redis.call(  # another worker, which believes that ours is dead
+            "XCLAIM", keys.ready_key(0), "workers", "bert", 0, work.running[0].entry
+        )
+        await eventually(lambda: work.cancelled == 1)
+
+    assert work.done == []
+
+
+async def test_work_is_ended_when_nothing_was_heard_of_the_store_for_a_lease(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work, shaky = Work(box), ShakyInbox(box.inbox, "keep")
+
+    async with _running(shaky, work, lease_s=0.2):
+        await eventually(lambda: len(work.running) == 1)
+        shaky.failure = StoreUnavailable()
+        await eventually(lambda: work.cancelled == 1)
+        shaky.failure = None
+
+    assert shaky.failures >= 3
+
+
+async def test_a_short_failure_of_the_store_ends_no_work(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work, shaky = Work(box), ShakyInbox(box.inbox, "keep", failure=StoreUnavailable())
+
+    async with _running(shaky, work, lease_s=0.5):
+        await eventually(lambda: shaky.failures == 1)
+        shaky.failure = None
+        work.go.set()
+        await eventually(lambda: work.done == [1])
+
+    assert work.cancelled == 0
+
+
+async def test_a_store_that_was_emptied_ends_the_work_of_its_contexts(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work = Work(box)
+
+    async with _running(box.inbox, work, lease_s=0.2):
+        await eventually(lambda: len(work.running) == 1)
+        await redis.call("FLUSHALL")
+        await eventually(lambda: work.cancelled == 1)
+        work.go.set()
+        await box.accept(2)
+        await eventually(lambda: work.done == [2])
+
+
+@pytest.mark.parametrize("failure", [StoreUnavailable(), StoreFull()])
+async def test_it_goes_on_when_the_store_is_back(redis: RedisClient, failure: MemoryFailure) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work, shaky = Work(box), ShakyInbox(box.inbox, "claim", failure=failure)
+    work.go.set()
+
+    async with _running(shaky, work):
+        await eventually(lambda: shaky.failures >= 2)
+        assert work.done == []
+        shaky.failure = None
+        await eventually(lambda: work.done == [1])
+
+
+async def test_it_ends_while_the_store_is_away(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    shaky = ShakyInbox(box.inbox, "leave", failure=StoreUnavailable())
+
+    async with _running(shaky, Work(box)):
+        pass
+
+    assert shaky.failures == 1
+
+
+async def test_it_ends_in_time_while_the_store_hangs(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    hung, running = HangingInbox(box.inbox), asyncio.Event()
+
+    async def work(claim: Claim) -> None:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await hung.settle(claim)
+
+    loop = asyncio.get_running_loop()
+    async with _running(hung, work, grace_s=0.5) as stop:
+        await running.wait()
+        hung.hangs = True
+        await eventually(lambda: "claim" in hung.hanging)
+        began = loop.time()
+        await stop()
+
+    assert loop.time() - began < 2
+    assert hung.hanging == {"claim", "settle", "leave"}
+
+
+async def test_the_grace_begins_with_the_stop_and_not_with_the_end_of_the_last_read(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "LOOPS_END_WITHIN_S", 0.6)
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work, hung = Work(box), HangingInbox(box.inbox)
+
+    loop = asyncio.get_running_loop()
+    async with _running(hung, work, grace_s=0.6) as stop:
+        await eventually(lambda: len(work.running) == 1)
+        hung.hangs = True
+        await eventually(lambda: "claim" in hung.hanging)
+        began = loop.time()
+        stopping = asyncio.create_task(stop())
+        await eventually(lambda: work.cancelled == 1)
+        took = loop.time() - began
+        await stopping
+
+    assert took < 1.0
+
+
+async def test_work_that_the_store_refuses_while_it_answers_is_tried_less_and_less_often(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "FIRST_PAUSE_S", 0.02)
+    monkeypatch.setattr(worker_module, "LONGEST_REST_S", 0.1)
+    box = await open_inbox(redis)
+    await box.accept(1)
+    loop, tries = asyncio.get_running_loop(), list[float]()
+
+    async def work(_: Claim) -> None:
+        tries.append(loop.time())
+        raise StoreFull
+
+    async with _running(box.inbox, work):
+        await eventually(lambda: len(tries) == 6)
+
+    gaps = [later - earlier for earlier, later in pairwise(tries)]
+    assert [gap >= pause for gap, pause in zip(gaps, (0.02, 0.04, 0.08, 0.1, 0.1), strict=True)] == [True] * 5
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("a bug"), Fenced(), StoreUnavailable()])
+async def test_work_that_fails_ends_neither_the_worker_nor_the_rest(
+    redis: RedisClient, failure: Exception
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1, chat=1)
+    await box.accept(2, chat=2)
+    work = Work(box)
+    work.go.set()
+
+    async def fail_for_one(claim: Claim) -> None:
+        if claim.ref == a_ref(1):
+            raise failure
+        await work(claim)
+
+    async with _running(box.inbox, fail_for_one):
+        await eventually(lambda: work.done == [2])
+        await box.accept(3, chat=2)
+        await eventually(lambda: work.done == [2, 3])
+
+    assert await box.waiting(chat=1) == [1]

@@ -1,0 +1,117 @@
+"""One process of the product, started by its console, with its log: to be killed, ended and started again."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+READY_WITHIN_S = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a console command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A running `mnemogram COMMAND`; its log is JSON lines."""
+
+    command: str
+    process: asyncio.subprocess.Process
+    log: Path
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has said so."""
+        return self.has_said("ready")
+
+    def has_said(self, event: str) -> bool:
+        """Whether the log has this event."""
+        return any(line.get("event") == event for line in self.lines())
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What it has logged so far, whole lines only."""
+        whole, _, _ = self.log.read_text().rpartition("\n")
+        return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
+
+    async def ready(self) -> None:
+        """Return once it works; fails with its log if it ends instead."""
+        await until(lambda: self.is_ready or self.process.returncode is not None, within_s=READY_WITHIN_S)
+        assert self.process.returncode is None, self.log.read_text()
+
+    async def kill(self) -> float:
+        """End it with SIGKILL; the time just before."""
+        at = time.time()
+        self.process.send_signal(signal.SIGKILL)
+        await self.process.wait()
+        return at
+
+    async def end(self, *, within_s: float) -> int:
+        """End it with SIGTERM; its exit status. TimeoutError if it takes longer."""
+        self.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(within_s):
+            return await self.process.wait()
+
+
+async def start_program(command: str, *, environment: Mapping[str, str], log: Path) -> Program:
+    """Start `mnemogram COMMAND` in the folder of its log."""
+    with log.open("wb") as lines:
+        process = await asyncio.create_subprocess_exec(
+            *_console(command), cwd=log.parent, env=_environment(environment), stdout=lines, stderr=lines
+        )
+    return Program(command=command, process=process, log=log)
+
+
+async def run_console(*words: str, environment: Mapping[str, str], directory: Path) -> Outcome:
+    """Run a console command to its end."""
+    process = await asyncio.create_subprocess_exec(
+        *_console(*words),
+        cwd=directory,
+        env=_environment(environment),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return Outcome(status=process.returncode or 0, out=out.decode(), err=err.decode())
+
+
+async def until(
+    holds: Callable[[], bool], *, within_s: float, what: str = "it", look_again_s: float = 0.01
+) -> None:
+    """Return as soon as it holds; fails after `within_s` seconds."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, f"{what} did not come true within {within_s:g} s"
+        await asyncio.sleep(look_again_s)
+
+
+async def until_it_is(wanted: T, read: Callable[[], Awaitable[T]], *, within_s: float) -> None:
+    """Return as soon as what is read equals `wanted`; fails with what was read last after `within_s` seconds."""
+    deadline = time.monotonic() + within_s
+    while (found := await read()) != wanted:
+        assert time.monotonic() < deadline, f"{found} did not become {wanted} within {within_s:g} s"
+        await asyncio.sleep(0.02)
+
+
+def _console(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "bot", *words)
+
+
+def _environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """Nothing of the developer's own settings may reach the product under test."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, **settings}

@@ -1,0 +1,133 @@
+"""Watches the store's own stream of commands (MONITOR): when steps were journaled, replies committed and sent.
+
+Its times are the store's clock and ours the machine's: the same clock, so the two can be compared.
+"""
+
+import asyncio
+import json
+import re
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+_LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ (?P<source>\S+)\] (?P<words>.*)")
+_CONSUMER = re.compile(r".+-(?P<pid>\d+)-[0-9a-f]{6}")
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|.)")
+_NAMED = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
+_BUFFER = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A finished step as it went into the journal; `value` is what the agent put there."""
+
+    at: float
+    worker: int
+    context_id: str
+    step: str
+    value: dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Sending:
+    """A part of a reply from its commit, which counts its first send, until it was noted as sent.
+
+    `repeated_at`: when a send was begun that may be a second one.
+    """
+
+    worker: int
+    text: str
+    context_id: str
+    committed_at: float
+    sent_at: float | None = None
+    repeated_at: list[float] = field(default_factory=list[float])
+
+
+@dataclass(slots=True)
+class Witness:
+    """What was seen so far, in the order in which the store did it. Workers go by their process ids."""
+
+    accepted: int = 0
+    recorded: list[Recorded] = field(default_factory=list[Recorded])
+    sendings: list[Sending] = field(default_factory=list[Sending])
+    _open: dict[str, list[Sending]] = field(default_factory=lambda: defaultdict(list))
+    _worker: int = 0
+
+    def see(self, line: str) -> None:
+        """Take in one line of MONITOR: a call of a script, or a write of the script that was called last."""
+        found = _LINE.fullmatch(line)
+        if found is None:
+            return
+        words = [_unescaped(word) for word in _WORD.findall(found["words"])]
+        if found["source"] == "lua":
+            self._see_write(float(found["at"]), words)
+        elif words[0] in {"EVALSHA", "EVAL"}:
+            consumer = next(filter(None, map(_CONSUMER.fullmatch, words)), None)
+            self._worker = int(consumer["pid"]) if consumer else 0
+
+    def _see_write(self, at: float, words: list[str]) -> None:
+        match words:
+            case ["ZADD", key, _, _] if _owner(key, "box") is not None:
+                self.accepted += 1
+            case ["HSET", key, *fields] if (context := _owner(key, "journal")) is not None:
+                self._see_steps(at, context, fields)
+            case ["RPUSH", key, part] if (context := _owner(key, "outbox")) is not None:
+                said = json.loads(part)["text"]
+                sending = Sending(worker=self._worker, text=said, context_id=context, committed_at=at)
+                self.sendings.append(sending)
+                self._open[context].append(sending)
+            case ["LPOP", key] if (context := _owner(key, "outbox")) is not None:
+                self._open[context].pop(0).sent_at = at
+            case ["INCRBY", key, "1"] if (context := _owner(key, "sending")) is not None:
+                self._open[context][0].repeated_at.append(at)
+            case _:
+                pass
+
+    def _see_steps(self, at: float, context_id: str, fields: list[str]) -> None:
+        for step, value in zip(fields[::2], fields[1::2], strict=True):
+            if step.startswith(("model:", "tool:")):
+                known = json.loads(value)
+                recorded = Recorded(at=at, worker=self._worker, context_id=context_id, step=step, value=known)
+                self.recorded.append(recorded)
+
+
+@asynccontextmanager
+async def watching(redis_socket: Path) -> AsyncGenerator[Witness]:
+    """A witness of everything that the store does while the block runs."""
+    reader, writer = await asyncio.open_unix_connection(redis_socket, limit=_BUFFER)
+    witness = Witness()
+    try:
+        writer.write(b"MONITOR\r\n")
+        assert await reader.readline() == b"+OK\r\n"
+        watch = asyncio.create_task(_watch(reader, witness), name="witness")
+        try:
+            yield witness
+        finally:
+            watch.cancel()
+            (ended,) = await asyncio.gather(watch, return_exceptions=True)
+        assert not isinstance(ended, Exception), ended
+    finally:
+        writer.close()
+
+
+async def _watch(reader: asyncio.StreamReader, witness: Witness) -> None:
+    async for line in reader:
+        witness.see(line.decode().rstrip("\r\n"))
+
+
+def _owner(key: str, kind: Literal["box", "journal", "outbox", "sending"]) -> str | None:
+    """The context whose key of this kind it is."""
+    before, _, context_id = key.rpartition(f":{kind}:")
+    return context_id if before else None
+
+
+def _unescaped(word: str) -> str:
+    def character(escape: re.Match[str]) -> str:
+        code = escape[1]
+        return chr(int(code[1:], 16)) if len(code) == 3 else _NAMED.get(code, code)
+
+    return _ESCAPE.sub(character, word)

@@ -1,0 +1,38 @@
+"""The scripted model of the fault tests: two steps for every line, every call remembered with its time."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tests.fault.evidence import Asked, read_asked
+from tests.scripted_replies import Reply, call, calls, held, text
+from tests.scripted_script import ChatRequest, tool_then_echo
+
+
+@dataclass(slots=True)
+class WitnessedModel:
+    """Asks for `tool` first and echoes then. The last step of a line in `holding` waits until `release` is set."""
+
+    tool: Literal["add", "upper"] = "add"
+    holding: frozenset[str] = frozenset()
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: list[Asked] = field(default_factory=list[Asked])
+
+    def __call__(self, request: ChatRequest) -> Reply:
+        at, number = time.time(), len(self.asked)
+        planned = tool_then_echo(request)
+        if planned.calls:
+            call_id = f"call_{number}"
+            asked = read_asked(request, at=at, reply_id=call_id)
+            self.asked.append(asked)
+            arguments = {"a": 2, "b": 3} if self.tool == "add" else {"text": asked.line}
+            return calls(call(self.tool, arguments, call_id=call_id))
+        answer = "".join(planned.pieces)
+        asked = read_asked(request, at=at, reply_id=answer)
+        self.asked.append(asked)
+        return held(text(answer), until=self.release) if asked.line in self.holding else text(answer)
+
+    def count(self, line: str, step: int) -> int:
+        """How often the model was asked for this step."""
+        return sum((call.line, call.step) == (line, step) for call in self.asked)

@@ -1,0 +1,214 @@
+"""The bot on a Bot API that is not ours: telemelya writes the updates, and records what the bot calls."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.app import run_service
+from bot.serving import serve_http
+from bot.settings import WEBHOOK_PATH
+from memory.embedded.index_server import IndexEndpoint
+from memory.redis_client import RedisClient
+from tests.scripted_openai import scripted_openai
+from tests.scripted_replies import call, calls
+from tests.stores import plain_valkey
+from tests.story.harness import StoryStores, free_port, story_settings
+
+T = TypeVar("T")
+
+TOKEN = "123456789:telemelya-token-not-a-secret"
+CHAT, PERSON = 12345, {"id": 12345, "first_name": "Ana", "username": "ana"}
+DEADLINE_S = 20.0
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemelya:
+    """The running server, by its control API."""
+
+    client: httpx.AsyncClient
+
+    async def send(self, **update: Any) -> int:
+        """Telemelya makes an update and pushes it to the webhook that was set; the status that it got."""
+        sent = await self._control(
+            "POST", "send_update", json={"chat_id": CHAT, "from_user": PERSON, **update}
+        )
+        return int(sent["delivery"]["status_code"])
+
+    async def calls(self, method: str) -> list[dict[str, Any]]:
+        """What was called so far, as it was sent, oldest first."""
+        recorded = (await self._control("GET", "responses"))["responses"]
+        return [each["raw"] for each in recorded if each["method"] == method]
+
+    async def wait_for(self, method: str, *, count: int = 1) -> dict[str, Any]:
+        """The `count`-th call of that method; fails after DEADLINE_S."""
+
+        async def nth() -> dict[str, Any] | None:
+            return dict(enumerate(await self.calls(method), start=1)).get(count)
+
+        return await _first_found(nth)
+
+    async def wait_for_webhook(self) -> str:
+        """The address that the bot gave to setWebhook."""
+
+        async def address() -> str:
+            return (await self.client.post(f"/bot{TOKEN}/getWebhookInfo")).json()["result"]["url"]
+
+        return await _first_found(address)
+
+    async def _control(self, verb: str, path: str, **request: Any) -> dict[str, Any]:
+        answer = await self.client.request(
+            verb,
+            f"/api/v1/test/{path}",
+            params={"bot_token": TOKEN},
+            headers={"Authorization": "Bearer any"},
+            **request,
+        )
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+async def _first_found(look: Callable[[], Awaitable[T | None]]) -> T:
+    """What `look` gives once it gives something; fails after DEADLINE_S."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            if found := await look():
+                return found
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+async def telemelya(tmp_path: Path) -> AsyncGenerator[Telemelya]:
+    """The server as its own process, on a Valkey of its own."""
+    async with plain_valkey(tmp_path) as redis_url:
+        environment = os.environ | {"REDIS_URL": redis_url, "PYTHONPATH": str(ROOT), "AUTH_KEYS": ""}
+        server = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tests.outside.telemelya_server"),
+            cwd=tmp_path,
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert server.stdout is not None
+        try:
+            address = (await asyncio.wait_for(server.stdout.readline(), DEADLINE_S)).decode().strip()
+            async with httpx.AsyncClient(base_url=address, timeout=DEADLINE_S, trust_env=False) as client:
+                yield Telemelya(client=client)
+        finally:
+            server.terminate()
+            await server.wait()
+
+
+@dataclass(slots=True, kw_only=True)
+class Relay:
+    """Telemelya does not send the secret that setWebhook gave it: what stands in between adds it."""
+
+    address: str
+    secret: str = ""
+
+
+@pytest.fixture
+async def relay(
+    telemelya: Telemelya, redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoint
+) -> AsyncGenerator[Relay]:
+    """The whole service behind a relay, with telemelya as its Telegram and a scripted model."""
+    script = [
+        "**Noted**, `Ana`: see [the list](https://example.com/list).",
+        calls(call("add", {"a": 2, "b": 3})),
+        "It is _five_.",
+    ]
+    stores = StoryStores(redis=redis, redis_url=redis_url, index=index_endpoint)
+    port, stopping = free_port(), asyncio.Event()
+    async with scripted_openai(script) as model, _open_relay(port) as relay:
+        settings = story_settings(
+            stores,
+            model_url=model.base_url,
+            telegram_url=str(telemelya.client.base_url),
+            telegram_bot_token=TOKEN,
+            webhook_url=relay.address,
+            http_port=port,
+        )
+        relay.secret = settings.secret
+        service = asyncio.create_task(run_service(settings, serve=True, work=True, stopping=stopping))
+        try:
+            assert await telemelya.wait_for_webhook() == relay.address + WEBHOOK_PATH
+            yield relay
+        finally:
+            stopping.set()
+            await service
+    assert model.invalid_requests == []
+
+
+@asynccontextmanager
+async def _open_relay(port: int) -> AsyncGenerator[Relay]:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+
+        async def hand_on(request: Request) -> Response:
+            headers = {"X-Telegram-Bot-Api-Secret-Token": relay.secret}
+            answer = await client.post(WEBHOOK_PATH, content=await request.body(), headers=headers)
+            return Response(answer.content, status_code=answer.status_code)
+
+        routes = [Route(WEBHOOK_PATH, hand_on, methods=["POST"])]
+        async with serve_http(Starlette(routes=routes)) as server:
+            relay = Relay(address=server.origin)
+            yield relay
+
+
+async def test_the_bot_answers_through_a_bot_api_that_is_not_ours(telemelya: Telemelya, relay: Relay) -> None:
+    assert await telemelya.send(text="remember: Ana likes figs") == 200
+    first = await telemelya.wait_for("sendMessage")
+    assert await telemelya.send(text="add 2 and 3") == 200
+    second = await telemelya.wait_for("sendMessage", count=2)
+
+    assert (first["chat_id"], first["text"]) == (CHAT, "Noted, Ana: see the list.")
+    assert first["entities"] == [
+        {"type": "bold", "offset": 0, "length": 5},
+        {"type": "code", "offset": 7, "length": 3},
+        {"type": "text_link", "offset": 16, "length": 8, "url": "https://example.com/list"},
+    ]
+    assert (second["text"], second["entities"]) == (
+        "It is five.",
+        [{"type": "italic", "offset": 6, "length": 4}],
+    )
+    typing = await telemelya.calls("sendChatAction")
+    assert {(each["chat_id"], each["action"]) for each in typing} == {(CHAT, "typing")}
+
+
+async def test_commands_and_forgetting_work_there_too(telemelya: Telemelya, relay: Relay) -> None:
+    await telemelya.send(text="remember: Ana likes figs")
+    await telemelya.wait_for("sendMessage")
+
+    await telemelya.send(command="/memory")
+    kept = await telemelya.wait_for("sendMessage", count=2)
+    await telemelya.send(command="/reset")
+    receipt = await telemelya.wait_for("sendMessage", count=3)
+    await telemelya.send(command="/memory")
+    after = await telemelya.wait_for("sendMessage", count=4)
+
+    assert kept["text"].startswith("I keep 2 messages of this chat")
+    assert "Both stores were read back afterwards: nothing is left." in receipt["text"]
+    assert after["text"] == "I keep nothing of this chat."
+
+
+async def test_an_update_without_the_secret_is_refused_and_not_answered(
+    telemelya: Telemelya, relay: Relay
+) -> None:
+    right, relay.secret = relay.secret, "guessed"
+
+    assert await telemelya.send(text="let me in") == 401
+
+    relay.secret = right
+    await telemelya.send(text="remember: Ana likes figs")
+    await telemelya.wait_for("sendMessage")
+    assert len(await telemelya.calls("sendMessage")) == 1

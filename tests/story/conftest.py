@@ -1,0 +1,38 @@
+"""Fixtures of the stories: clean stores, and a start and an end that do not wait."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.inbox import worker
+from bot.settings import Settings
+from memory.embedded.index_server import IndexEndpoint
+from memory.redis_client import RedisClient
+from tests.story.harness import StoryStores
+
+CLAIM_WAIT_MS = 50
+"""A worker that stops waits for its last blocking read."""
+
+
+@pytest.fixture(autouse=True)
+def quick_and_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Settings come from the test only, and neither start nor end waits."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setattr(worker, "CLAIM_WAIT_MS", CLAIM_WAIT_MS)
+    # Every HTTP client loads all certificate authorities, 30 ms each: here are none to load.
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+
+
+@pytest.fixture
+async def stores(
+    redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoint
+) -> StoryStores:
+    """The stores of one bot; the index is emptied, for counts and erasures go over all its collections."""
+    headers = {"api-key": index_endpoint.api_key}
+    async with httpx.AsyncClient(base_url=index_endpoint.url, headers=headers, verify=False, trust_env=False) as index:
+        listed = (await index.get("/collections")).json()["result"]["collections"]
+        for collection in listed:
+            (await index.delete(f"/collections/{collection['name']}")).raise_for_status()
+    return StoryStores(redis=redis, redis_url=redis_url, index=index_endpoint)

@@ -1,0 +1,297 @@
+"""A whole bot for a story: the real service on real stores, a simulator and a scripted model over HTTP."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from bot.app import run_service
+from bot.settings import WEBHOOK_PATH, Settings, load_settings
+from bot.simulator.config import SimulatorConfig
+from bot.simulator.serving import serve
+from bot.transport.ingest import telegram_ref
+from bot.transport.webhook import SECRET_HEADER
+from memory import keys
+from memory.embedded.index_server import IndexEndpoint
+from memory.history_store import HistorySnapshot
+from memory.keys import ContextRef
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from tests.redis_values import keys_with
+from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tests.scripted_script import Script, echo
+
+OLGA, BEN, CHIARA = 1001, 1002, 1003
+"""The simulator's people, and their private chats; Olga is the operator and administers both groups."""
+WEEKEND = -2001
+WORKSHOP, IDEAS, BUGS = -1003001, 2, 3
+"""A forum: the topics of "General" (no thread), "Ideas" and "Bugs"."""
+BOT = 4242
+
+FIRST_PUSHED = 2_000_000_000
+"""Update ids beyond the simulator's own."""
+DEADLINE_S = 10.0
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryStores:
+    """The stores of a test: an empty Redis, and an index server that other tests use too."""
+
+    redis: RedisClient
+    redis_url: str
+    index: IndexEndpoint
+
+
+@dataclass(slots=True, kw_only=True)
+class Story:
+    """The bot, and the people who talk with it. Messages are Bot API objects, as the chat page gets them."""
+
+    settings: Settings
+    model: ScriptedOpenAI
+    redis: RedisClient
+    simulator: httpx.AsyncClient
+    events: list[Json] = field(default_factory=list[Json])
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _service: asyncio.Task[None] | None = None
+    _pushed: int = 0
+
+    @property
+    def http_url(self) -> str:
+        """Where the bot listens."""
+        return f"http://127.0.0.1:{self.settings.http_port}"
+
+    def start(self) -> None:
+        """Start the service."""
+        self.stopping = asyncio.Event()
+        running = run_service(self.settings, serve=True, work=True, stopping=self.stopping)
+        self._service = asyncio.create_task(running, name="service")
+
+    async def stop(self) -> None:
+        """Stop the service as SIGTERM does, and wait for its end."""
+        self.stopping.set()
+        if self._service is not None:
+            await self._service
+
+    async def say(
+        self,
+        person: int,
+        text: str,
+        *,
+        chat: int | None = None,
+        thread: int | None = None,
+        reply_to: int | None = None,
+    ) -> Json:
+        """A person writes; without `chat` in private. The message."""
+        line = {"chat_id": person if chat is None else chat, "from_id": person, "text": text}
+        return await self.page(
+            "messages", line | {"message_thread_id": thread, "reply_to_message_id": reply_to}
+        )
+
+    async def push(self, update: Json) -> None:
+        """An update that the simulator's people cannot make, pushed to the webhook under an id of its own."""
+        self._pushed += 1
+        body = {"update_id": FIRST_PUSHED + self._pushed} | update
+        async with httpx.AsyncClient(verify=False, trust_env=False, timeout=DEADLINE_S) as client:
+            answer = await client.post(
+                f"{self.http_url}{WEBHOOK_PATH}", json=body, headers={SECRET_HEADER: self.settings.secret}
+            )
+        assert answer.status_code == 200, answer.text
+
+    async def wait_for_reply(self, to: Json) -> Json:
+        """The bot's first message in the chat, and in the topic, of this message after it."""
+        await self.wait_until(lambda: bool(self._replies_to(to)))
+        return self._replies_to(to)[0]
+
+    async def ask(self, person: int, text: str, *, chat: int | None = None, thread: int | None = None) -> str:
+        """Say something and wait for the text of the reply."""
+        return (await self.wait_for_reply(await self.say(person, text, chat=chat, thread=thread)))["text"]
+
+    async def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Return once it holds; fails after DEADLINE_S, and when the service has ended."""
+
+        async def answered() -> bool:
+            return holds()
+
+        await self.wait_until_true(answered)
+
+    async def wait_until_true(self, holds: Callable[[], Awaitable[bool]]) -> None:
+        """The same for what has to be asked for."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not await holds():
+                if self._service is not None and self._service.done() and not self.stopping.is_set():
+                    self._service.result()
+                    raise AssertionError("the service ended by itself")
+                await asyncio.sleep(0.005)
+
+    async def wait_for_prompts(self, count: int) -> None:
+        """Return once the model was asked so often; it may not have answered."""
+        await self.wait_until(lambda: len(self.model.chat_requests) >= count)
+
+    async def wait_until_finished(self, updates: int) -> None:
+        """Return once so many updates have come in and all of them are in their terminal states."""
+
+        async def are_finished() -> bool:
+            records = await self.records()
+            return len(records) >= updates and all("finished_at" in record for record in records)
+
+        await self.wait_until_true(are_finished)
+
+    async def wait_until_idle(self) -> None:
+        """Return once no context has anything to do."""
+        await self._wait_until_empty(keys.ready_key(0))
+
+    async def wait_until_indexed(self) -> None:
+        """Return once every vector is as the history wants it."""
+        await self._wait_until_empty(keys.work_key(0))
+
+    def said_in(self, chat: int) -> list[str]:
+        """The texts of the bot's messages in a chat, oldest first."""
+        return [message["text"] for message in self._sent() if message["chat"]["id"] == chat]
+
+    def actions_in(self, chat: int) -> list[str]:
+        """The chat actions shown in a chat."""
+        return [e["action"] for e in self.events if e["type"] == "action" and e["chat_id"] == chat]
+
+    async def history(self, chat: int, thread: int | None = None) -> HistorySnapshot:
+        """What is kept of a chat or topic: the present conversation, at most 1,000 messages."""
+        return await RedisHistory(self.redis).load(a_ref(chat, thread), limit=1000)
+
+    async def lines(self, chat: int, thread: int | None = None) -> list[tuple[str, str]]:
+        """The history as (role, text) pairs."""
+        return [(message.role, message.text) for message in (await self.history(chat, thread)).newest]
+
+    async def records(self) -> list[dict[str, str]]:
+        """The records of all updates, oldest first."""
+        prefix = keys.update_prefix(0)
+        found: list[str] = await self.redis.call("KEYS", prefix.replace("{", "\\{") + "*")
+        numbers = sorted(int(key.removeprefix(prefix)) for key in found)
+        return [await self.redis.call("HGETALL", f"{prefix}{number}") for number in numbers]
+
+    async def keys_with(self, word: str) -> list[str]:
+        """The keys of Redis that have this word anywhere in them."""
+        return await keys_with(self.redis, word)
+
+    def prompts(self) -> list[list[Json]]:
+        """The messages of every request that the model got."""
+        return [request.body["messages"] for request in self.model.chat_requests]
+
+    async def page(self, path: str, body: Json) -> Json:
+        """A request of the chat page."""
+        answer = await self.simulator.post(f"/api/{path}", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def _wait_until_empty(self, stream: str) -> None:
+        async def is_empty() -> bool:
+            return int(await self.redis.call("XLEN", stream)) == 0
+
+        await self.wait_until_true(is_empty)
+
+    def _sent(self) -> list[Json]:
+        messages = [event["message"] for event in self.events if event["type"] == "message"]
+        return [message for message in messages if message["from"]["id"] == BOT]
+
+    def _replies_to(self, message: Json) -> list[Json]:
+        place = (message["chat"]["id"], message.get("message_thread_id"))
+        return [
+            sent
+            for sent in self._sent()
+            if (sent["chat"]["id"], sent.get("message_thread_id")) == place
+            and sent["message_id"] > message["message_id"]
+        ]
+
+
+def a_ref(chat: int, thread: int | None = None) -> ContextRef:
+    """The context of a chat or topic."""
+    return telegram_ref(BOT, chat, thread, partitions=1)
+
+
+@asynccontextmanager
+async def running_bot(
+    stores: StoryStores,
+    script: Script = echo,
+    *,
+    is_pushed: bool = False,
+    privacy_mode: bool = True,
+    **changes: Any,
+) -> AsyncGenerator[Story]:
+    """A bot until the block ends; `changes` are settings. `is_pushed`: by webhook, else it polls.
+
+    Whatever the story, no request may reach the model that OpenAI would have refused.
+    """
+    async with (
+        scripted_openai(script) as model,
+        _simulator(SimulatorConfig(privacy_mode=privacy_mode, retry_scale=0.01)) as simulator,
+    ):
+        settings = story_settings(
+            stores, model_url=model.base_url, telegram_url=str(simulator.base_url), **changes
+        )
+        if is_pushed:
+            url = f"http://127.0.0.1:{settings.http_port}{WEBHOOK_PATH}"
+            settings = settings.model_copy(update={"webhook_url": url})
+        story = Story(settings=settings, model=model, redis=stores.redis, simulator=simulator)
+        watching = asyncio.create_task(_watch(story), name="chat-page")
+        story.start()
+        try:
+            yield story
+        finally:
+            watching.cancel()
+            await asyncio.wait([watching])
+            await story.stop()
+        assert model.invalid_requests == []
+
+
+def story_settings(stores: StoryStores, *, model_url: str, telegram_url: str, **changes: Any) -> Settings:
+    """Settings of a bot on these stores, with a collection of its own in the index."""
+    given = {
+        "_env_file": None,
+        "telegram_api_url": telegram_url,
+        "redis_url": stores.redis_url,
+        "qdrant_url": stores.index.url,
+        "qdrant_api_key": stores.index.api_key,
+        "openai_base_url": model_url,
+        "openai_api_key": "sk-story-not-a-secret",
+        "openai_embedding_model": f"bag-of-words-{uuid4().hex}",
+        "http_port": free_port(),
+        "allow_unsafe_store": True,
+        "lease_s": 10,
+    }
+    return load_settings(**(given | changes))
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@asynccontextmanager
+async def _simulator(config: SimulatorConfig) -> AsyncGenerator[httpx.AsyncClient]:
+    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        serve(replace(config), host="127.0.0.1", port=0, started=port.set_result), name="simulator"
+    )
+    try:
+        url = f"http://127.0.0.1:{await port}"
+        async with httpx.AsyncClient(base_url=url, timeout=DEADLINE_S, verify=False, trust_env=False) as client:
+            yield client
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+
+
+async def _watch(story: Story) -> None:
+    """Gather what the chat page would show."""
+    async with story.simulator.stream("GET", "/api/events", timeout=None) as answer:
+        async for line in answer.aiter_lines():
+            if line.startswith("data: "):
+                story.events.append(json.loads(line.removeprefix("data: ")))

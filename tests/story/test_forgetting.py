@@ -1,0 +1,219 @@
+"""Stories of forgetting: what /reset erases, for whom, and what it proves."""
+
+import asyncio
+
+import pytest
+
+from bot.transport import texts
+from memory.embedded.index_server import IndexEndpoint
+from tests.scripted_replies import held, text
+from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.harness import (
+    BEN,
+    BUGS,
+    CHIARA,
+    IDEAS,
+    OLGA,
+    WEEKEND,
+    WORKSHOP,
+    Story,
+    StoryStores,
+    a_ref,
+    running_bot,
+)
+from tests.story.index_points import points_with
+
+CANARY = "quokka"
+RECEIPT = "I have erased the memory of {what}.\n\nErased: {erased}.\n"
+READ_BACK = "Found on reading back: messages 0, search entries 0.\n"
+PROOF = "Both stores were read back afterwards: nothing is left."
+
+
+async def _canaries(bot: Story, index: IndexEndpoint) -> list[str]:
+    """Every place in which the canary word is left."""
+    return [*await bot.keys_with(CANARY), *await points_with(index, CANARY)]
+
+
+async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, f"my secret is {CANARY}")
+        await bot.ask(BEN, f"I said {CANARY}")
+        await bot.wait_until_indexed()
+        assert await bot.keys_with(CANARY) != []
+
+        receipt = await bot.ask(BEN, "/reset")
+
+        assert receipt == (
+            "I have erased the memory of this chat.\n\n"
+            "Erased: 4 messages, 4 search entries, 0 waiting updates.\n"
+            f"{READ_BACK}{PROOF}"
+        )
+        await bot.wait_until_idle()
+        await bot.wait_until_indexed()
+        assert await _canaries(bot, stores.index) == []
+        assert await points_with(stores.index, a_ref(BEN).context_id) == []
+        assert await bot.ask(BEN, "/memory") == "I keep nothing of this chat."
+
+
+async def test_after_a_reset_the_model_knows_nothing_of_before(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, f"my secret is {CANARY}")
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, "/reset")
+
+        await bot.ask(BEN, "what is my secret")
+
+        assert CANARY not in str(bot.prompts()[-1])
+
+
+async def test_a_reset_is_refused_to_who_may_not_and_nothing_changes(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
+        await bot.wait_until_indexed()
+        before = await bot.history(WEEKEND)
+
+        assert await bot.ask(BEN, "/reset", chat=WEEKEND) == texts.ADMINISTRATORS_ONLY
+        assert await bot.ask(BEN, "/reset all", chat=WEEKEND) == texts.ADMINISTRATORS_ONLY
+        assert await bot.ask(BEN, f"/reset {WEEKEND}", chat=WEEKEND) == texts.OPERATORS_ONLY
+        assert await bot.ask(BEN, f"/reset {WEEKEND}") == texts.OPERATORS_ONLY
+
+        assert await bot.history(WEEKEND) == before
+        assert await points_with(stores.index, a_ref(WEEKEND).context_id) != []
+
+
+async def test_a_reset_is_refused_while_telegram_cannot_say_who_administers(stores: StoryStores) -> None:
+    async with running_bot(stores, operator_ids="9999") as bot:
+        await bot.ask(OLGA, "@mnemogram_bot hello", chat=WEEKEND)
+        await bot.page("faults", {"method": "getChatMember", "error": "500", "times": 1})
+
+        assert await bot.ask(OLGA, "/reset", chat=WEEKEND) == texts.CANNOT_CHECK
+
+        assert len(await bot.lines(WEEKEND)) == 2
+
+
+async def test_an_administrator_who_is_no_operator_may_reset_the_group(stores: StoryStores) -> None:
+    async with running_bot(stores, operator_ids="9999") as bot:
+        await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
+
+        receipt = await bot.ask(OLGA, "/reset", chat=WEEKEND)
+
+        assert receipt.endswith(PROOF)
+        await bot.wait_until_idle()
+        assert await _canaries(bot, stores.index) == []
+
+
+async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, f"my secret is {CANARY}")
+        await bot.ask(CHIARA, "hello")
+        await bot.wait_until_indexed()
+
+        receipt = await bot.ask(OLGA, f"/reset {BEN}")
+
+        assert receipt.startswith(f"I have erased the memory of chat {BEN}.\n\nErased: 2 messages, 2 search entries")
+        assert receipt.endswith(PROOF)
+        assert await _canaries(bot, stores.index) == []
+        assert len(await bot.lines(CHIARA)) == 2
+        assert bot.said_in(BEN) == [f"echo: my secret is {CANARY}"]
+
+
+@pytest.mark.parametrize("argument", ["everything", "12.5", "1002 1003", "@ben", "--"])
+async def test_a_chat_that_is_not_named_by_its_number_is_not_reset(stores: StoryStores, argument: str) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(OLGA, "hello")
+
+        assert await bot.ask(OLGA, f"/reset {argument}") == texts.UNKNOWN_CHAT_ID
+
+        assert len(await bot.lines(OLGA)) == 2
+
+
+async def test_in_a_topic_a_reset_erases_the_topic_only(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        for thread in (IDEAS, BUGS, None):
+            await bot.ask(OLGA, "@mnemogram_bot hello", chat=WORKSHOP, thread=thread)
+
+        receipt = await bot.ask(OLGA, "/reset", chat=WORKSHOP, thread=IDEAS)
+
+        assert receipt.startswith("I have erased the memory of this topic.\n\nErased: 2 messages")
+        left = [len(await bot.lines(WORKSHOP, thread)) for thread in (IDEAS, BUGS, None)]
+        assert left == [0, 2, 2]
+
+
+async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        for thread in (IDEAS, BUGS, None):
+            await bot.ask(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=thread)
+        await bot.ask(BEN, "hello")
+        await bot.wait_until_indexed()
+
+        receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP, thread=IDEAS)
+
+        assert receipt.startswith("I have erased the memory of this chat, all its topics included.\n\n")
+        assert "Erased: 6 messages, 6 search entries" in receipt
+        assert receipt.endswith(PROOF)
+        await bot.wait_until_idle()
+        assert await _canaries(bot, stores.index) == []
+        assert len(await bot.lines(BEN)) == 2
+
+
+async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: StoryStores) -> None:
+    answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> object:
+        reply = echo(request)
+        return held(reply, until=answer) if CANARY in last_user_text(request) else reply
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, f"my secret is {CANARY}")
+        await bot.wait_for_prompts(1)
+        await bot.say(BEN, f"and one more {CANARY}")
+
+        await bot.ask(OLGA, f"/reset {BEN}")
+
+        answer.set()
+        await bot.wait_until_idle()
+        await bot.wait_until_indexed()
+        assert bot.said_in(BEN) == []
+        assert await bot.lines(BEN) == []
+        assert await _canaries(bot, stores.index) == []
+        assert sorted(r["state"] for r in await bot.records()) == ["answered", "forgotten", "forgotten"]
+        assert await bot.ask(BEN, "hello") == "echo: hello"
+
+
+async def test_a_reset_behind_a_running_turn_erases_that_turn_too(stores: StoryStores) -> None:
+    answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> object:
+        return held(echo(request), until=answer)
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, f"my secret is {CANARY}")
+        await bot.wait_for_prompts(1)
+        await bot.say(BEN, "/reset")
+        answer.set()
+
+        await bot.wait_until(lambda: bool(bot.said_in(BEN)) and bot.said_in(BEN)[-1].endswith(PROOF))
+        await bot.wait_until_idle()
+        await bot.wait_until_indexed()
+        assert await _canaries(bot, stores.index) == []
+        assert await bot.lines(BEN) == []
+
+
+async def test_a_reset_while_the_answer_is_being_sent_stops_the_rest_of_it(stores: StoryStores) -> None:
+    long = " ".join(f"{CANARY}{number}" for number in range(1200))
+    async with running_bot(stores, [text(long)]) as bot:
+        await bot.page(
+            "faults", {"method": "sendMessage", "chat_id": BEN, "error": "429", "retry_after": 1, "times": 1}
+        )
+        await bot.say(BEN, "tell me")
+        await bot.wait_until_true(lambda: _is_kept(bot, BEN))
+
+        await bot.ask(OLGA, f"/reset {BEN}")
+
+        await bot.wait_until_idle()
+        assert bot.said_in(BEN) == []
+        assert await bot.keys_with(CANARY) == []
+
+
+async def _is_kept(bot: Story, chat: int) -> bool:
+    return (await bot.history(chat)).count == 2

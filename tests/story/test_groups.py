@@ -1,0 +1,148 @@
+"""Stories of groups: who is answered, where, and from which memory."""
+
+import pytest
+
+from bot.transport import texts
+from memory import keys
+from memory.redis_client import RedisClient
+from tests.story.harness import (
+    BEN,
+    BUGS,
+    CHIARA,
+    IDEAS,
+    OLGA,
+    WEEKEND,
+    WORKSHOP,
+    StoryStores,
+    a_ref,
+    running_bot,
+)
+from tests.story.prompts import recalled, said
+
+CANARY = "quokka"
+
+
+async def test_a_mention_is_answered_as_a_reply_without_the_name_in_the_prompt(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        asked = await bot.say(BEN, "@mnemogram_bot what now?", chat=WEEKEND)
+        reply = await bot.wait_for_reply(asked)
+
+        assert reply["reply_to_message"]["message_id"] == asked["message_id"]
+        assert said(bot.prompts()[0])[-1].endswith("what now?")
+        assert "mnemogram_bot" not in said(bot.prompts()[0])[-1]
+
+
+async def test_a_reply_to_the_bot_is_answered(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        first = await bot.wait_for_reply(await bot.say(BEN, "@mnemogram_bot one", chat=WEEKEND))
+
+        asked = await bot.say(CHIARA, "and two", chat=WEEKEND, reply_to=first["message_id"])
+
+        assert (await bot.wait_for_reply(asked))["text"].endswith("and two")
+
+
+async def test_a_command_is_answered_with_and_without_the_bots_name(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        assert await bot.ask(BEN, "/help", chat=WEEKEND) == texts.HELP
+        assert await bot.ask(BEN, "/help@mnemogram_bot", chat=WEEKEND) == texts.HELP
+
+
+async def test_what_is_said_to_others_is_not_answered_and_not_kept(stores: StoryStores) -> None:
+    async with running_bot(stores, privacy_mode=False) as bot:
+        await bot.say(BEN, f"between us, {CANARY}", chat=WEEKEND)
+        await bot.say(BEN, "/reset@other_bot", chat=WEEKEND)
+        await bot.wait_until_finished(2)
+
+        assert [(r["state"], r["reason"]) for r in await bot.records()] == [
+            ("ignored", "not_addressed"),
+            ("ignored", "other_bots_command"),
+        ]
+        assert bot.said_in(WEEKEND) == []
+        assert bot.prompts() == []
+        assert await bot.keys_with(CANARY) == []
+
+
+async def test_the_model_is_told_who_of_a_group_said_what(stores: StoryStores) -> None:
+    async with running_bot(stores, recall_k=0) as bot:
+        await bot.ask(BEN, "@mnemogram_bot I like tea", chat=WEEKEND)
+        await bot.ask(CHIARA, "@mnemogram_bot I like rain", chat=WEEKEND)
+
+        told = said(bot.prompts()[1])
+        assert "Ben Hart" in told[0]
+        assert "Chiara Rossi" in told[-1]
+
+
+@pytest.mark.parametrize("thread", [IDEAS, None], ids=["Ideas", "General"])
+async def test_m02_each_topic_has_its_own_memory(stores: StoryStores, thread: int | None) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WORKSHOP, thread=thread)
+        await bot.wait_until_indexed()
+
+        await bot.ask(BEN, "@mnemogram_bot what is the word", chat=WORKSHOP, thread=BUGS)
+
+        assert CANARY not in str(bot.prompts()[-1])
+        assert len(await bot.lines(WORKSHOP, thread)) == 2
+        assert len(await bot.lines(WORKSHOP, BUGS)) == 2
+
+
+async def test_m02_a_person_in_private_and_in_a_group_is_in_two_contexts(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, f"the word is {CANARY}")
+        await bot.wait_until_indexed()
+
+        await bot.ask(BEN, "@mnemogram_bot what is the word", chat=WEEKEND)
+
+        assert CANARY not in str(bot.prompts()[-1])
+
+
+async def test_no_chat_is_ever_told_what_another_one_said(stores: StoryStores) -> None:
+    """Each chat has a canary word; every prompt that the model ever saw holds the word of its own chat only."""
+    places: list[tuple[int, int, int | None]] = [
+        (BEN, BEN, None),
+        (CHIARA, CHIARA, None),
+        (OLGA, WEEKEND, None),
+        (OLGA, WORKSHOP, None),
+        (OLGA, WORKSHOP, IDEAS),
+        (OLGA, WORKSHOP, BUGS),
+    ]
+    async with running_bot(stores, window_tokens=64) as bot:
+        for line in ("the word is", "some rain fell on the hills today", "what is the word"):
+            for number, (person, chat, thread) in enumerate(places):
+                await bot.ask(
+                    person, f"@mnemogram_bot {line} canary{number} canary", chat=chat, thread=thread
+                )
+            await bot.wait_until_indexed()
+
+        prompts = bot.prompts()
+        assert len(prompts) == 3 * len(places)
+        for at, prompt in enumerate(prompts):
+            own = at % len(places)
+            told = str(prompt)
+            assert [n for n in range(len(places)) if f"canary{n}" in told] == [own]
+        assert all(recalled(prompt) for prompt in prompts[len(places) :])
+
+
+async def test_every_context_is_registered_for_operators_with_its_title(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "hello")
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=WORKSHOP, thread=IDEAS)
+
+        kept = await _registered(bot.redis)
+
+        assert a_ref(BEN).context_id in kept
+        assert "Ben Hart" in kept[a_ref(BEN).context_id]
+        assert "Workshop" in kept[a_ref(WORKSHOP, IDEAS).context_id]
+
+
+async def _registered(redis: RedisClient) -> dict[str, str]:
+    return await redis.call("HGETALL", keys.contexts_key(0))
+
+
+async def test_a_new_conversation_in_a_group_is_for_administrators(stores: StoryStores) -> None:
+    async with running_bot(stores, operator_ids="9999") as bot:
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
+
+        assert await bot.ask(BEN, "/new", chat=WEEKEND) == texts.ADMINISTRATORS_ONLY
+        assert len(await bot.lines(WEEKEND)) == 2
+        assert await bot.ask(OLGA, "/new", chat=WEEKEND) == texts.NEW_CONVERSATION
+        assert await bot.lines(WEEKEND) == []

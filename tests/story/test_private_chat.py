@@ -1,0 +1,220 @@
+"""Stories of a private chat."""
+
+import asyncio
+
+import pytest
+
+from bot.transport import texts
+from tests.scripted_replies import held, text
+from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.harness import BEN, CHIARA, Story, StoryStores, running_bot
+from tests.story.prompts import recalled, said
+
+
+@pytest.mark.parametrize("is_pushed", [True, False], ids=["by webhook", "by polling"])
+async def test_it_answers_and_remembers(stores: StoryStores, is_pushed: bool) -> None:
+    async with running_bot(stores, is_pushed=is_pushed) as bot:
+        assert await bot.ask(BEN, "hello") == "echo: hello"
+        assert await bot.ask(BEN, "hello again") == "echo: hello again"
+
+        assert await bot.lines(BEN) == [
+            ("user", "hello"),
+            ("assistant", "echo: hello"),
+            ("user", "hello again"),
+            ("assistant", "echo: hello again"),
+        ]
+        assert said(bot.prompts()[0]) == ["hello"]
+        assert said(bot.prompts()[1])[-1] == "hello again"
+        assert "hello" in recalled(bot.prompts()[1]) or "hello" in said(bot.prompts()[1])
+
+
+async def test_what_is_kept_of_a_message_says_who_wrote_it_and_when(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        asked = await bot.say(BEN, "hello")
+        replied = await bot.wait_for_reply(asked)
+        await bot.wait_until_idle()
+
+        question, answer = (await bot.history(BEN)).newest
+        assert question.sender is not None
+        assert (question.sender.id, question.sender.name) == (BEN, "Ben Hart")
+        assert (question.telegram_message_id, question.sent_at) == (asked["message_id"], asked["date"])
+        assert question.tokens > 0
+        record = (await bot.records())[0]
+        assert f"sent:{replied['message_id']}" in record
+        assert (record["state"], answer.text) == ("answered", "echo: hello")
+
+
+async def test_three_quick_lines_get_one_answer(stores: StoryStores) -> None:
+    first_answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> object:
+        answer = echo(request)
+        return held(answer, until=first_answer) if last_user_text(request) == "wait" else answer
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, "wait")
+        await bot.wait_for_prompts(1)
+        for line in ("one", "two", "three"):
+            last = await bot.say(BEN, line)
+        await bot.wait_until_true(lambda: _came_in(bot, 4))
+        first_answer.set()
+        await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
+        await bot.wait_until_idle()
+
+        assert bot.said_in(BEN) == ["echo: wait", "echo: three"]
+        assert len(bot.prompts()) == 2
+        assert said(bot.prompts()[1])[-3:] == ["one", "two", "three"]
+        assert [record["state"] for record in await bot.records()] == ["answered"] * 4
+        assert [text for _, text in await bot.lines(BEN)] == [
+            *("wait", "echo: wait", "one", "two", "three", "echo: three")
+        ]
+        assert last["text"] == "three"
+
+
+async def test_two_chats_are_answered_at_the_same_time(stores: StoryStores) -> None:
+    bens_answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> object:
+        answer = echo(request)
+        return held(answer, until=bens_answer) if last_user_text(request) == "ben" else answer
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, "ben")
+        await bot.wait_for_prompts(1)
+
+        assert await bot.ask(CHIARA, "chiara") == "echo: chiara"
+
+        assert bot.said_in(BEN) == []
+        bens_answer.set()
+        await bot.wait_until(lambda: bot.said_in(BEN) == ["echo: ben"])
+
+
+async def test_recall_brings_back_what_fell_out_of_the_recent_window(stores: StoryStores) -> None:
+    async with running_bot(stores, window_tokens=64) as bot:
+        await bot.ask(BEN, "my sister Anna lives in Lisbon")
+        for number in range(8):
+            await bot.ask(BEN, f"line {number} is about something else such as rain")
+        await bot.wait_until_indexed()
+
+        await bot.ask(BEN, "where does my sister Anna live")
+
+        prompt = bot.prompts()[-1]
+        assert "Lisbon" not in "\n".join(said(prompt))
+        assert "my sister Anna lives in Lisbon" in recalled(prompt)
+
+
+async def test_t01_a_new_conversation_is_a_new_array_and_the_old_one_is_still_found(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "my sister Anna lives in Lisbon")
+        await bot.wait_until_indexed()
+
+        assert await bot.ask(BEN, "/new") == texts.NEW_CONVERSATION
+        await bot.ask(BEN, "it rains")
+        await bot.ask(BEN, "where does my sister Anna live")
+
+        second, third = bot.prompts()[1:]
+        assert said(second) == ["it rains"]
+        assert "my sister Anna lives in Lisbon" in recalled(third)
+        assert (await bot.history(BEN)).count == 6
+
+
+async def test_t01_within_a_conversation_the_array_grows(stores: StoryStores) -> None:
+    async with running_bot(stores, recall_k=0) as bot:
+        for line in ("one", "two", "three"):
+            await bot.ask(BEN, line)
+
+        assert [said(prompt) for prompt in bot.prompts()] == [
+            ["one"],
+            ["one", "echo: one", "two"],
+            ["one", "echo: one", "two", "echo: two", "three"],
+        ]
+
+
+async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        assert await bot.ask(BEN, "/memory") == "I keep nothing of this chat."
+        await bot.ask(BEN, "one")
+        await bot.ask(BEN, "/new")
+        await bot.ask(BEN, "two")
+        await bot.ask(BEN, "three")
+        await bot.wait_until_indexed()
+
+        told = await bot.ask(BEN, "/memory")
+
+        assert told.startswith("I keep 6 messages of this chat, the first of 20")
+        assert "In the present conversation: 4. Found by search: 6." in told
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("/start", texts.start_text(is_offline=False)),
+        ("/help", texts.HELP),
+        ("/nonsense now", texts.unknown_command_text("nonsense")),
+        ("/stats", texts.OPERATORS_ONLY),
+    ],
+)
+async def test_a_command_is_answered_without_the_model_and_not_remembered(
+    stores: StoryStores, line: str, answer: str
+) -> None:
+    async with running_bot(stores) as bot:
+        assert await bot.ask(BEN, line) == answer
+
+        assert bot.prompts() == []
+        assert await bot.lines(BEN) == []
+        assert (await bot.records())[0]["state"] == "answered"
+
+
+async def test_what_cannot_be_read_issaid(stores: StoryStores) -> None:
+    async with running_bot(stores, is_pushed=True) as bot:
+        await bot.ask(BEN, "/help")
+        message = {"message_id": 9, "date": 1, "chat": {"id": BEN, "type": "private"}, "from": {"id": BEN}}
+
+        await bot.push({"message": message | {"voice": {"file_id": "x"}}})
+
+        await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
+        assert bot.said_in(BEN)[1] == texts.unreadable_text("voice")
+
+
+async def test_markdown_becomes_entities(stores: StoryStores) -> None:
+    async with running_bot(stores, [text("**bold** and `code` 😀 _slanted_")]) as bot:
+        reply = await bot.wait_for_reply(await bot.say(BEN, "hello"))
+
+        assert reply["text"] == "bold and code 😀 slanted"
+        assert [(e["type"], e["offset"], e["length"]) for e in reply["entities"]] == [
+            ("bold", 0, 4),
+            ("code", 9, 4),
+            ("italic", 17, 7),
+        ]
+        assert (await bot.lines(BEN))[1] == ("assistant", "**bold** and `code` 😀 _slanted_")
+
+
+async def test_an_answer_of_ten_thousand_characters_arrives_whole_in_several_messages(
+    stores: StoryStores,
+) -> None:
+    long = " ".join(f"word{number}" for number in range(1250))
+    async with running_bot(stores, [text(long)]) as bot:
+        await bot.say(BEN, "tell me everything")
+        await bot.wait_until(lambda: " ".join(bot.said_in(BEN)).split() == long.split())
+        await bot.wait_until_idle()
+
+        assert len(long) > 10_000
+        assert len(bot.said_in(BEN)) == 3
+        record = (await bot.records())[0]
+        assert record["state"] == "answered"
+        assert len([name for name in record if name.startswith("sent:")]) == 3
+        assert (await bot.lines(BEN))[1] == ("assistant", long)
+
+
+async def test_an_answer_that_markdown_leaves_nothing_of_is_shown_as_it_was_written(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, [text("[x]: http://a.example"), text("\u2800")]) as bot:
+        assert await bot.ask(BEN, "one") == "[x]: http://a.example"
+        assert await bot.ask(BEN, "two") == texts.NOTHING_TO_SHOW
+
+
+async def _came_in(bot: Story, updates: int) -> bool:
+    return len(await bot.records()) >= updates

@@ -1,0 +1,42 @@
+"""Settings: what may never be seen, and what a process needs for what it is set to do."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.settings import Settings, load_settings
+from bot.stores import connections_for
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No `.env`, and no setting of the developer's."""
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def test_a_password_is_secret_as_the_url_has_it_and_as_the_server_knows_it() -> None:
+    settings = load_settings(redis_url="redis://user:p%40ss%2Fword@127.0.0.1:1/0")
+
+    assert {"p%40ss%2Fword", "p@ss/word"} <= set(settings.secrets)
+
+
+def test_a_url_without_a_password_adds_no_empty_secret() -> None:
+    assert all(load_settings(redis_url="redis://127.0.0.1:1/0").secrets)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"worker_concurrency": 1000},
+        {"webhook_max_connections": 100},
+        {"partitions": 1024},
+    ],
+)
+def test_there_is_a_connection_for_everything_that_goes_on_at_once(given: dict[str, int]) -> None:
+    settings = load_settings(**given)
+    at_once = settings.worker_concurrency + settings.webhook_max_connections + 3 * settings.partitions
+
+    assert connections_for(settings) > at_once
