@@ -20,7 +20,7 @@ test-all: setup-outside ## Everything: also browser, fault and outside cross-che
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90
 	@$(BIN)/python -m pytest tests/fault tests/outside tests/browser
 
-check: setup ## What CI checks besides the tests.
+check: setup-outside ## What CI checks besides the tests; pyright reads the outside tests too.
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports

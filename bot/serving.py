@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 import uvicorn
 from starlette.types import ASGIApp
+
 from bot.errors import PortInUse
 
 LOOPBACK = "127.0.0.1"

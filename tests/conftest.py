@@ -3,18 +3,22 @@
 - `redis_url` (session): an embedded Valkey of this worker's own.
 - `redis`: a client of it, emptied before the test; afterwards no key without a TTL may be left unlisted.
 - `index_endpoint` (session): an embedded index server of this worker's own (`.url`, `.api_key`).
-- always: sockets reach loopback only; an async test leaves no task behind.
+- always: sockets reach loopback only; an async test leaves no task behind; logging is as it was before; the settings
+  of the developer's environment and `.env` are not seen.
 """
 
 import asyncio
 import inspect
+import logging
 import socket
 from collections.abc import AsyncGenerator, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
+from bot.settings import Settings
 from memory.redis_client import RedisClient
 from tests.stores import kept_open, real_redis
 
@@ -52,6 +56,26 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
     with kept_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
         yield endpoint
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A developer's own environment and `.env` do not reach the tests."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setitem(cast("dict[str, Any]", Settings.model_config), "env_file", None)
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Generator[None]:
+    """A test that runs the service sets up its logs; the next test finds none of that."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
 
 
 @pytest.fixture(scope="session", autouse=True)

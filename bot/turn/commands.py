@@ -43,16 +43,19 @@ class CommandReply:
     starts_conversation: bool = False
 
 
+_Text = Callable[[CommandCall], Awaitable[str]]
+
+
 class Commands:
     """Runs commands."""
 
     def __init__(self, services: TurnServices) -> None:
         self._services = services
-        self._texts: dict[str, Callable[[CommandCall], Awaitable[str]]] = {
+        self._texts: dict[str, _Text] = {
             "start": self._start,
-            "help": self._help,
+            "help": _says(texts.HELP),
             "memory": self._memory,
-            "stop": self._stop,
+            "stop": _says(texts.NOTHING_TO_STOP),
             "stats": self._stats,
             UNREADABLE: self._unreadable,
             UNKNOWN: self._unknown,
@@ -68,12 +71,6 @@ class Commands:
 
     async def _start(self, _: CommandCall) -> str:
         return texts.start_text(is_offline=self._services.is_offline)
-
-    async def _help(self, _: CommandCall) -> str:
-        return texts.HELP
-
-    async def _stop(self, _: CommandCall) -> str:
-        return texts.NOTHING_TO_STOP
 
     async def _unreadable(self, call: CommandCall) -> str:
         return texts.unreadable_text(call.command.argument)
@@ -181,3 +178,12 @@ class Commands:
 
     def _is_operator(self, call: CommandCall) -> bool:
         return call.update.message.sender_id in self._services.access.operator_ids
+
+
+def _says(text: str) -> _Text:
+    """A command that always gives the same text."""
+
+    async def say(_: CommandCall) -> str:
+        return text
+
+    return say

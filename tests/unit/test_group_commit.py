@@ -1,0 +1,106 @@
+"""Group commit: what comes together shares a trip, and each caller gets what is its own."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from memory.errors import CommandRefused, StoreUnavailable
+from memory.group_commit import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit
+from memory.redis_client import Script, ScriptCall
+
+
+@dataclass(slots=True)
+class Store:
+    """Repeats each call's argument, "no" as a failure, when `open` is set; keeps what came in each trip."""
+
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+    trips: list[list[Any]] = field(default_factory=list[list[Any]])
+    failure: Exception | None = None
+
+    async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        words = [call.arguments[0] for call in calls]
+        self.trips.append(words)
+        await self.open.wait()
+        if self.failure is not None:
+            raise self.failure
+        return [CommandRefused("no") if word == "no" else word for word in words]
+
+
+def a_call(word: str | int) -> ScriptCall:
+    return ScriptCall(script=Script(name="say", text="", sha=""), keys=["k"], arguments=[word])
+
+
+async def underway(store: Store, group: GroupCommit) -> list[asyncio.Task[Any]]:
+    """As many trips as there may be at once, each with one call."""
+    tasks: list[asyncio.Task[Any]] = []
+    for number in range(TRIPS_AT_ONCE):
+        tasks.append(asyncio.create_task(group.run(a_call(f"first {number}"))))
+        while len(store.trips) <= number:
+            await asyncio.sleep(0)
+    return tasks
+
+
+async def test_a_call_goes_at_once_and_those_that_come_meanwhile_go_together() -> None:
+    store = Store()
+    group = GroupCommit(store.run_all)
+    first = await underway(store, group)
+    later = [asyncio.create_task(group.run(a_call(number))) for number in range(10)]
+    await asyncio.sleep(0)
+    store.open.set()
+    assert await asyncio.gather(*first, *later) == [*(f"first {n}" for n in range(TRIPS_AT_ONCE)), *range(10)]
+    assert store.trips[TRIPS_AT_ONCE:] == [list(range(10))]
+
+
+async def test_a_trip_has_a_bounded_number_of_calls() -> None:
+    store = Store()
+    group = GroupCommit(store.run_all)
+    first = await underway(store, group)
+    later = [asyncio.create_task(group.run(a_call(number))) for number in range(CALLS_PER_TRIP + 1)]
+    await asyncio.sleep(0)
+    store.open.set()
+    await asyncio.gather(*first, *later)
+    assert max(map(len, store.trips)) == CALLS_PER_TRIP
+
+
+async def test_a_failed_script_is_its_callers_alone() -> None:
+    store = Store()
+    store.open.set()
+    group = GroupCommit(store.run_all)
+    good, bad = await asyncio.gather(
+        group.run(a_call("yes")), group.run(a_call("no")), return_exceptions=True
+    )
+    assert good == "yes"
+    assert isinstance(bad, CommandRefused)
+
+
+async def test_a_failed_trip_fails_all_its_calls_and_the_next_one_works() -> None:
+    store = Store(failure=StoreUnavailable())
+    store.open.set()
+    group = GroupCommit(store.run_all)
+    failed = await asyncio.gather(*(group.run(a_call(n)) for n in range(5)), return_exceptions=True)
+    assert [type(one) for one in failed] == [StoreUnavailable] * 5
+    store.failure = None
+    assert await group.run(a_call("again")) == "again"
+
+
+async def test_a_mistake_of_ours_leaves_nobody_waiting() -> None:
+    store = Store(failure=ZeroDivisionError())
+    store.open.set()
+    with pytest.raises(asyncio.CancelledError):
+        await GroupCommit(store.run_all).run(a_call("yes"))
+
+
+async def test_a_caller_that_is_cancelled_does_not_disturb_the_others_of_its_trip() -> None:
+    store = Store()
+    group = GroupCommit(store.run_all)
+    first = await underway(store, group)
+    gone, stays = (asyncio.create_task(group.run(a_call(word))) for word in ("gone", "stays"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    store.open.set()
+    await asyncio.wait([gone, *first])
+    assert gone.cancelled()
+    assert await stays == "stays"
