@@ -1,0 +1,52 @@
+"""What the journal of a turn brings back after a crash."""
+
+from bot.turn.journal import TurnJournal, joined_updates
+from memory.buffered_history import BufferedHistory
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from tests.contract.inbox_kit import open_inbox, some_parts
+from tests.messages import a_message, a_ref, ids, some_messages
+
+
+async def test_a_resumed_turn_has_its_updates_its_steps_and_what_its_tools_had_appended(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.accept(2)
+    claim = await box.claim_one()
+    history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
+    await history.append(a_ref(), [a_message("u1"), a_message("u2"), a_message("by a tool")], epoch=0)
+    journal = TurnJournal(box.turns, claim, history, update_ids=[1, 2], found={})
+    await journal.record("tool:1:0", "done")
+    (claim,) = await box.sweep("bert")
+
+    found = (await box.take(claim)).journal
+    again = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
+    await again.append(a_ref(), [a_message("u1"), a_message("u2")], epoch=0)
+    resumed = TurnJournal(box.turns, claim, again, update_ids=[1, 2], found=found)
+    await resumed.restore_appended()
+
+    assert joined_updates(found) == (1, 2)
+    assert await resumed.finished("tool:1:0") == "done"
+    assert await resumed.finished("tool:1:1") is None
+    assert ids(again.pending) == ["u1", "u2", "by a tool"]
+
+
+async def test_a_turn_whose_tool_erases_the_history_goes_on_in_the_next_epoch(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
+    await box.accept(1)
+    claim = await box.claim_one()
+    history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
+    journal = TurnJournal(box.turns, claim, history, update_ids=[1], found={})
+    await journal.record("model:1", "erase it")
+
+    await history.erase(a_ref())
+    await journal.record("tool:1:0", "erased")
+    await history.append(a_ref(), [a_message("answer", "It is gone.", role="assistant")], epoch=history.epoch)
+    await box.commit(claim, 1, epoch=history.epoch, messages=history.pending, parts=some_parts("It is gone."))
+
+    kept = await RedisHistory(redis).load(a_ref(), limit=10)
+    assert (kept.epoch, ids(kept.newest)) == (1, ["answer"])
+    assert len(await box.outbox()) == 1
