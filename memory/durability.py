@@ -32,6 +32,19 @@ async def check_store(redis: RedisClient, *, is_external: bool) -> StoreDurabili
     return replace(facts, problems=judge(facts, is_external=is_external))
 
 
+async def read_setting(redis: RedisClient, name: str) -> list[str | None]:
+    """A setting of each server (one, where there is no cluster); None where CONFIG is not allowed."""
+    try:
+        replies = cast(list[dict[str, str] | list[str]], await redis.ask_each("CONFIG", "GET", name))
+    except CommandRefused:
+        return [None]
+    pairs = [
+        reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2], strict=True))
+        for reply in replies
+    ]
+    return [told.get(name) for told in pairs]
+
+
 def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
     """What would lose or evict messages, one line each."""
     where = "REDIS_URL" if is_external else "DATA_DIR (the embedded store)"
@@ -67,8 +80,8 @@ async def _read(redis: RedisClient) -> StoreDurability:
     policies = [_text(node.get("maxmemory_policy")) for node in await _info(redis, "memory")]
     files = [_YES_NO.get(str(node.get("aof_enabled"))) for node in await _info(redis, "persistence")]
     if None in policies:
-        policies = list(await redis.config("maxmemory-policy"))
-    configured = await redis.config("appendonly")
+        policies = list(await read_setting(redis, "maxmemory-policy"))
+    configured = await read_setting(redis, "appendonly")
     if None not in configured:
         files = list(configured)
     is_valkey = server.get("server_name") == "valkey"
@@ -77,20 +90,16 @@ async def _read(redis: RedisClient) -> StoreDurability:
         version=str(server.get("valkey_version" if is_valkey else "redis_version", "of unknown version")),
         maxmemory_policy=_weakest(policies, good=("noeviction",)),
         appendonly={"yes": True, "no": False}.get(_weakest(files, good=("yes",)) or ""),
-        appendfsync=_weakest(await redis.config("appendfsync"), good=("everysec", "always")),
+        appendfsync=_weakest(await read_setting(redis, "appendfsync"), good=("everysec", "always")),
     )
 
 
 async def _info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
     """What each node says (one, where there is no cluster); an empty answer where it is not allowed."""
     try:
-        reply = cast(dict[str, Any], await redis.call("INFO", section))
+        return cast(list[Mapping[str, Any]], await redis.ask_each("INFO", section))
     except CommandRefused:
         return [{}]
-    nodes = list(reply.values())
-    if nodes and all(isinstance(node, dict) for node in nodes):
-        return cast(list[Mapping[str, Any]], nodes)
-    return [reply]
 
 
 def _text(told: object) -> str | None:

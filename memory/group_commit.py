@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from memory.errors import MemoryFailure
 from memory.redis_client import ScriptCall
 
 TRIPS_AT_ONCE = 2
@@ -21,7 +20,8 @@ class GroupCommit:
     def __init__(self, run_all: RunAll) -> None:
         self._run_all = run_all
         self._waiting: list[tuple[ScriptCall, asyncio.Future[Any]]] = []
-        self._trips: set[asyncio.Task[None]] = set()
+        self._under_way = 0
+        self._trips: set[asyncio.Task[None]] = set()  # the loop itself keeps tasks by weak references only
 
     async def run(self, call: ScriptCall) -> Any:
         """The script's reply, once what it wrote is on disk. Raises what befell it, or the whole trip.
@@ -30,26 +30,33 @@ class GroupCommit:
         """
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((call, reply))
-        if len(self._trips) < TRIPS_AT_ONCE:
+        if self._under_way < TRIPS_AT_ONCE:
+            self._under_way += 1
             trip = asyncio.create_task(self._travel(), name="group-commit")
             self._trips.add(trip)
             trip.add_done_callback(self._trips.discard)
         return await reply
 
     async def _travel(self) -> None:
-        while self._waiting:
-            group = self._waiting[:CALLS_PER_TRIP]
-            del self._waiting[:CALLS_PER_TRIP]
-            try:
-                replies = await self._run_all([call for call, _ in group])
-            except MemoryFailure as error:
-                replies = [error] * len(group)
-            except BaseException:
-                for _, reply in group:
-                    reply.cancel()
-                raise
-            for (_, reply), outcome in zip(group, replies, strict=True):
-                _settle(reply, outcome)
+        try:
+            while self._waiting:
+                await self._take_along()
+        finally:
+            self._under_way -= 1
+
+    async def _take_along(self) -> None:
+        group = self._waiting[:CALLS_PER_TRIP]
+        del self._waiting[:CALLS_PER_TRIP]
+        try:
+            replies = await self._run_all([call for call, _ in group])
+        except asyncio.CancelledError:
+            for _, reply in group:
+                reply.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 — raised in each caller
+            replies = [error] * len(group)
+        for (_, reply), outcome in zip(group, replies, strict=True):
+            _settle(reply, outcome)
 
 
 def _settle(reply: asyncio.Future[Any], outcome: Any) -> None:

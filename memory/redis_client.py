@@ -198,14 +198,16 @@ class RedisClient:
             return False
         return True
 
-    async def config(self, name: str) -> tuple[str | None, ...]:
-        """A setting of each server (one, where there is no cluster); None where CONFIG is not allowed."""
+    async def ask_each(self, *command: str | int | float | bytes) -> list[Any]:
+        """A command without keys, to each primary of a cluster; its one answer where there is no cluster."""
+        if self._cluster is None:
+            return [await self.call(*command)]
         try:
-            return tuple(
-                _setting(name, reply) for reply in await self._send_everywhere("CONFIG", "GET", name)
-            )
-        except CommandRefused:
-            return (None,)
+            async with self._connection():
+                await self._cluster.initialize()
+                return [await node.execute_command(*command) for node in self._cluster.get_primaries()]
+        except _FAILURES as error:
+            raise _translated(error) from error
 
     async def _can_wait_for_disk(self, key: str) -> bool:
         if self._waits_for_disk is None:
@@ -237,30 +239,25 @@ class RedisClient:
         except _FAILURES as error:
             raise _translated(error) from error
 
-    async def _send_everywhere(self, *command: str | int | float | bytes) -> list[Any]:
-        """What each server answers to a command without keys."""
-        if self._cluster is None:
-            return [await self.call(*command)]
-        try:
-            async with self._connection():
-                await self._cluster.initialize()
-                return [await node.execute_command(*command) for node in self._cluster.get_primaries()]
-        except _FAILURES as error:
-            raise _translated(error) from error
-
     @asynccontextmanager
     async def _connection(self) -> AsyncGenerator[None]:
-        """Room for one connection, and one round trip counted."""
+        """Room for one connection, and one round trip counted. A cancellation that redis-py lost is raised late.
+
+        It sends with `asyncio.wait_for`, which before Python 3.12 forgets one that comes as the sending ends.
+        """
         try:
             async with asyncio.timeout(CONNECTION_WAIT_S):
                 await self._room.acquire()
         except builtins.TimeoutError:
             raise StoreUnavailable("Redis cannot be reached (every connection is in use)") from None
         self.round_trips += 1
+        before = _cancellations()
         try:
             yield
         finally:
             self._room.release()
+        if _cancellations() > before:
+            raise asyncio.CancelledError
 
 
 @asynccontextmanager
@@ -306,7 +303,10 @@ def _sentinel_connection(url: str, options: dict[str, Any]) -> _Connection:
         options |= {"username": parts.username or None, "password": parts.password}
     service = parse_qs(parts.query).get("service", ["mymaster"])[0]
     options["db"] = int(parts.path.strip("/") or 0)
-    sentinel: Any = Sentinel(nodes, socket_timeout=SOCKET_TIMEOUT_S)
+    asking = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
+    # The connection to the master is tried again, and asks again: a sentinel's own ten tries took 13 s.
+    asking["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 1)
+    sentinel: Any = Sentinel(nodes, sentinel_kwargs=asking)
     return cast(_Connection, sentinel.master_for(service, **options))
 
 
@@ -333,11 +333,9 @@ async def _send_to_node(node: _Node, commands: Sequence[Command]) -> list[Any]:
     return [command.result for command in sent]
 
 
-def _setting(name: str, reply: Any) -> str | None:
-    pairs = cast(dict[str, str] | list[str], reply)
-    if isinstance(pairs, dict):
-        return pairs.get(name)
-    return pairs[1] if len(pairs) > 1 else None
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
 
 
 def _evalsha(call: ScriptCall) -> Command:

@@ -20,6 +20,7 @@ from bot.observe import metrics
 from bot.transport.rich_text import RichText
 from bot.turn.outbox import Part, parse_part
 from bot.turn.turn_store import TurnStore
+from memory.errors import StoreFull, StoreUnavailable
 
 log = structlog.get_logger()
 
@@ -27,6 +28,7 @@ SENDS_AT_MOST = 2
 """Sends of one part whose outcome is open: the first, and one repetition."""
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 60.0
+LONGEST_NOTING_PAUSE_S = 2.0
 
 _NO_EPOCH = -1
 
@@ -90,14 +92,14 @@ class Delivery:
                 log.warning("send_repeated", chat=part.chat_id, number=part.number)
                 begun += 1
                 is_there = await self._store.count_sends(claim, line, begun)
+                if begun <= SENDS_AT_MOST:
+                    await self._pause(pause)  # a gateway that fails for a moment may be back by then
             except (ChatUnreachable, ChatMigrated, TelegramRefused) as error:
                 await self._give_up(claim, line, part, error)
                 return False
             else:
                 metrics.SENDS.labels("sent").inc()
-                return await self._store.sent(
-                    claim, line, epoch=part.epoch, telegram_id=sent, message_id=part.message_id
-                )
+                return await self._note_sent(claim, line, part, sent)
         return False
 
     async def _send(self, part: Part) -> int:
@@ -112,6 +114,19 @@ class Delivery:
                 raise
             log.warning("sent_as_plain_text", chat=part.chat_id, number=part.number, error=str(error))
             return await self._sender.send(plain)
+
+    async def _note_sent(self, claim: Claim, line: str, part: Part, telegram_id: int) -> bool:
+        """Note what was sent, until the claim is lost: a store that is away for a moment must not repeat it."""
+        pause = FIRST_PAUSE_S
+        while True:
+            try:
+                return await self._store.sent(
+                    claim, line, epoch=part.epoch, telegram_id=telegram_id, message_id=part.message_id
+                )
+            except (StoreUnavailable, StoreFull) as error:
+                log.warning("sent_not_noted", chat=part.chat_id, number=part.number, error=str(error))
+                await self._pause(pause)
+                pause = min(LONGEST_NOTING_PAUSE_S, pause * 2)
 
     async def _wait_unsent(self, claim: Claim, line: str, begun: int, wait: float) -> bool:
         """Wait for a part that surely was not sent; a crash in this wait must not count as a send. False: erased."""

@@ -25,6 +25,8 @@ from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
 from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
 from tests.messages import a_message, a_ref
+from tests.store_proxy import redis_proxy
+from tests.stores import real_redis
 
 
 @dataclass(slots=True)
@@ -307,6 +309,21 @@ async def test_parts_that_were_sent_before_a_crash_are_not_sent_again(redis: Red
     await Delivery(box.turns, telegram).resume(taken, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two", "three"]
+
+
+async def test_what_was_sent_is_not_sent_again_because_the_store_was_away_for_a_moment(
+    redis_url: str,
+) -> None:
+    async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
+        lines = some_parts("one", "two")
+        box, claim = await _committed(redis, lines)
+        telegram, pauses = Telegram(during=way.cut), Pauses(during=way.mend)
+
+        await Delivery(box.turns, telegram, pause=pauses).deliver(claim, lines, sends_begun=1)
+
+        assert telegram.arrived == ["one", "two"]
+        assert pauses.waits == [0.5, 0.5]
+        assert await box.state_of(1) == ("answered", "")
 
 
 async def _die() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memory.durability import read_setting
 from memory.embedded.errors import ServerMissing
 from memory.embedded.valkey import open_valkey, valkey_binary
 from memory.errors import StoreUnavailable
@@ -56,7 +57,9 @@ async def test_the_store_is_durable_never_evicts_and_opens_no_port(tmp_path: Pat
         "protected-mode": "yes",
     }
     async with open_valkey(tmp_path) as url, open_redis(url) as client:
-        assert {name: await client.config(name) for name in wanted} == {n: (value,) for n, value in wanted.items()}
+        assert {name: await read_setting(client, name) for name in wanted} == {
+            n: [value] for n, value in wanted.items()
+        }
 
 
 async def test_a_folder_with_any_name_is_a_good_url(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Posts updates to a webhook over keep-alive connections, as Telegram does; its own process, run by ingest.py.
 
-`python benchmarks/webhook_client.py URL SECRET UPDATES CONNECTIONS CHATS FIRST_ID` prints one line of JSON.
+`python benchmarks/rig/webhook_client.py URL SECRET UPDATES CONNECTIONS CHATS FIRST_ID` prints one line of JSON.
 """
 
 import asyncio

@@ -1,0 +1,94 @@
+"""Counts what goes to the stores: round trips to Redis by name, the server's own work, requests to Qdrant."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from memory.redis_client import Command, RedisClient, Script, ScriptCall
+
+_TOP_LEVEL = {"evalsha", "xreadgroup"}
+"""What a turn sends by itself; the time of a script holds that of its commands."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was sent since it was cleared: trips to Redis by the names of their commands and scripts, and to Qdrant."""
+
+    redis: list[str] = field(default_factory=list[str])
+    qdrant: list[str] = field(default_factory=list[str])
+
+    def clear(self) -> None:
+        """Begin again."""
+        self.redis.clear()
+        self.qdrant.clear()
+
+    async def note_request(self, request: httpx.Request) -> None:
+        """Note a request; for the event hooks of the Qdrant client."""
+        self.qdrant.append(f"{request.method} {re.sub('mnemogram_[^/]+', 'NAME', request.url.path)}")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTrips:
+    """A RedisClient that notes the name of each trip."""
+
+    redis: RedisClient
+    tally: Tally
+
+    async def call(self, *command: str | int | float | bytes) -> Any:
+        """See RedisClient."""
+        self.tally.redis.append(str(command[0]))
+        return await self.redis.call(*command)
+
+    async def calls(self, commands: Sequence[Command]) -> list[Any]:
+        """See RedisClient."""
+        self.tally.redis.append(" + ".join(str(command[0]) for command in commands))
+        return await self.redis.calls(commands)
+
+    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
+        """See RedisClient."""
+        self.tally.redis.append(f"{script.name}.lua")
+        return await self.redis.run(script, keys, arguments)
+
+    async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        """See RedisClient."""
+        self.tally.redis.append(" + ".join(f"{call.script.name}.lua" for call in calls))
+        return await self.redis.run_all(calls)
+
+    async def run_durably(
+        self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]
+    ) -> Any:
+        """See RedisClient."""
+        self.tally.redis.append(f"{script.name}.lua + WAITAOF")
+        return await self.redis.run_durably(script, keys, arguments)
+
+    async def run_all_durably(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        """See RedisClient."""
+        self.tally.redis.append(" + ".join([*(f"{call.script.name}.lua" for call in calls), "WAITAOF"]))
+        return await self.redis.run_all_durably(calls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerWork:
+    """What the server has done so far: commands, those of scripts included, and its time for them."""
+
+    commands: int
+    microseconds: int
+
+    def since(self, earlier: "ServerWork") -> "ServerWork":
+        """What it has done since."""
+        return ServerWork(
+            commands=self.commands - earlier.commands, microseconds=self.microseconds - earlier.microseconds
+        )
+
+
+async def server_work(redis: RedisClient) -> ServerWork:
+    """The server's own account (INFO commandstats)."""
+    told: dict[str, dict[str, int]] = await redis.call("INFO", "commandstats")
+    names = {name.removeprefix("cmdstat_"): statistic for name, statistic in told.items()}
+    return ServerWork(
+        commands=sum(statistic["calls"] for name, statistic in names.items() if name != "info"),
+        microseconds=sum(statistic["usec"] for name, statistic in names.items() if name in _TOP_LEVEL),
+    )

@@ -1,0 +1,73 @@
+"""What answers in no time: a model and a Telegram; and the messages that are said to them."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec, Usage
+from bot.transport.rich_text import RichText
+from memory.message import Message, Sender
+
+_TOPICS = (
+    "garden river window copper lantern violin harbour meadow kettle thunder pepper saddle walnut canvas"
+)
+_WORDS_EACH = 60
+
+
+class InstantModel:
+    """A chat model that answers at once, always the same."""
+
+    async def chat(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
+    ) -> ModelReply:
+        """See ChatModel."""
+        text = "You told me about the **garden** and the *lantern*."
+        if on_text is not None:
+            await on_text(text)
+        return ModelReply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), finish_reason="stop")
+
+
+@dataclass(slots=True)
+class InstantTelegram:
+    """A Telegram that takes everything at once."""
+
+    last_id: int = 1_000_000
+
+    async def send_message(
+        self, chat_id: int, rich: RichText, *, thread_id: int | None = None, reply_to: int | None = None
+    ) -> int:
+        """See TelegramApi."""
+        self.last_id += 1
+        return self.last_id
+
+    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+        """See TelegramApi."""
+
+
+def a_message(number: int) -> Message:
+    """A message of about eighty tokens; users and assistant in turn."""
+    topics = _TOPICS.split()
+    words = [topics[(number * 7 + at * at) % len(topics)] for at in range(_WORDS_EACH)]
+    is_user = number % 2 == 0
+    return Message(
+        id=f"message-{number}",
+        role="user" if is_user else "assistant",
+        text=f"{number}: {' '.join(words)}",
+        sent_at=1_700_000_000.0 + number,
+        tokens=_WORDS_EACH + 20,
+        sender=Sender(id=7, name="Anna") if is_user else None,
+    )
+
+
+def an_update(update_id: int, chat_id: int) -> dict[str, Any]:
+    """A message to the bot in a private chat, of a few words."""
+    person = {"id": chat_id, "is_bot": False, "first_name": "Anna"}
+    message = {
+        "message_id": update_id,
+        "from": person,
+        "chat": {"id": chat_id, "first_name": "Anna", "type": "private"},
+        "date": int(time.time()),
+        "text": "what did I tell you about the garden and the lantern?",
+    }
+    return {"update_id": update_id, "message": message}

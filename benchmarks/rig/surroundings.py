@@ -1,0 +1,80 @@
+"""Around a measurement: a local Bot API, free ports, child processes that end with us, their CPU time."""
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from bot.simulator.config import SimulatorConfig
+from bot.simulator.serving import serve
+
+READY_WITHIN_S = 30.0
+_LOOK_AGAIN_S = 0.02
+
+
+@asynccontextmanager
+async def local_bot_api() -> AsyncGenerator[str]:
+    """The address of a Bot API with the simulator's token."""
+    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(serve(SimulatorConfig(), host="127.0.0.1", port=0, started=port.set_result))
+    try:
+        yield f"http://127.0.0.1:{await port}"
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+@asynccontextmanager
+async def child(
+    *command: str, log: Path, environment: Mapping[str, str] | None = None
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """A process whose output goes to `log`, with nothing of our environment but where programs are found."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
+    with log.open("wb") as out:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=out, stderr=out, env={**kept, **(environment or {})}, cwd=log.parent
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()
+
+
+async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
+    """Return once it holds; TimeoutError after READY_WITHIN_S seconds."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    while not await holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(what)
+        await asyncio.sleep(_LOOK_AGAIN_S)
+
+
+async def answers(port: int) -> bool:
+    """Whether somebody takes connections on this port of loopback."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+def free_port() -> int:
+    """A port on loopback that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """The CPU time of a process so far, user and system; None where there is no /proc."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,293 @@
+"""What a turn costs beside its model: round trips, requests and CPU time, however long the history is.
+
+The turn is the real one, on the embedded stores; model, embedder and Telegram answer in no time, in this process.
+See benchmarks/README.md.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import cast
+
+from qdrant_client import AsyncQdrantClient
+from rig.counting import NamedTrips, Tally, server_work
+from rig.instant import InstantModel, InstantTelegram, a_message, an_update
+from rig.table import print_table
+
+from bot.agent.agents_file import load_agent
+from bot.assembly import Outside, build_access, build_agent, build_inbox, build_services
+from bot.inbox.redis_inbox import RedisInbox
+from bot.observe.logs import configure_logs
+from bot.settings import Settings
+from bot.stores import Stores
+from bot.tools import BUILT_IN_TOOLS
+from bot.transport.gating import BotIdentity
+from bot.transport.ingest import Ingest, telegram_ref
+from bot.transport.telegram_api import TelegramApi
+from bot.turn.turn import Turns
+from memory.embedded.index_server import open_index_server
+from memory.embedded.valkey import open_valkey
+from memory.indexing import Indexer
+from memory.keys import ContextRef
+from memory.qdrant_index import QdrantIndex
+from memory.recall import IndexItem, Recall
+from memory.redis_client import RedisClient, open_redis
+from memory.redis_history import RedisHistory
+from memory.testing import FakeEmbedder
+from memory.tokens import tokenizer_for
+
+SIZES = (100, 1_000, 10_000)
+WORKER = "bench"
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """The parts of one worker, and what is counted of them."""
+
+    redis: RedisClient
+    tally: Tally
+    stores: Stores
+    inbox: RedisInbox
+    ingest: Ingest
+    turns: Turns
+    indexer: Indexer
+    bot: BotIdentity
+
+    def context(self, chat_id: int) -> ContextRef:
+        """The context of a private chat."""
+        return telegram_ref(self.bot.id, chat_id, None, partitions=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One turn, from its claim to the settled context."""
+
+    cpu_ms: float
+    wall_ms: float
+    redis_trips: int
+    redis_commands: int
+    redis_ms: float
+    qdrant_requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What turns at one length of history cost: medians of the times, means of the counts."""
+
+    messages: int
+    redis_trips: float
+    redis_commands: float
+    redis_ms: float
+    qdrant_requests: float
+    cpu_ms: float
+    wall_ms: float
+
+
+async def main() -> None:
+    """Fill the histories, run the turns, print."""
+    options = _options()
+    configure_logs(level="warning")
+    with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
+        async with open_bench(Path(directory)) as bench:
+            chats = {messages: 1_000 + messages for messages in SIZES}
+            for messages, chat in chats.items():
+                await fill(bench, chat, messages)
+            samples: dict[int, list[Sample]] = {messages: [] for messages in SIZES}
+            for number in range(options.turns + options.warm_up):
+                for messages, chat in chats.items():  # in turns, so that other load hits all sizes alike
+                    sample = await measure_turn(bench, chat, update_id=100_000 * messages + number)
+                    samples[messages].append(sample)
+            trips = await name_trips(bench, chats[SIZES[0]])
+    costs = [sum_up(messages, taken[options.warm_up :]) for messages, taken in samples.items()]
+    if options.json:
+        print(json.dumps({"costs": [asdict(cost) for cost in costs], **trips}))
+    else:
+        _print(costs, trips, turns=options.turns)
+
+
+async def fill(bench: Bench, chat_id: int, messages: int) -> None:
+    """Give the chat a history of so many messages, all of them indexed."""
+    ref = bench.context(chat_id)
+    for first in range(0, messages, _BATCH):
+        batch = [a_message(number) for number in range(first, min(first + _BATCH, messages))]
+        appended = await bench.stores.history.append(ref, batch, epoch=0)
+        await bench.stores.recall.index(
+            [IndexItem(ref=ref, epoch=0, message=message) for message in appended]
+        )
+    await bench.redis.call("UNLINK", "mnemogram:{m0}:work")
+
+
+async def measure_turn(bench: Bench, chat_id: int, *, update_id: int) -> Sample:
+    """One turn. Its two messages are taken out again, so that the history keeps its length."""
+    await bench.ingest.take_in(an_update(update_id, chat_id))
+    gc.collect()
+    before = await server_work(bench.redis)
+    trips = bench.redis.round_trips
+    bench.tally.clear()
+    wall, cpu = time.perf_counter(), time.process_time()
+    (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)
+    await bench.turns.work_on(claim)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    trips = bench.redis.round_trips - trips
+    requests = len(bench.tally.qdrant)
+    work = (await server_work(bench.redis)).since(before)
+    await _forget_the_turn(bench, bench.context(chat_id))
+    return Sample(
+        cpu_ms=cpu * 1000,
+        wall_ms=wall * 1000,
+        redis_trips=trips,
+        redis_commands=work.commands,
+        redis_ms=work.microseconds / 1000,
+        qdrant_requests=requests,
+    )
+
+
+async def name_trips(bench: Bench, chat_id: int) -> dict[str, list[str]]:
+    """What is sent, in order: when an update is taken in, in its turn, and by the indexer after it."""
+    bench.tally.clear()
+    await bench.ingest.take_in(an_update(1, chat_id))
+    accepted = list(bench.tally.redis)
+    bench.tally.clear()
+    (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)
+    await bench.turns.work_on(claim)
+    turn = [*bench.tally.redis, *bench.tally.qdrant]
+    bench.tally.clear()
+    await bench.indexer.step()
+    return {"accept": accepted, "turn": turn, "index": [*bench.tally.redis, *bench.tally.qdrant]}
+
+
+def sum_up(messages: int, samples: Sequence[Sample]) -> Cost:
+    """The cost at this length of history."""
+    count = len(samples)
+    return Cost(
+        messages=messages,
+        redis_trips=sum(sample.redis_trips for sample in samples) / count,
+        redis_commands=sum(sample.redis_commands for sample in samples) / count,
+        redis_ms=median(sample.redis_ms for sample in samples),
+        qdrant_requests=sum(sample.qdrant_requests for sample in samples) / count,
+        cpu_ms=median(sample.cpu_ms for sample in samples),
+        wall_ms=median(sample.wall_ms for sample in samples),
+    )
+
+
+@asynccontextmanager
+async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
+    """The parts of a worker on embedded stores of its own."""
+    settings = Settings(_env_file=None, data_dir=directory)  # pyright: ignore[reportCallIssue] — pydantic-settings' own argument
+    tally = Tally()
+    async with (
+        open_valkey(directory) as redis_url,
+        open_index_server(directory) as endpoint,
+        open_redis(redis_url) as redis,
+    ):
+        qdrant = AsyncQdrantClient(
+            url=endpoint.url,
+            headers={"api-key": endpoint.api_key},
+            check_compatibility=False,
+            event_hooks={"request": [tally.note_request]},
+        )
+        try:
+            yield await _build(settings, redis, qdrant, tally)
+        finally:
+            await qdrant.close()
+
+
+async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClient, tally: Tally) -> Bench:
+    bot = BotIdentity(id=settings.bot_id, username="mnemogram_bot")
+    stores = _stores(settings, cast("RedisClient", NamedTrips(redis, tally)), qdrant)
+    outside = Outside(telegram=cast("TelegramApi", InstantTelegram()), bot=bot, model=InstantModel())
+    tokenizer = tokenizer_for(settings.openai_model)
+    spec = load_agent(None, built_in_tools=BUILT_IN_TOOLS)
+    inbox = build_inbox(settings, stores.redis, clock=time.time)
+    await inbox.open()
+    services = build_services(
+        settings,
+        stores,
+        outside,
+        agent=build_agent(settings, spec, outside.model, tokenizer),
+        tokenizer=tokenizer,
+        inbox=inbox,
+        clock=time.time,
+    )
+    return Bench(
+        redis=redis,
+        tally=tally,
+        stores=stores,
+        inbox=inbox,
+        ingest=Ingest(inbox, bot=bot, access=build_access(settings), partitions=1),
+        turns=Turns(services, inbox),
+        indexer=Indexer(
+            redis=stores.redis, history=stores.history, recall=stores.recall, partition=0, consumer=WORKER
+        ),
+        bot=bot,
+    )
+
+
+def _stores(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClient) -> Stores:
+    embedder = FakeEmbedder(dimension=384)
+    index = QdrantIndex(qdrant, embedder.identity)
+    return Stores(
+        redis=redis,
+        history=RedisHistory(redis),
+        recall=Recall(embedder, index),
+        index=index,
+        embedder=embedder,
+        partitions=settings.partitions,
+    )
+
+
+async def _forget_the_turn(bench: Bench, ref: ContextRef) -> None:
+    newest = (await bench.stores.history.load(ref, limit=2)).newest
+    await bench.stores.history.delete(ref, [message.id for message in newest], epoch=0)
+    await bench.redis.call("UNLINK", "mnemogram:{m0}:work")
+
+
+def _print(costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) -> None:
+    rows = [
+        (
+            f"{cost.messages:,}",
+            f"{cost.redis_trips:.1f}",
+            f"{cost.qdrant_requests:.1f}",
+            f"{cost.cpu_ms:.2f}",
+            f"{cost.wall_ms:.2f}",
+            f"{cost.redis_commands:.0f}",
+            f"{cost.redis_ms:.2f}",
+        )
+        for cost in costs
+    ]
+    heads = (
+        "messages of history",
+        "Redis trips",
+        "Qdrant requests",
+        "CPU ms",
+        "ms",
+        "Redis commands",
+        "Redis ms",
+    )
+    print_table(f"One turn, of {turns} at each length of history", heads, rows)
+    print(
+        f"CPU time at {costs[-1].messages:,} messages is {costs[-1].cpu_ms / costs[0].cpu_ms:.2f} times that at {costs[0].messages:,}."
+    )
+    for what, names in trips.items():
+        print(f"{what}: {', '.join(names)}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=100, help="at each length of history")
+    parser.add_argument("--warm-up", type=int, default=10, help="turns before that, not counted")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

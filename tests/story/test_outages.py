@@ -1,0 +1,290 @@
+"""Stories of what goes down around the bot, and of the bot itself going down: nothing is lost, nothing twice."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.inbox.worker import Worker
+from bot.transport import texts
+from memory import keys
+from tests.scripted_replies import call, calls, held, text
+from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.store_proxy import index_proxy, redis_proxy
+from tests.story.harness import BEN, CHIARA, Story, StoryStores, a_ref, running_bot
+from tests.story.index_points import points_with
+from tests.story.prompts import recalled, tool_results
+
+CANARY = "quokka"
+
+
+async def _health(bot: Story) -> tuple[int, dict[str, Any]]:
+    async with httpx.AsyncClient(verify=False, trust_env=False, timeout=5) as client:
+        answer = await client.get(f"{bot.http_url}/health/ready")
+    return answer.status_code, answer.json()["down"]
+
+
+async def _wait_until_ready(bot: Story) -> None:
+    async def is_ready() -> bool:
+        try:
+            return (await _health(bot))[0] == 200
+        except httpx.ConnectError:
+            return False
+
+    await bot.wait_until_true(is_ready)
+
+
+async def test_m18_a_reply_is_kept_before_it_is_sent(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.page("faults", {"method": "sendMessage", "error": "429", "retry_after": 1, "times": 1})
+        await bot.say(BEN, "hello")
+
+        async def is_kept() -> bool:
+            return await bot.lines(BEN) == [("user", "hello"), ("assistant", "echo: hello")]
+
+        await bot.wait_until_true(is_kept)
+        assert bot.said_in(BEN) == []
+        assert (await bot.records())[0]["state"] == "delivering"
+        await bot.wait_until(lambda: bot.said_in(BEN) == ["echo: hello"])
+        await bot.wait_until_idle()
+        assert len(bot.prompts()) == 1
+
+
+async def test_a_send_that_broke_off_is_repeated_once_and_no_model_is_asked_again(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores) as bot:
+        await bot.page("faults", {"method": "sendMessage", "error": "cut", "times": 5})
+        await bot.say(BEN, "hello")
+        await bot.wait_until_finished(1)
+        await bot.wait_until_idle()
+
+        assert bot.said_in(BEN) == ["echo: hello"] * 2
+        assert len(bot.prompts()) == 1
+        assert len(await bot.lines(BEN)) == 2
+
+
+async def test_a_person_who_blocked_the_bot_is_not_written_to_and_their_memory_stays(
+    stores: StoryStores,
+) -> None:
+    answer = asyncio.Event()
+    async with running_bot(stores, [text("one"), held(text("two"), until=answer)]) as bot:
+        await bot.ask(BEN, "hello")
+        await bot.say(BEN, "are you there")
+        await bot.wait_for_prompts(2)
+        await bot.page("blocks", {"chat_id": BEN, "blocked": True})
+        answer.set()
+        await bot.wait_until_idle()
+
+        states = [(r["state"], r["reason"]) for r in await bot.records()]
+        assert ("ignored", "undeliverable_unreachable") in states
+        assert bot.said_in(BEN) == ["one"]
+        assert [text for _, text in await bot.lines(BEN)] == ["hello", "one", "are you there", "two"]
+
+
+async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_anything_again(
+    stores: StoryStores,
+) -> None:
+    answer, asked = asyncio.Event(), 0
+
+    def script(request: ChatRequest) -> object:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            return calls(call("current_time", {}))
+        return held(text("done"), until=answer) if asked == 2 else text("done")
+
+    async with running_bot(stores, script, lease_s=1) as bot:
+        await bot.say(BEN, "what time is it")
+        await bot.wait_for_prompts(2)
+        await _take_the_context_away(bot)
+
+        await bot.wait_until(lambda: bot.said_in(BEN) == ["done"])
+        answer.set()
+        await bot.wait_until_idle()
+
+        assert len(bot.prompts()) == 3
+        assert tool_results(bot.prompts()[2]) == tool_results(bot.prompts()[1])
+        assert await bot.lines(BEN) == [("user", "what time is it"), ("assistant", "done")]
+        assert bot.said_in(BEN) == ["done"]
+
+
+async def _take_the_context_away(bot: Story) -> None:
+    """What a worker does that believes the holder dead, and dies itself: the entry changes hands, and idles."""
+    (entry,) = await bot.redis.call("XRANGE", keys.ready_key(0), "-", "+")
+    claim = ("XCLAIM", keys.ready_key(0), "workers", "another", 0, entry[0])
+    await bot.redis.call(*claim)
+
+
+async def test_a_stop_hands_back_what_runs_and_the_next_start_answers_it(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Worker.run.__kwdefaults__ is not None
+    monkeypatch.setitem(Worker.run.__kwdefaults__, "grace_s", 0.1)
+    never, is_first = asyncio.Event(), True
+
+    def script(request: ChatRequest) -> object:
+        nonlocal is_first
+        was_first, is_first = is_first, False
+        return held(text("too late"), until=never) if was_first else echo(request)
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, "hello")
+        await bot.wait_for_prompts(1)
+        await bot.stop()
+
+        assert (await bot.records())[0]["attempts"] == "0"
+        await bot.say(BEN, "are you there")
+        bot.start()
+
+        await bot.wait_until(lambda: bot.said_in(BEN)[-1:] == ["echo: are you there"])
+        await bot.wait_until_idle()
+        assert "too late" not in bot.said_in(BEN)
+        assert [line for role, line in await bot.lines(BEN) if role == "user"] == ["hello", "are you there"]
+        never.set()
+
+
+async def test_a_stop_lets_what_runs_finish(stores: StoryStores) -> None:
+    answer = asyncio.Event()
+    async with running_bot(stores, [held(text("done"), until=answer)]) as bot:
+        await bot.say(BEN, "hello")
+        await bot.wait_for_prompts(1)
+        stopping = asyncio.create_task(bot.stop())
+        answer.set()
+        await stopping
+
+        assert bot.said_in(BEN) == ["done"]
+        assert (await bot.records())[0]["state"] == "answered"
+
+
+@pytest.mark.parametrize("is_pushed", [True, False], ids=["by webhook", "by polling"])
+async def test_a_store_that_was_away_needs_no_restart_and_loses_nothing(
+    stores: StoryStores, redis_url: str, is_pushed: bool
+) -> None:
+    async with (
+        redis_proxy(redis_url) as way,
+        running_bot(stores, is_pushed=is_pushed, redis_url=way.redis_url, lease_s=1) as bot,
+    ):
+        await _wait_until_ready(bot)
+        await bot.ask(BEN, "before")
+        await way.cut()
+        await bot.say(BEN, "meanwhile")
+        await bot.say(CHIARA, "meanwhile")
+        assert "redis" in (await _health(bot))[1]
+        await way.mend()
+
+        await bot.wait_until(
+            lambda: bot.said_in(BEN)[1:] == ["echo: meanwhile"] == bot.said_in(CHIARA)
+        )
+        await bot.wait_until_idle()
+        assert [record["state"] for record in await bot.records()] == ["answered"] * 3
+        assert (await _health(bot))[0] == 200
+
+
+async def test_a_store_that_goes_away_in_the_middle_of_a_turn_costs_no_answer(
+    stores: StoryStores, redis_url: str
+) -> None:
+    answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> object:
+        return held(echo(request), until=answer)
+
+    async with (
+        redis_proxy(redis_url) as way,
+        running_bot(stores, script, redis_url=way.redis_url, lease_s=1) as bot,
+    ):
+        await bot.say(BEN, "hello")
+        await bot.wait_for_prompts(1)
+        await way.cut()
+        answer.set()
+        await way.mend()
+
+        await bot.wait_until(lambda: bot.said_in(BEN) == ["echo: hello"])
+        await bot.wait_until_idle()
+        assert await bot.lines(BEN) == [("user", "hello"), ("assistant", "echo: hello")]
+
+
+async def test_without_the_index_it_answers_without_recall_and_says_so(stores: StoryStores) -> None:
+    async with (
+        index_proxy(stores.index.url) as way,
+        running_bot(stores, qdrant_url=way.http_url, window_tokens=64) as bot,
+    ):
+        await _wait_until_ready(bot)
+        await bot.ask(BEN, "my sister Anna lives in Lisbon")
+        await way.cut()
+
+        assert await bot.ask(BEN, "where does Anna live") == "echo: where does Anna live"
+
+        assert recalled(bot.prompts()[-1]) == ""
+        status, down = await _health(bot)
+        assert (status, list(down)) == (503, ["qdrant"])
+        assert texts.RECALL_UNREACHABLE in await bot.ask(BEN, "/memory")
+        await way.mend()
+        await _wait_until_ready(bot)
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, "where does my sister live")
+        assert "Lisbon" in str(bot.prompts()[-1])
+
+
+async def test_a_reset_without_the_index_is_honest_and_finished_when_it_is_back(stores: StoryStores) -> None:
+    async with (
+        index_proxy(stores.index.url) as way,
+        running_bot(stores, qdrant_url=way.http_url) as bot,
+    ):
+        await bot.ask(BEN, f"my secret is {CANARY}")
+        await bot.wait_until_indexed()
+        await way.cut()
+
+        receipt = await bot.ask(BEN, "/reset")
+
+        assert "search entries not known" in receipt
+        assert "nothing is left" not in receipt
+        assert await bot.keys_with(CANARY) == []
+        await way.mend()
+        await bot.wait_until_indexed()
+        assert await points_with(stores.index, a_ref(BEN).context_id) == []
+
+
+async def test_an_update_that_breaks_the_turn_again_and_again_is_set_aside_and_the_chat_goes_on(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot.turn import answering
+
+    run_agent = answering.run_agent
+
+    async def break_at_poison(agent: Any, context: Any, **given: Any) -> Any:
+        if any("poison" in message.text for message in context.user_messages):
+            raise RuntimeError("a bug, with a secret")
+        return await run_agent(agent, context, **given)
+
+    monkeypatch.setattr(answering, "run_agent", break_at_poison)
+    async with running_bot(stores) as bot:
+        await bot.say(BEN, "poison")
+        await bot.wait_until(lambda: bot.said_in(BEN) == [texts.BURIED])
+
+        assert await bot.ask(BEN, "hello") == "echo: hello"
+        records = await bot.records()
+        assert (records[0]["state"], records[0]["attempts"]) == ("dead", "3")
+        assert "secret" not in str(bot.said_in(BEN))
+
+
+async def test_lines_of_two_people_in_a_group_are_never_answered_as_one(stores: StoryStores) -> None:
+    first = asyncio.Event()
+
+    def script(request: ChatRequest) -> object:
+        reply = echo(request)
+        return held(reply, until=first) if "wait" in last_user_text(request) else reply
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, "@mnemogram_bot wait", chat=-2001)
+        await bot.wait_for_prompts(1)
+        await bot.say(BEN, "@mnemogram_bot one", chat=-2001)
+        await bot.say(CHIARA, "@mnemogram_bot two", chat=-2001)
+
+        async def came_in() -> bool:
+            return len(await bot.records()) == 3
+
+        await bot.wait_until_true(came_in)
+        first.set()
+        await bot.wait_until(lambda: len(bot.said_in(-2001)) == 3)

@@ -1,0 +1,25 @@
+"""A stop leaves nothing behind in the store."""
+
+from bot.inbox.facts import GROUP as WORKERS
+from memory.indexing import GROUP as INDEXERS
+from memory.keys import ready_key, work_key
+from memory.redis_client import RedisClient
+from tests.story.harness import BEN, StoryStores, running_bot
+
+
+async def test_a_clean_end_leaves_no_consumer_behind(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        assert await bot.ask(BEN, "hello") == "echo: hello"
+        await bot.wait_until_idle()
+        assert await _consumers(stores.redis) == (1, 1)
+
+        await bot.stop()
+
+        assert await _consumers(stores.redis) == (0, 0)
+
+
+async def _consumers(redis: RedisClient) -> tuple[int, int]:
+    """Of the inbox and of the index work."""
+    groups = [(ready_key(0), WORKERS), (work_key(0), INDEXERS)]
+    inbox, index = [len(await redis.call("XINFO", "CONSUMERS", key, group)) for key, group in groups]
+    return inbox, index
