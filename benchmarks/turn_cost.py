@@ -37,7 +37,7 @@ from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.indexing import Indexer
 from memory.keys import ContextRef
-from memory.qdrant_index import QdrantIndex
+from memory.qdrant_index import QdrantIndex, open_qdrant
 from memory.recall import IndexItem, Recall
 from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
@@ -101,6 +101,7 @@ async def main() -> None:
             chats = {messages: 1_000 + messages for messages in SIZES}
             for messages, chat in chats.items():
                 await fill(bench, chat, messages)
+            gc.freeze()  # what was made by now is of no turn
             samples: dict[int, list[Sample]] = {messages: [] for messages in SIZES}
             for number in range(options.turns + options.warm_up):
                 for messages, chat in chats.items():  # in turns, so that other load hits all sizes alike
@@ -129,7 +130,6 @@ async def fill(bench: Bench, chat_id: int, messages: int) -> None:
 async def measure_turn(bench: Bench, chat_id: int, *, update_id: int) -> Sample:
     """One turn. Its two messages are taken out again, so that the history keeps its length."""
     await bench.ingest.take_in(an_update(update_id, chat_id))
-    gc.collect()
     before = await server_work(bench.redis)
     trips = bench.redis.round_trips
     bench.tally.clear()
@@ -153,6 +153,7 @@ async def measure_turn(bench: Bench, chat_id: int, *, update_id: int) -> Sample:
 
 async def name_trips(bench: Bench, chat_id: int) -> dict[str, list[str]]:
     """What is sent, in order: when an update is taken in, in its turn, and by the indexer after it."""
+    await bench.indexer.step()  # its consumer group is made by the first
     bench.tally.clear()
     await bench.ingest.take_in(an_update(1, chat_id))
     accepted = list(bench.tally.redis)
@@ -188,17 +189,10 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
         open_valkey(directory) as redis_url,
         open_index_server(directory) as endpoint,
         open_redis(redis_url) as redis,
+        open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant,
     ):
-        qdrant = AsyncQdrantClient(
-            url=endpoint.url,
-            headers={"api-key": endpoint.api_key},
-            check_compatibility=False,
-            event_hooks={"request": [tally.note_request]},
-        )
-        try:
-            yield await _build(settings, redis, qdrant, tally)
-        finally:
-            await qdrant.close()
+        qdrant.http.client.add_middleware(tally.note_request)
+        yield await _build(settings, redis, qdrant, tally)
 
 
 async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClient, tally: Tally) -> Bench:
@@ -226,7 +220,12 @@ async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClie
         ingest=Ingest(inbox, bot=bot, access=build_access(settings), partitions=1),
         turns=Turns(services, inbox),
         indexer=Indexer(
-            redis=stores.redis, history=stores.history, recall=stores.recall, partition=0, consumer=WORKER
+            redis=stores.redis,
+            history=stores.history,
+            recall=stores.recall,
+            partition=0,
+            consumer=WORKER,
+            block_ms=1,
         ),
         bot=bot,
     )
@@ -283,7 +282,7 @@ def _print(costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) ->
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=100, help="at each length of history")
+    parser.add_argument("--turns", type=int, default=200, help="at each length of history")
     parser.add_argument("--warm-up", type=int, default=10, help="turns before that, not counted")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Collection, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from uuid import UUID, uuid5
 
+import httpx
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
 from qdrant_client.common.client_exceptions import QdrantException
@@ -18,6 +19,9 @@ COLLECTION_PREFIX = "mnemogram_"
 DENSE = "dense"
 
 _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
+_CONNECTIONS = 100
+_KEPT_S = 3.0
+"""How long an idle connection is kept: servers (Qdrant's and ours) close theirs after five seconds."""
 _CONFLICT = 409
 _NOT_FOUND = 404
 _NO_STRICT_MODE = {400, 404, 405, 422, 501}
@@ -49,6 +53,8 @@ async def open_qdrant(
         headers={"api-key": api_key} if api_key else None,
         timeout=max(1, round(timeout_s + 0.499)),
         check_compatibility=False,
+        # On loopback the client would connect anew for each request: 1.1 ms of a turn's 8.5 ms of CPU, and 9 ms of 21.
+        limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_S),
     )
     try:
         yield client

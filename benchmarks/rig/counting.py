@@ -1,13 +1,15 @@
 """Counts what goes to the stores: round trips to Redis by name, the server's own work, requests to Qdrant."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from memory.redis_client import Command, RedisClient, Script, ScriptCall
+
+Send = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
 _TOP_LEVEL = {"evalsha", "xreadgroup"}
 """What a turn sends by itself; the time of a script holds that of its commands."""
@@ -25,9 +27,10 @@ class Tally:
         self.redis.clear()
         self.qdrant.clear()
 
-    async def note_request(self, request: httpx.Request) -> None:
-        """Note a request; for the event hooks of the Qdrant client."""
+    async def note_request(self, request: httpx.Request, send: Send) -> httpx.Response:
+        """Note a request and send it; a middleware of the Qdrant client."""
         self.qdrant.append(f"{request.method} {re.sub('mnemogram_[^/]+', 'NAME', request.url.path)}")
+        return await send(request)
 
 
 @dataclass(frozen=True, slots=True)

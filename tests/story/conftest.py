@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from bot.inbox import worker
 from bot.settings import Settings
 from memory.embedded.index_server import IndexEndpoint
 from memory.redis_client import RedisClient
+from tests.contract.inbox_kit import end_blocking_reads_on_time
+from tests.local_http import local_client
 from tests.story.harness import StoryStores
 
-CLAIM_WAIT_MS = 50
+CLAIM_WAIT_MS = 20
 """A worker that stops waits for its last blocking read."""
 
 
@@ -26,13 +27,12 @@ def quick_and_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def stores(
-    redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoint
-) -> StoryStores:
+async def stores(redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoint) -> StoryStores:
     """The stores of one bot; the index is emptied, for counts and erasures go over all its collections."""
     headers = {"api-key": index_endpoint.api_key}
-    async with httpx.AsyncClient(base_url=index_endpoint.url, headers=headers, verify=False, trust_env=False) as index:
+    async with local_client(index_endpoint.url, headers=headers) as index:
         listed = (await index.get("/collections")).json()["result"]["collections"]
         for collection in listed:
             (await index.delete(f"/collections/{collection['name']}")).raise_for_status()
+    await end_blocking_reads_on_time(redis)
     return StoryStores(redis=redis, redis_url=redis_url, index=index_endpoint)

@@ -23,6 +23,7 @@ from memory.history_store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
+from tests.local_http import local_client
 from tests.redis_values import keys_with
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_script import Script, echo
@@ -99,7 +100,7 @@ class Story:
         """An update that the simulator's people cannot make, pushed to the webhook under an id of its own."""
         self._pushed += 1
         body = {"update_id": FIRST_PUSHED + self._pushed} | update
-        async with httpx.AsyncClient(verify=False, trust_env=False, timeout=DEADLINE_S) as client:
+        async with local_client(timeout_s=DEADLINE_S) as client:
             answer = await client.post(
                 f"{self.http_url}{WEBHOOK_PATH}", json=body, headers={SECRET_HEADER: self.settings.secret}
             )
@@ -282,7 +283,7 @@ async def _simulator(config: SimulatorConfig) -> AsyncGenerator[httpx.AsyncClien
     )
     try:
         url = f"http://127.0.0.1:{await port}"
-        async with httpx.AsyncClient(base_url=url, timeout=DEADLINE_S, verify=False, trust_env=False) as client:
+        async with local_client(url, timeout_s=DEADLINE_S) as client:
             yield client
     finally:
         serving.cancel()

@@ -1,17 +1,14 @@
 """Looks into every point of the index server, whatever collection it is in."""
 
-import httpx
-
 from memory.embedded.index_server import IndexEndpoint
+from tests.local_http import local_client
 
 
 async def points_with(index: IndexEndpoint, word: str) -> list[str]:
     """The ids of the points that have this word anywhere in them."""
     headers = {"api-key": index.api_key}
     found: list[str] = []
-    async with httpx.AsyncClient(
-        base_url=index.url, headers=headers, verify=False, trust_env=False
-    ) as client:
+    async with local_client(index.url, headers=headers) as client:
         listed = (await client.get("/collections")).json()["result"]["collections"]
         for collection in listed:
             asked = {"limit": 10_000, "with_payload": True}

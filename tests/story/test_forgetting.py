@@ -6,7 +6,7 @@ import pytest
 
 from bot.transport import texts
 from memory.embedded.index_server import IndexEndpoint
-from tests.scripted_replies import held, text
+from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import (
     BEN,
@@ -110,7 +110,9 @@ async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores
 
         receipt = await bot.ask(OLGA, f"/reset {BEN}")
 
-        assert receipt.startswith(f"I have erased the memory of chat {BEN}.\n\nErased: 2 messages, 2 search entries")
+        assert receipt.startswith(
+            f"I have erased the memory of chat {BEN}.\n\nErased: 2 messages, 2 search entries"
+        )
         assert receipt.endswith(PROOF)
         assert await _canaries(bot, stores.index) == []
         assert len(await bot.lines(CHIARA)) == 2
@@ -118,7 +120,9 @@ async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores
 
 
 @pytest.mark.parametrize("argument", ["everything", "12.5", "1002 1003", "@ben", "--"])
-async def test_a_chat_that_is_not_named_by_its_number_is_not_reset(stores: StoryStores, argument: str) -> None:
+async def test_a_chat_that_is_not_named_by_its_number_is_not_reset(
+    stores: StoryStores, argument: str
+) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(OLGA, "hello")
 
@@ -159,7 +163,7 @@ async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores)
 async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         reply = echo(request)
         return held(reply, until=answer) if CANARY in last_user_text(request) else reply
 
@@ -183,7 +187,7 @@ async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: Stor
 async def test_a_reset_behind_a_running_turn_erases_that_turn_too(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         return held(echo(request), until=answer)
 
     async with running_bot(stores, script) as bot:

@@ -162,7 +162,5 @@ async def test_the_deadline_is_that_of_the_whole_turn_and_not_of_each_call(store
 
 
 async def test_a_model_that_is_not_there_is_said(stores: StoryStores) -> None:
-    async with running_bot(
-        stores, openai_base_url="http://127.0.0.1:1/v1", openai_embedding_model=""
-    ) as bot:
+    async with running_bot(stores, openai_base_url="http://127.0.0.1:1/v1", openai_embedding_model="") as bot:
         assert await _ask(bot) == failure_text(ModelUnavailable())

@@ -9,7 +9,8 @@ import pytest
 from bot.inbox.worker import Worker
 from bot.transport import texts
 from memory import keys
-from tests.scripted_replies import call, calls, held, text
+from tests.local_http import local_client
+from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.store_proxy import index_proxy, redis_proxy
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, a_ref, running_bot
@@ -20,7 +21,7 @@ CANARY = "quokka"
 
 
 async def _health(bot: Story) -> tuple[int, dict[str, Any]]:
-    async with httpx.AsyncClient(verify=False, trust_env=False, timeout=5) as client:
+    async with local_client() as client:
         answer = await client.get(f"{bot.http_url}/health/ready")
     return answer.status_code, answer.json()["down"]
 
@@ -88,7 +89,7 @@ async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_
 ) -> None:
     answer, asked = asyncio.Event(), 0
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         nonlocal asked
         asked += 1
         if asked == 1:
@@ -113,8 +114,7 @@ async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_
 async def _take_the_context_away(bot: Story) -> None:
     """What a worker does that believes the holder dead, and dies itself: the entry changes hands, and idles."""
     (entry,) = await bot.redis.call("XRANGE", keys.ready_key(0), "-", "+")
-    claim = ("XCLAIM", keys.ready_key(0), "workers", "another", 0, entry[0])
-    await bot.redis.call(*claim)
+    await bot.redis.call("XCLAIM", keys.ready_key(0), "workers", "another", 0, entry[0])
 
 
 async def test_a_stop_hands_back_what_runs_and_the_next_start_answers_it(
@@ -124,7 +124,7 @@ async def test_a_stop_hands_back_what_runs_and_the_next_start_answers_it(
     monkeypatch.setitem(Worker.run.__kwdefaults__, "grace_s", 0.1)
     never, is_first = asyncio.Event(), True
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         nonlocal is_first
         was_first, is_first = is_first, False
         return held(text("too late"), until=never) if was_first else echo(request)
@@ -174,9 +174,7 @@ async def test_a_store_that_was_away_needs_no_restart_and_loses_nothing(
         assert "redis" in (await _health(bot))[1]
         await way.mend()
 
-        await bot.wait_until(
-            lambda: bot.said_in(BEN)[1:] == ["echo: meanwhile"] == bot.said_in(CHIARA)
-        )
+        await bot.wait_until(lambda: bot.said_in(BEN)[1:] == ["echo: meanwhile"] == bot.said_in(CHIARA))
         await bot.wait_until_idle()
         assert [record["state"] for record in await bot.records()] == ["answered"] * 3
         assert (await _health(bot))[0] == 200
@@ -187,7 +185,7 @@ async def test_a_store_that_goes_away_in_the_middle_of_a_turn_costs_no_answer(
 ) -> None:
     answer = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         return held(echo(request), until=answer)
 
     async with (
@@ -272,7 +270,7 @@ async def test_an_update_that_breaks_the_turn_again_and_again_is_set_aside_and_t
 async def test_lines_of_two_people_in_a_group_are_never_answered_as_one(stores: StoryStores) -> None:
     first = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         reply = echo(request)
         return held(reply, until=first) if "wait" in last_user_text(request) else reply
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bot.transport import texts
-from tests.scripted_replies import held, text
+from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, running_bot
 from tests.story.prompts import recalled, said
@@ -47,7 +47,7 @@ async def test_what_is_kept_of_a_message_says_who_wrote_it_and_when(stores: Stor
 async def test_three_quick_lines_get_one_answer(stores: StoryStores) -> None:
     first_answer = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         answer = echo(request)
         return held(answer, until=first_answer) if last_user_text(request) == "wait" else answer
 
@@ -74,7 +74,7 @@ async def test_three_quick_lines_get_one_answer(stores: StoryStores) -> None:
 async def test_two_chats_are_answered_at_the_same_time(stores: StoryStores) -> None:
     bens_answer = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         answer = echo(request)
         return held(answer, until=bens_answer) if last_user_text(request) == "ben" else answer
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from bot.transport import texts
-from tests.scripted_replies import call, calls, held, stalled, text
+from tests.scripted_replies import Reply, call, calls, held, stalled, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import BEN, CHIARA, WEEKEND, Story, StoryStores, running_bot
 
@@ -76,7 +76,7 @@ async def test_a_stop_ends_the_run_between_its_tools_too(stores: StoryStores) ->
 async def test_a_stop_ends_no_other_chats_answer(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         return held(echo(request), until=answer)
 
     async with running_bot(stores, script) as bot:
@@ -94,7 +94,7 @@ async def test_a_stop_ends_no_other_chats_answer(stores: StoryStores) -> None:
 async def test_what_comes_after_a_stop_is_answered(stores: StoryStores) -> None:
     never = asyncio.Event()
 
-    def script(request: ChatRequest) -> object:
+    def script(request: ChatRequest) -> Reply:
         reply = echo(request)
         return held(reply, until=never) if last_user_text(request) == "one" else reply
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from tests.scripted_replies import call, calls, held, text
-from tests.story.harness import BEN, WORKSHOP, BUGS, StoryStores, running_bot
+from tests.story.harness import BEN, BUGS, WORKSHOP, StoryStores, running_bot
 from tests.story.prompts import said, tool_results
 
 
