@@ -10,9 +10,10 @@ async def all_values(redis: RedisClient) -> dict[str, Any]:
     """Every key with its whole value, whatever its type. Raises KeyError for a type that we do not know."""
     found = await all_keys(redis)
     types = await redis.calls([("TYPE", key) for key in found]) if found else []
-    commands = [_read_command(key, str(kind)) for key, kind in zip(found, types, strict=True)]
+    there = {key: str(kind) for key, kind in zip(found, types, strict=True) if kind != "none"}
+    commands = [_read_command(key, kind) for key, kind in there.items()]
     values = await redis.calls(commands) if commands else []
-    return dict(zip(found, values, strict=True))
+    return dict(zip(there, values, strict=True))
 
 
 async def keys_with(redis: RedisClient, word: str) -> list[str]:

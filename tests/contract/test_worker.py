@@ -38,6 +38,7 @@ class Work:
     running: list[Claim] = field(default_factory=list[Claim])
     most: int = 0
     done: list[int] = field(default_factory=list[int])
+    taken: int = 0
     cancelled: int = 0
 
     async def __call__(self, claim: Claim) -> None:
@@ -45,6 +46,7 @@ class Work:
         self.most = max(self.most, len(self.running))
         try:
             todo = await self.box.take(claim)
+            self.taken += 1
             await self.go.wait()
             for update in todo.updates:
                 await self.box.commit(claim, update.update_id)
@@ -256,7 +258,7 @@ async def test_work_whose_context_was_taken_over_is_ended(redis: RedisClient) ->
     work = Work(box)
 
     async with _running(box.inbox, work, lease_s=0.3):
-        await eventually(lambda: len(work.running) == 1)
+        await eventually(lambda: work.taken == 1)
         await redis.call(  # another worker, which believes that ours is dead
             "XCLAIM", keys.ready_key(0), "workers", "bert", 0, work.running[0].entry
         )
@@ -271,7 +273,7 @@ async def test_work_is_ended_when_nothing_was_heard_of_the_store_for_a_lease(red
     work, shaky = Work(box), ShakyInbox(box.inbox, "keep")
 
     async with _running(shaky, work, lease_s=0.2):
-        await eventually(lambda: len(work.running) == 1)
+        await eventually(lambda: work.taken == 1)
         shaky.failure = StoreUnavailable()
         await eventually(lambda: work.cancelled == 1)
         shaky.failure = None
@@ -319,6 +321,13 @@ async def test_it_goes_on_when_the_store_is_back(redis: RedisClient, failure: Me
         assert work.done == []
         shaky.failure = None
         await eventually(lambda: work.done == [1])
+
+
+async def test_it_ends_when_the_store_was_emptied(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    async with _running(box.inbox, Work(box)):
+        await redis.call("FLUSHALL")
 
 
 async def test_it_ends_while_the_store_is_away(redis: RedisClient) -> None:
