@@ -31,7 +31,7 @@ format: setup
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup ## Every benchmark, one after the other.
+bench: setup-outside ## Every benchmark, one after the other.
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 setup: $(STAMP)

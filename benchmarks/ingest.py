@@ -30,7 +30,7 @@ OURS, THEIRS = "mnemogram serve", "python-telegram-bot run_webhook"
 KEPT = {OURS: "on disk", THEIRS: "in its memory"}
 MISSING = (
     "python-telegram-bot's webhook server was not measured: it needs tornado. "
-    "Install it with: .venv/bin/python -m pip install 'python-telegram-bot[webhooks]'"
+    "Install it with: make setup-outside"
 )
 _CLIENT = Path(__file__).parent / "rig" / "webhook_client.py"
 _PTB_SERVER = Path(__file__).parent / "rig" / "ptb_server.py"
