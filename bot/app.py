@@ -44,7 +44,7 @@ from bot.transport.polling import Polling
 from bot.transport.registration import announce_commands, no_webhook_elsewhere, set_webhook, who_we_are
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.webhook import Webhook
-from memory.errors import MemoryFailure, RecallUnavailable
+from memory.errors import MemoryFailure, RecallUnavailable, StoreFull, StoreUnavailable
 from memory.indexing import Indexer
 from memory.keys import ContextRef
 from memory.tokens import tokenizer_for
@@ -55,7 +55,6 @@ T = TypeVar("T")
 SIMULATOR_HOST = "127.0.0.1"
 DRAIN_S = 3.0
 LONGEST_PAUSE_S = 30.0
-WEBHOOK_CHECK_S = 30.0
 GAUGES_S = 10.0
 _HEALTH_TIMEOUT_S = 3.0
 _LEAVE_S = 1.0
@@ -141,7 +140,8 @@ class _Service:
         """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
         stores, outside = _there(self._stores), _there(self._outside)
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
-        await inbox.open()
+        with suppress(StoreUnavailable, StoreFull):  # away again by now: the first claim makes the groups
+            await inbox.open()
         async with background() as tasks:
             working: list[asyncio.Task[None]] = []
             if work:

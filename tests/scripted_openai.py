@@ -22,7 +22,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from bot.agent.offline_request import RequestFault, find_fault, read_body
-from bot.serving import HttpServer, serve_http
 from bot.agent.offline_wire import (
     DONE,
     WireCompletion,
@@ -33,6 +32,7 @@ from bot.agent.offline_wire import (
     prompt_tokens,
     stream_chunks,
 )
+from bot.serving import HttpServer, serve_http
 from tests.scripted_embeddings import Embeddings, embeddings_body, find_embedding_fault
 from tests.scripted_replies import Failure, Reply, rate_limited, server_error, text
 from tests.scripted_script import (

@@ -96,7 +96,7 @@ async def open_inbox(redis: RedisClient, *, box_limit: int = 5) -> Inbox:
 
 async def end_blocking_reads_on_time(redis: RedisClient) -> None:
     """An idle server looks at its clock ten times a second: a read that blocks for 1 ms would take 100."""
-    await redis.call("CONFIG", "SET", "hz", 500)
+    await redis.call("CONFIG", "SET", "hz", 100)
 
 
 def some_parts(*texts: str, update_id: int = 1, chat: int = 1, epoch: int = 0, of: str = "") -> list[str]:

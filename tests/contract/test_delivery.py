@@ -278,7 +278,7 @@ async def test_a_second_crash_inside_the_same_send_does_not_repeat_it_again(redi
     await Delivery(box.turns, telegram).resume(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two"]
-    assert await box.state_of(1) == ("answered", "")
+    assert await box.state_of(1) == ("answered", "send_outcome_unknown")
 
 
 async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> None:

@@ -54,6 +54,25 @@ async def test_a_step_is_not_recorded_for_an_epoch_that_is_over(redis: RedisClie
     assert await all_values(redis) == before
 
 
+async def test_no_step_and_no_commit_of_a_turn_is_kept_when_the_memory_it_read_is_cleared(
+    redis: RedisClient,
+) -> None:
+    """Cleared otherwise than by a /reset, which would have forgotten the update too."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await RedisHistory(redis).erase(a_ref())
+    before = await all_values(redis)
+
+    with pytest.raises(Forgotten):
+        await box.record(claim, "model:1")
+    with pytest.raises(Forgotten):
+        await box.commit(claim, 1, messages=[a_message()])
+
+    assert await all_values(redis) == before
+    await box.commit(claim, 1, epoch=1, messages=[a_message()])
+
+
 async def test_a_step_that_a_stop_overtakes_is_recorded_and_ends_the_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)

@@ -15,7 +15,7 @@ from bot.inbox.facts import Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
 from memory import keys
-from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
+from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreUnavailable
 from memory.redis_client import RedisClient
 from tests.contract.inbox_kit import Inbox, eventually, open_inbox
 from tests.messages import a_ref
@@ -301,7 +301,7 @@ async def test_a_store_that_was_emptied_ends_the_work_of_its_contexts(redis: Red
     work = Work(box)
 
     async with _running(box.inbox, work, lease_s=0.2):
-        await eventually(lambda: len(work.running) == 1)
+        await eventually(lambda: work.taken == 1)
         await redis.call("FLUSHALL")
         await eventually(lambda: work.cancelled == 1)
         work.go.set()
@@ -323,16 +323,21 @@ async def test_it_goes_on_when_the_store_is_back(redis: RedisClient, failure: Me
         await eventually(lambda: work.done == [1])
 
 
-async def test_it_ends_when_the_store_was_emptied(redis: RedisClient) -> None:
+async def test_work_is_ended_at_once_when_its_claim_is_unknown_to_the_store(redis: RedisClient) -> None:
     box = await open_inbox(redis)
+    await box.accept(1)
+    work, shaky = Work(box), ShakyInbox(box.inbox, "keep", failure=CommandRefused("NOGROUP"))
 
-    async with _running(box.inbox, Work(box)):
-        await redis.call("FLUSHALL")
+    async with _running(shaky, work, lease_s=0.2):
+        await eventually(lambda: work.cancelled == 1)
+
+    assert shaky.failures == 1
 
 
-async def test_it_ends_while_the_store_is_away(redis: RedisClient) -> None:
+@pytest.mark.parametrize("failure", [StoreUnavailable(), CommandRefused("NOGROUP")])
+async def test_it_ends_while_the_store_is_away(redis: RedisClient, failure: MemoryFailure) -> None:
     box = await open_inbox(redis)
-    shaky = ShakyInbox(box.inbox, "leave", failure=StoreUnavailable())
+    shaky = ShakyInbox(box.inbox, "leave", failure=failure)
 
     async with _running(shaky, Work(box)):
         pass

@@ -1,9 +1,9 @@
-"""People who write to the bot, each in a private chat: in bursts, the next one when the last was answered."""
+"""People who write to the bot, each in a private chat: in bursts, the next ones when the last were answered."""
 
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -18,7 +18,8 @@ from tests.fault.system import BOT_ID
 
 ANSWERED_WITHIN_S = 60.0
 
-Bursts = Sequence[Sequence[str]]
+Plan = Mapping[int, Sequence[Sequence[str]]]
+"""What is written in each chat: a burst of lines in each wave."""
 
 
 @dataclass(slots=True)
@@ -60,9 +61,9 @@ async def gather_people(simulator: Rig, count: int) -> list[int]:
     return [person["id"] for person in people]
 
 
-def plan_lines(chats: Sequence[int], *, lines_each: int, waves: int, random: Random) -> dict[int, Bursts]:
+def plan_lines(chats: Sequence[int], *, lines_each: int, waves: int, random: Random) -> Plan:
     """Lines for each chat, a burst of at least one for each wave. Every line is unlike every other."""
-    plan: dict[int, Bursts] = {}
+    plan: dict[int, Sequence[Sequence[str]]] = {}
     for chat in chats:
         lines = [f"line {number} of chat {chat}" for number in range(lines_each)]
         cuts = [0, *sorted(random.sample(range(1, lines_each), waves - 1)), lines_each]
@@ -70,29 +71,21 @@ def plan_lines(chats: Sequence[int], *, lines_each: int, waves: int, random: Ran
     return plan
 
 
-async def write_all(
-    simulator: Rig, heard: Heard, plan: dict[int, Bursts], waves: Sequence[asyncio.Event]
-) -> None:
-    """All chats at the same time, each burst when its wave has begun; returns when all were answered."""
+async def write_wave(simulator: Rig, heard: Heard, plan: Plan, number: int) -> None:
+    """The burst of this wave in every chat, all chats at the same time; returns when all were answered."""
     async with asyncio.TaskGroup() as writing:
         for chat, bursts in plan.items():
-            writing.create_task(
-                _write(simulator, heard, chat, zip(bursts, waves, strict=True)), name=f"writing-{chat}"
-            )
+            writing.create_task(_write(simulator, heard, chat, bursts[number]), name=f"writing-{chat}")
 
 
-async def _write(
-    simulator: Rig, heard: Heard, chat: int, bursts: Iterable[tuple[Sequence[str], asyncio.Event]]
-) -> None:
-    for burst, wave in bursts:
-        await wave.wait()
-        for line in burst:
-            await simulator.say(chat, line)
-        await until(
-            lambda last=burst[-1]: any(text.endswith(last) for text in heard.by_chat[chat]),
-            within_s=ANSWERED_WITHIN_S,
-            what=f"an answer to {burst[-1]!r}",
-        )
+async def _write(simulator: Rig, heard: Heard, chat: int, burst: Sequence[str]) -> None:
+    for line in burst:
+        await simulator.say(chat, line)
+    await until(
+        lambda: any(text.endswith(burst[-1]) for text in heard.by_chat[chat]),
+        within_s=ANSWERED_WITHIN_S,
+        what=f"an answer to {burst[-1]!r}",
+    )
 
 
 async def _listen(lines: AsyncIterator[str], heard: Heard) -> None:

@@ -5,11 +5,10 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.fault.crowd import Bursts, gather_people, listening, plan_lines, write_all
+from tests.fault.crowd import Plan, gather_people, listening, plan_lines, write_wave
 from tests.fault.evidence import (
     duplicates,
     finished_steps,
@@ -28,44 +27,28 @@ from tests.fault.witness import Recorded, Sending, Witness, watching
 from tests.fault.witnessed_model import WitnessedModel
 
 SEED = 20_261_120
+KILLS = 5
 MOMENT_WITHIN_S = 60.0
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moments:
-    """When to kill: as soon as the victim has come, so often as is drawn, to a step of a turn that is drawn too."""
-
-    random: Random
-    witness: Witness
-    at_most: int
-
-    def next(self, victim: int) -> Callable[[], bool]:
-        """Whether the next moment is there."""
-        seen: Sequence[Recorded | Sending] = self.random.choice(
-            [self.witness.recorded, self.witness.sendings]
-        )
-        wanted = self.random.randint(1, self.at_most)
-        return lambda: sum(one.worker == victim for one in seen) >= wanted
-
-
 async def test_a_killed_worker_loses_nothing_and_repeats_nothing_that_had_finished(tmp_path: Path) -> None:
     random, model = Random(SEED), WitnessedModel()
-    waves = [asyncio.Event() for _ in range(5)]
     async with running_system(tmp_path, model) as system, watching(system.redis_socket) as witness:
         chats = await gather_people(system.simulator, 30)
-        plan = plan_lines(chats, lines_each=10, waves=len(waves), random=random)
-        _, _, victim = await system.start("serve", "work", "work")
-        async with listening(system.simulator) as heard, asyncio.TaskGroup() as group:
-            moments = Moments(random=random, witness=witness, at_most=5)
-            killing = group.create_task(kill_in_each_wave(system, victim, waves, moments))
-            group.create_task(write_all(system.simulator, heard, plan, waves))
-        kills = killing.result()
+        plan = plan_lines(chats, lines_each=10, waves=KILLS, random=random)
+        _, *workers = await system.start("serve", "work", "work")
+        kills: list[float] = []
+        async with listening(system.simulator) as heard:
+            for wave in range(KILLS):
+                async with asyncio.TaskGroup() as group:
+                    killing = group.create_task(kill_a_worker(system, workers, witness, random))
+                    group.create_task(write_wave(system.simulator, heard, plan, wave))
+                kills.append(killing.result())
 
         twice = await check_all_answered(system, plan)
         finished = finished_steps(model.asked, witness.recorded)
-        assert len(kills) == len(waves)
         assert late_calls(model.asked, finished) == []
         assert [step for step, recorded in finished.items() if len(recorded) > 1] == []
         assert unexplained_repeats(witness.sendings, kills) == []
@@ -78,26 +61,24 @@ async def test_a_killed_worker_loses_nothing_and_repeats_nothing_that_had_finish
 
 
 async def test_a_worker_told_to_end_hands_back_what_it_cannot_finish(tmp_path: Path) -> None:
-    waves, model = [asyncio.Event() for _ in range(2)], WitnessedModel(holding=frozenset({"hold on"}))
+    model = WitnessedModel(holding=frozenset({"hold on"}))
     async with running_system(tmp_path, model) as system, watching(system.redis_socket) as witness:
         held, *others = await gather_people(system.simulator, 10)
-        plan = plan_lines(others, lines_each=6, waves=len(waves), random=Random(SEED))
+        plan = plan_lines(others, lines_each=6, waves=2, random=Random(SEED))
         programs = await system.start("serve", "work", "work")
-        async with listening(system.simulator) as heard, asyncio.TaskGroup() as group:
-            group.create_task(write_all(system.simulator, heard, plan, waves))
-            waves[0].set()
+        async with listening(system.simulator) as heard:
             await system.simulator.say(held, "hold on")
+            await write_wave(system.simulator, heard, plan, 0)
             await until(lambda: model.count("hold on", 2) == 1, within_s=MOMENT_WITHIN_S)
-            holder = next(
-                one.worker for one in witness.recorded if one.context_id == system.context(held).context_id
-            )
+            context_id = system.context(held).context_id
+            holder = next(one.worker for one in witness.recorded if one.context_id == context_id)
             (told,) = [program for program in programs if program.process.pid == holder]
-            ending = group.create_task(told.end(within_s=20))
-            waves[1].set()
-            status = await ending
+            async with asyncio.TaskGroup() as group:
+                ending = group.create_task(told.end(within_s=20))
+                group.create_task(write_wave(system.simulator, heard, plan, 1))
             model.release.set()
 
-        assert status == 0
+        assert ending.result() == 0
         assert await check_all_answered(system, {**plan, held: [["hold on"]]}) == 0
         assert (model.count("hold on", 1), model.count("hold on", 2)) == (1, 2)
         assert [sending for sending in witness.sendings if sending.repeated_at] == []
@@ -128,23 +109,18 @@ async def test_a_worker_that_slept_past_its_lease_writes_and_sends_nothing_more(
 
 
 async def test_an_update_that_telegram_delivers_again_has_one_answer(tmp_path: Path) -> None:
-    waves = [asyncio.Event() for _ in range(3)]
     async with running_system(tmp_path, WitnessedModel()) as system, watching(system.redis_socket) as witness:
         chats = await gather_people(system.simulator, 10)
-        plan = plan_lines(chats, lines_each=6, waves=len(waves), random=Random(SEED))
+        plan = plan_lines(chats, lines_each=6, waves=3, random=Random(SEED))
         serve, _ = await system.start("serve", "work")
-        async with listening(system.simulator) as heard, asyncio.TaskGroup() as group:
-            group.create_task(write_all(system.simulator, heard, plan, waves))
-            for wave in waves:
-                seen = witness.accepted
-                wave.set()
-                await until(
-                    lambda seen=seen: witness.accepted > seen + 4,
-                    within_s=MOMENT_WITHIN_S,
-                    look_again_s=0.001,
-                )
-                await serve.kill()
-                (serve,) = await system.start("serve")
+        async with listening(system.simulator) as heard:
+            for wave in range(3):
+                wanted = witness.accepted + 5
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(write_wave(system.simulator, heard, plan, wave))
+                    await moment_of_a_kill(lambda wanted=wanted: witness.accepted >= wanted)
+                    await serve.kill()
+                    (serve,) = await system.start("serve")
 
         traces = [await system.trace(number) for number in await update_ids(system.redis)]
         again = {await system.deliver(trace["update"]) for trace in traces}
@@ -158,38 +134,44 @@ async def test_an_update_that_telegram_delivers_again_has_one_answer(tmp_path: P
 
 
 async def test_the_killed_store_comes_back_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
-    waves = [asyncio.Event() for _ in range(3)]
     async with running_system(tmp_path, WitnessedModel()) as system:
         chats = await gather_people(system.simulator, 10)
-        plan = plan_lines(chats, lines_each=6, waves=len(waves), random=Random(SEED))
+        plan = plan_lines(chats, lines_each=6, waves=3, random=Random(SEED))
         programs = await system.start("serve", "work", "work")
-        async with listening(system.simulator) as heard, asyncio.TaskGroup() as group:
-            group.create_task(write_all(system.simulator, heard, plan, waves))
-            for wave in waves:
-                answered = heard.count
-                wave.set()
-                await until(lambda seen=answered: heard.count > seen + 2, within_s=MOMENT_WITHIN_S)
-                os.kill(system.server_pid("valkey"), signal.SIGKILL)
+        async with listening(system.simulator) as heard:
+            for wave in range(3):
+                wanted = heard.count + 3
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(write_wave(system.simulator, heard, plan, wave))
+                    await moment_of_a_kill(lambda wanted=wanted: heard.count >= wanted)
+                    os.kill(system.server_pid("valkey"), signal.SIGKILL)
 
         await check_all_answered(system, plan)
         assert [program.process.returncode for program in programs] == [None, None, None]
 
 
-async def kill_in_each_wave(
-    system: System, victim: Program, waves: Sequence[asyncio.Event], moments: Moments
-) -> list[float]:
-    """Begin wave after wave; in the middle of each, kill the worker and start it again. The times of the kills."""
-    kills: list[float] = []
-    for wave in waves:
-        wave.set()
-        is_there = moments.next(victim.process.pid)
-        await until(is_there, within_s=MOMENT_WITHIN_S, what="the moment of a kill", look_again_s=0.001)
-        kills.append(await victim.kill())
-        (victim,) = await system.start("work")
-    return kills
+async def kill_a_worker(system: System, workers: list[Program], witness: Witness, random: Random) -> float:
+    """Kill one that is in the midst of its work, and start another in its place; the time of the kill.
+
+    It is killed as soon as it has written what is drawn: the so-and-so-manieth step journaled, or reply
+    committed, from now on.
+    """
+    written: Sequence[Recorded | Sending] = random.choice([witness.recorded, witness.sendings])
+    wanted = len(written) + random.randint(1, 25)
+    await moment_of_a_kill(lambda: len(written) >= wanted)
+    (victim,) = [worker for worker in workers if worker.process.pid == written[wanted - 1].worker]
+    killed_at = await victim.kill()
+    workers.remove(victim)
+    workers.extend(await system.start("work"))
+    return killed_at
 
 
-async def check_all_answered(system: System, plan: dict[int, Bursts]) -> int:
+async def moment_of_a_kill(is_there: Callable[[], bool]) -> None:
+    """Return as soon as it is there, for a kill in the midst of things."""
+    await until(is_there, within_s=MOMENT_WITHIN_S, what="the moment of a kill", look_again_s=0.001)
+
+
+async def check_all_answered(system: System, plan: Plan) -> int:
     """Every line answered, in order, in its history and in its chat; how many answers came twice in a chat."""
     await settled(system.redis)
     lines = {chat: [line for burst in bursts for line in burst] for chat, bursts in plan.items()}

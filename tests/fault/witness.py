@@ -82,7 +82,7 @@ class Witness:
                 self._open[context].append(sending)
             case ["LPOP", key] if (context := _owner(key, "outbox")) is not None:
                 self._open[context].pop(0).sent_at = at
-            case ["INCRBY", key, "1"] if (context := _owner(key, "sending")) is not None:
+            case ["SET", key, begun] if (context := _owner(key, "sending")) is not None and int(begun) > 1:
                 self._open[context][0].repeated_at.append(at)
             case _:
                 pass

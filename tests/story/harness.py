@@ -61,7 +61,7 @@ class Story:
     simulator: httpx.AsyncClient
     events: list[Json] = field(default_factory=list[Json])
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    _service: asyncio.Task[None] | None = None
+    _services: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
     _pushed: int = 0
 
     @property
@@ -69,17 +69,21 @@ class Story:
         """Where the bot listens."""
         return f"http://127.0.0.1:{self.settings.http_port}"
 
-    def start(self) -> None:
-        """Start the service."""
-        self.stopping = asyncio.Event()
-        running = run_service(self.settings, serve=True, work=True, stopping=self.stopping)
-        self._service = asyncio.create_task(running, name="service")
+    def start(self, *, serve: bool = True, work: bool = True) -> None:
+        """Start a service, beside those that run."""
+        if self.stopping.is_set():
+            self.stopping = asyncio.Event()
+        running = run_service(self.settings, serve=serve, work=work, stopping=self.stopping)
+        self._services.append(asyncio.create_task(running, name=f"service-{len(self._services)}"))
 
     async def stop(self) -> None:
-        """Stop the service as SIGTERM does, and wait for its end."""
+        """Stop every service as SIGTERM does, and wait for its end."""
         self.stopping.set()
-        if self._service is not None:
-            await self._service
+        services, self._services = self._services, []
+        if services:
+            await asyncio.wait(services)
+        for service in services:
+            service.result()
 
     async def say(
         self,
@@ -127,10 +131,26 @@ class Story:
         """The same for what has to be asked for."""
         async with asyncio.timeout(DEADLINE_S):
             while not await holds():
-                if self._service is not None and self._service.done() and not self.stopping.is_set():
-                    self._service.result()
-                    raise AssertionError("the service ended by itself")
+                for service in self._services:
+                    assert not service.done(), service
                 await asyncio.sleep(0.005)
+
+    async def health(self) -> tuple[int, dict[str, Any]]:
+        """What /health/ready answers: its status, and what is down."""
+        async with local_client() as client:
+            answer = await client.get(f"{self.http_url}/health/ready")
+        return answer.status_code, answer.json()["down"]
+
+    async def wait_until_down(self, *parts: str) -> None:
+        """Return once the bot says that exactly these parts are down; none: once it is ready."""
+
+        async def is_said() -> bool:
+            try:
+                return sorted((await self.health())[1]) == sorted(parts)
+            except httpx.TransportError:
+                return False  # it does not listen yet
+
+        await self.wait_until_true(is_said)
 
     async def wait_for_prompts(self, count: int) -> None:
         """Return once the model was asked so often; it may not have answered."""
@@ -221,6 +241,7 @@ async def running_bot(
     script: Script = echo,
     *,
     is_pushed: bool = False,
+    is_started: bool = True,
     privacy_mode: bool = True,
     **changes: Any,
 ) -> AsyncGenerator[Story]:
@@ -240,7 +261,8 @@ async def running_bot(
             settings = settings.model_copy(update={"webhook_url": url})
         story = Story(settings=settings, model=model, redis=stores.redis, simulator=simulator)
         watching = asyncio.create_task(_watch(story), name="chat-page")
-        story.start()
+        if is_started:
+            story.start()
         try:
             yield story
         finally:

@@ -1,10 +1,14 @@
 """Stories of groups: who is answered, where, and from which memory."""
 
+import asyncio
+
 import pytest
 
 from bot.transport import texts
 from memory import keys
 from memory.redis_client import RedisClient
+from tests.scripted_replies import Reply, held
+from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import (
     BEN,
     BUGS,
@@ -146,3 +150,25 @@ async def test_a_new_conversation_in_a_group_is_for_administrators(stores: Story
         assert len(await bot.lines(WEEKEND)) == 2
         assert await bot.ask(OLGA, "/new", chat=WEEKEND) == texts.NEW_CONVERSATION
         assert await bot.lines(WEEKEND) == []
+
+
+async def test_lines_of_two_people_are_never_answered_as_one(stores: StoryStores) -> None:
+    first = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        reply = echo(request)
+        return held(reply, until=first) if "wait" in last_user_text(request) else reply
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, "@mnemogram_bot wait", chat=WEEKEND)
+        await bot.wait_for_prompts(1)
+        await bot.say(BEN, "@mnemogram_bot one", chat=WEEKEND)
+        await bot.say(CHIARA, "@mnemogram_bot two", chat=WEEKEND)
+
+        async def have_come_in() -> bool:
+            return len(await bot.records()) == 3
+
+        await bot.wait_until_true(have_come_in)
+        first.set()
+
+        await bot.wait_until(lambda: len(bot.said_in(WEEKEND)) == 3)

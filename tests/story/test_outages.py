@@ -3,37 +3,19 @@
 import asyncio
 from typing import Any
 
-import httpx
 import pytest
 
 from bot.inbox.worker import Worker
 from bot.transport import texts
 from memory import keys
-from tests.local_http import local_client
 from tests.scripted_replies import Reply, call, calls, held, text
-from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.scripted_script import ChatRequest, echo
 from tests.store_proxy import index_proxy, redis_proxy
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, a_ref, running_bot
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled, tool_results
 
 CANARY = "quokka"
-
-
-async def _health(bot: Story) -> tuple[int, dict[str, Any]]:
-    async with local_client() as client:
-        answer = await client.get(f"{bot.http_url}/health/ready")
-    return answer.status_code, answer.json()["down"]
-
-
-async def _wait_until_ready(bot: Story) -> None:
-    async def is_ready() -> bool:
-        try:
-            return (await _health(bot))[0] == 200
-        except httpx.ConnectError:
-            return False
-
-    await bot.wait_until_true(is_ready)
 
 
 async def test_m18_a_reply_is_kept_before_it_is_sent(stores: StoryStores) -> None:
@@ -166,18 +148,18 @@ async def test_a_store_that_was_away_needs_no_restart_and_loses_nothing(
         redis_proxy(redis_url) as way,
         running_bot(stores, is_pushed=is_pushed, redis_url=way.redis_url, lease_s=1) as bot,
     ):
-        await _wait_until_ready(bot)
+        await bot.wait_until_down()
         await bot.ask(BEN, "before")
         await way.cut()
         await bot.say(BEN, "meanwhile")
         await bot.say(CHIARA, "meanwhile")
-        assert "redis" in (await _health(bot))[1]
+        assert "redis" in (await bot.health())[1]
         await way.mend()
 
         await bot.wait_until(lambda: bot.said_in(BEN)[1:] == ["echo: meanwhile"] == bot.said_in(CHIARA))
         await bot.wait_until_idle()
         assert [record["state"] for record in await bot.records()] == ["answered"] * 3
-        assert (await _health(bot))[0] == 200
+        assert (await bot.health())[0] == 200
 
 
 async def test_a_store_that_goes_away_in_the_middle_of_a_turn_costs_no_answer(
@@ -208,18 +190,18 @@ async def test_without_the_index_it_answers_without_recall_and_says_so(stores: S
         index_proxy(stores.index.url) as way,
         running_bot(stores, qdrant_url=way.http_url, window_tokens=64) as bot,
     ):
-        await _wait_until_ready(bot)
+        await bot.wait_until_down()
         await bot.ask(BEN, "my sister Anna lives in Lisbon")
         await way.cut()
 
         assert await bot.ask(BEN, "where does Anna live") == "echo: where does Anna live"
 
         assert recalled(bot.prompts()[-1]) == ""
-        status, down = await _health(bot)
+        status, down = await bot.health()
         assert (status, list(down)) == (503, ["qdrant"])
         assert texts.RECALL_UNREACHABLE in await bot.ask(BEN, "/memory")
         await way.mend()
-        await _wait_until_ready(bot)
+        await bot.wait_until_down()
         await bot.wait_until_indexed()
         await bot.ask(BEN, "where does my sister live")
         assert "Lisbon" in str(bot.prompts()[-1])
@@ -265,24 +247,3 @@ async def test_an_update_that_breaks_the_turn_again_and_again_is_set_aside_and_t
         records = await bot.records()
         assert (records[0]["state"], records[0]["attempts"]) == ("dead", "3")
         assert "secret" not in str(bot.said_in(BEN))
-
-
-async def test_lines_of_two_people_in_a_group_are_never_answered_as_one(stores: StoryStores) -> None:
-    first = asyncio.Event()
-
-    def script(request: ChatRequest) -> Reply:
-        reply = echo(request)
-        return held(reply, until=first) if "wait" in last_user_text(request) else reply
-
-    async with running_bot(stores, script) as bot:
-        await bot.say(BEN, "@mnemogram_bot wait", chat=-2001)
-        await bot.wait_for_prompts(1)
-        await bot.say(BEN, "@mnemogram_bot one", chat=-2001)
-        await bot.say(CHIARA, "@mnemogram_bot two", chat=-2001)
-
-        async def came_in() -> bool:
-            return len(await bot.records()) == 3
-
-        await bot.wait_until_true(came_in)
-        first.set()
-        await bot.wait_until(lambda: len(bot.said_in(-2001)) == 3)

@@ -23,6 +23,11 @@ if telegram_id ~= '' and (redis.call('GET', epoch_key) or '0') == epoch then
 end
 if undeliverable ~= '' then
   redis.call('DEL', outbox)
+elseif telegram_id == '' then
+  -- Begun twice, and nobody knows whether it arrived: the record says so, and no third send risks another copy.
+  for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
+    redis.call('HSET', prefix .. id, 'reason', 'send_outcome_unknown')
+  end
 end
 if redis.call('EXISTS', outbox) == 1 then
   redis.call('SET', sending, 1)
