@@ -69,13 +69,17 @@ def late_calls(asked: Sequence[Asked], finished: Mapping[tuple[str, int], Sequen
     ]
 
 
+IN_FLIGHT_S = 1.0
+"""What a killed process had written into its socket is still done: its commit may be younger than its death."""
+
+
 def unexplained_repeats(sendings: Iterable[Sending], kills: Sequence[float]) -> list[Sending]:
-    """Sends begun a second time though no kill fell between the commit and that: there must be none."""
+    """Sends begun a second time though no kill fell around the commit or between it and that: there must be none."""
     return [
         sending
         for sending in sendings
         for began in sending.repeated_at
-        if not any(sending.committed_at < kill < began for kill in kills)
+        if not any(sending.committed_at - IN_FLIGHT_S < kill < began for kill in kills)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import certifi
 import pytest
 
 from bot.inbox import worker
@@ -16,14 +17,23 @@ CLAIM_WAIT_MS = 20
 """A worker that stops waits for its last blocking read."""
 
 
+@pytest.fixture(scope="session")
+def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with one certificate authority: every HTTP client loads all of them, 30 ms each time."""
+    first, end, _ = certifi.contents().partition("-----END CERTIFICATE-----")
+    path = tmp_path_factory.mktemp("tls") / "one.pem"
+    path.write_text(first + end)
+    return path
+
+
 @pytest.fixture(autouse=True)
-def quick_and_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def quick_and_alone(monkeypatch: pytest.MonkeyPatch, one_authority: Path) -> None:
     """Settings come from the test only, and neither start nor end waits."""
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setattr(worker, "CLAIM_WAIT_MS", CLAIM_WAIT_MS)
-    # Every HTTP client loads all certificate authorities, 30 ms each: here are none to load.
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(one_authority))
+    monkeypatch.setattr(certifi, "where", lambda: str(one_authority))
 
 
 @pytest.fixture
