@@ -1,6 +1,7 @@
 """What a turn costs beside its model: round trips, requests and CPU time, however long the history is.
 
 The turn is the real one, on the embedded stores; model, embedder and Telegram answer in no time, in this process.
+Histories that are long enough were compressed before, as the workers do it after a reply.
 See benchmarks/README.md.
 """
 
@@ -22,9 +23,19 @@ from rig.counting import NamedTrips, Tally, server_work
 from rig.instant import InstantModel, InstantTelegram, a_message, an_update
 from rig.table import print_table
 
-from bot.agent.agents_file import load_agent
-from bot.assembly import Outside, build_access, build_agent, build_inbox, build_services
+from bot.agent.agents_file import load_agents
+from bot.assembly import (
+    Outside,
+    build_access,
+    build_compressor,
+    build_inbox,
+    build_services,
+    build_team,
+    loaded_messages,
+    model_names,
+)
 from bot.inbox.redis_inbox import RedisInbox
+from bot.models import Models
 from bot.observe.logs import configure_logs
 from bot.settings import Settings
 from bot.stores import Stores
@@ -33,6 +44,7 @@ from bot.transport.gating import BotIdentity
 from bot.transport.ingest import Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.turn import Turns
+from memory.compressor import Compressor
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.indexing import Indexer
@@ -41,8 +53,8 @@ from memory.qdrant_index import QdrantIndex, open_qdrant
 from memory.recall import IndexItem, Recall
 from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
+from memory.redis_summaries import RedisSummaries
 from memory.testing import FakeEmbedder
-from memory.tokens import tokenizer_for
 
 SIZES = (100, 1_000, 10_000)
 WORKER = "bench"
@@ -60,7 +72,9 @@ class Bench:
     ingest: Ingest
     turns: Turns
     indexer: Indexer
+    compressor: Compressor
     bot: BotIdentity
+    loaded_messages: int
 
     def context(self, chat_id: int) -> ContextRef:
         """The context of a private chat."""
@@ -81,9 +95,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What turns at one length of history cost: medians of the times, means of the counts."""
+    """What turns at one length of history cost: medians of the times, means of the counts.
+
+    `verbatim`: how many of the messages no summary covers, and stand in the prompt as they are.
+    """
 
     messages: int
+    verbatim: int
     redis_trips: float
     redis_commands: float
     redis_ms: float
@@ -101,6 +119,7 @@ async def main() -> None:
             chats = {messages: 1_000 + messages for messages in SIZES}
             for messages, chat in chats.items():
                 await fill(bench, chat, messages)
+            verbatim = {messages: await compress(bench, chat) for messages, chat in chats.items()}
             gc.freeze()  # what was made by now is of no turn
             samples: dict[int, list[Sample]] = {messages: [] for messages in SIZES}
             for number in range(options.turns + options.warm_up):
@@ -108,7 +127,10 @@ async def main() -> None:
                     sample = await measure_turn(bench, chat, update_id=100_000 * messages + number)
                     samples[messages].append(sample)
             trips = await name_trips(bench, chats[SIZES[0]])
-    costs = [sum_up(messages, taken[options.warm_up :]) for messages, taken in samples.items()]
+    costs = [
+        sum_up(messages, taken[options.warm_up :], verbatim=verbatim[messages])
+        for messages, taken in samples.items()
+    ]
     if options.json:
         print(json.dumps({"costs": [asdict(cost) for cost in costs], **trips}))
     else:
@@ -125,6 +147,15 @@ async def fill(bench: Bench, chat_id: int, messages: int) -> None:
             [IndexItem(ref=ref, epoch=0, message=message) for message in appended]
         )
     await bench.redis.call("UNLINK", "mnemogram:{m0}:work")
+
+
+async def compress(bench: Bench, chat_id: int) -> int:
+    """Compress the chat's conversation if it is long enough; how many messages stay verbatim."""
+    ref = bench.context(chat_id)
+    await RedisSummaries(bench.redis, clock=time.time).queue(ref)
+    while (await bench.compressor.step()).is_busy:
+        pass
+    return len((await bench.stores.history.load(ref, limit=bench.loaded_messages)).newest)
 
 
 async def measure_turn(bench: Bench, chat_id: int, *, update_id: int) -> Sample:
@@ -166,11 +197,12 @@ async def name_trips(bench: Bench, chat_id: int) -> dict[str, list[str]]:
     return {"accept": accepted, "turn": turn, "index": [*bench.tally.redis, *bench.tally.qdrant]}
 
 
-def sum_up(messages: int, samples: Sequence[Sample]) -> Cost:
+def sum_up(messages: int, samples: Sequence[Sample], *, verbatim: int) -> Cost:
     """The cost at this length of history."""
     count = len(samples)
     return Cost(
         messages=messages,
+        verbatim=verbatim,
         redis_trips=sum(sample.redis_trips for sample in samples) / count,
         redis_commands=sum(sample.redis_commands for sample in samples) / count,
         redis_ms=median(sample.redis_ms for sample in samples),
@@ -198,20 +230,18 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
 async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClient, tally: Tally) -> Bench:
     bot = BotIdentity(id=settings.bot_id, username="mnemogram_bot")
     stores = _stores(settings, cast("RedisClient", NamedTrips(redis, tally)), qdrant)
-    outside = Outside(telegram=cast("TelegramApi", InstantTelegram()), bot=bot, model=InstantModel())
-    tokenizer = tokenizer_for(settings.openai_model)
-    spec = load_agent(None, built_in_tools=BUILT_IN_TOOLS)
+    spec = load_agents(None, built_in_tools=BUILT_IN_TOOLS)
+    model = InstantModel()
+    names = {*model_names(settings, spec), settings.summary_model}
+    models = Models(chat=dict.fromkeys(names, model), summary=model)
+    outside = Outside(telegram=cast("TelegramApi", InstantTelegram()), bot=bot, models=models)
     inbox = build_inbox(settings, stores.redis, clock=time.time)
     await inbox.open()
-    services = build_services(
-        settings,
-        stores,
-        outside,
-        agent=build_agent(settings, spec, outside.model, tokenizer),
-        tokenizer=tokenizer,
-        inbox=inbox,
-        clock=time.time,
-    )
+    team = build_team(settings, spec, models)
+    services = build_services(settings, stores, outside, team=team, inbox=inbox, clock=time.time)
+    compressor = build_compressor(settings, stores, models, partition=0, clock=time.time)
+    if compressor is None:
+        raise RuntimeError("these settings have no summary model")
     return Bench(
         redis=redis,
         tally=tally,
@@ -227,7 +257,9 @@ async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClie
             consumer=WORKER,
             block_ms=1,
         ),
+        compressor=compressor,
         bot=bot,
+        loaded_messages=loaded_messages(settings),
     )
 
 
@@ -254,6 +286,7 @@ def _print(costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) ->
     rows = [
         (
             f"{cost.messages:,}",
+            str(cost.verbatim),
             f"{cost.redis_trips:.1f}",
             f"{cost.qdrant_requests:.1f}",
             f"{cost.cpu_ms:.2f}",
@@ -265,6 +298,7 @@ def _print(costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) ->
     ]
     heads = (
         "messages of history",
+        "verbatim",
         "Redis trips",
         "Qdrant requests",
         "CPU ms",

@@ -11,21 +11,23 @@ from typing import Any, TypeVar
 
 import structlog
 
-from bot.agent.agents_file import load_agent
-from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
-from bot.agent.openai_model import open_openai_model
+from bot.agent.agents_file import TeamSpec, load_agents
 from bot.assembly import (
     Outside,
     build_access,
-    build_agent,
+    build_compressor,
     build_inbox,
     build_services,
+    build_team,
     build_worker,
+    model_names,
+    with_main_model,
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
 from bot.lifecycle import background, bounded, signals, spawn, unless, until_one_ends
+from bot.models import open_models
 from bot.observe import metrics
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
@@ -37,17 +39,16 @@ from bot.simulator.serving import serve as serve_simulator
 from bot.stores import Stores, open_stores
 from bot.tools import BUILT_IN_TOOLS
 from bot.transport import texts
-from bot.transport.gating import BotIdentity
 from bot.transport.http import create_http_app
 from bot.transport.ingest import Ingest
 from bot.transport.polling import Polling
 from bot.transport.registration import announce_commands, no_webhook_elsewhere, set_webhook, who_we_are
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.webhook import Webhook
+from memory.compressor import CompressionResult, Compressor
 from memory.errors import MemoryFailure, RecallUnavailable, StoreFull, StoreUnavailable
 from memory.indexing import Indexer
 from memory.keys import ContextRef
-from memory.tokens import tokenizer_for
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -56,6 +57,9 @@ SIMULATOR_HOST = "127.0.0.1"
 DRAIN_S = 3.0
 LONGEST_PAUSE_S = 30.0
 GAUGES_S = 10.0
+COMPRESSIONS_AT_ONCE = 2
+"""Of one process and partition: each waits for a model most of its time."""
+COMPRESSION_POLL_S = 2.0
 _HEALTH_TIMEOUT_S = 3.0
 _LEAVE_S = 1.0
 
@@ -77,8 +81,10 @@ async def run_service(
     that does not answer yet is waited for: the webhook answers 503 until then.
     """
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
-    load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)  # its mistakes end the start first
-    service = _Service(settings)
+    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+    settings = with_main_model(settings, spec)
+    build_team(settings, spec, None)  # a mistake in them ends the start first
+    service = _Service(settings, spec)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, simulate=simulate, health_port=health_port)
         await bounded(stopping, life, name="service")
@@ -97,8 +103,9 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
 class _Service:
     """The parts of one process, as they come up."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, spec: TeamSpec) -> None:
         self._settings = settings
+        self._spec = spec
         self._ingest: Ingest | None = None
         self._stores: Stores | None = None
         self._outside: Outside | None = None
@@ -132,7 +139,8 @@ class _Service:
         telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
         self._waits_for = "telegram"
         bot = await who_we_are(telegram)
-        self._outside = await self._open_model(stack, telegram, bot)
+        models = await stack.enter_async_context(open_models(settings, model_names(settings, self._spec)))
+        self._outside = Outside(telegram=telegram, bot=bot, models=models)
         self._waits_for = ""
         return True
 
@@ -184,20 +192,6 @@ class _Service:
             raise PortInUse(f"HTTP_PORT: {error}") from error
         log.info("listening", at=server.origin)
 
-    async def _open_model(self, stack: AsyncExitStack, telegram: TelegramApi, bot: BotIdentity) -> Outside:
-        settings = self._settings
-        spec = load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
-        base_url, name = settings.openai_base_url, spec.model or settings.openai_model
-        if settings.is_offline:
-            base_url, name = await stack.enter_async_context(serve_offline_model()), OFFLINE_MODEL
-            log.warning("offline_model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL for a real model")
-        key = settings.openai_api_key
-        opening = open_openai_model(
-            model=name, api_key=key.get_secret_value() if key else None, base_url=base_url
-        )
-        model = await stack.enter_async_context(opening)
-        return Outside(telegram=telegram, bot=bot, model=model)
-
     def _build_ingest(self, outside: Outside, inbox: RedisInbox) -> Ingest:
         return Ingest(
             inbox,
@@ -210,14 +204,11 @@ class _Service:
         self, stores: Stores, outside: Outside, inbox: RedisInbox, tasks: list[asyncio.Task[None]]
     ) -> Worker:
         settings = self._settings
-        spec = load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
-        tokenizer = tokenizer_for(spec.model or settings.openai_model)
         services = build_services(
             settings,
             stores,
             outside,
-            agent=build_agent(settings, spec, outside.model, tokenizer),
-            tokenizer=tokenizer,
+            team=build_team(settings, self._spec, outside.models),
             inbox=inbox,
             clock=time.time,
         )
@@ -233,6 +224,14 @@ class _Service:
             self._indexers.append(indexer)
             tasks.append(spawn(_index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(services.stops.listen(partition), f"stops-{partition}"))
+            compressor = build_compressor(
+                settings, stores, outside.models, partition=partition, clock=time.time
+            )
+            if compressor is not None:
+                tasks += [
+                    spawn(_compress_forever(compressor), f"compressor-{partition}-{number}")
+                    for number in range(COMPRESSIONS_AT_ONCE)
+                ]
         tasks.append(spawn(_gauge_forever(inbox, settings.partitions), "gauges"))
         return build_worker(settings, inbox, services, consumer=consumer)
 
@@ -290,6 +289,32 @@ async def _index_forever(indexer: Indexer) -> None:
             log.warning("indexing_waits", error=str(error), retry_in_s=pause)
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE_S, pause * 2) if isinstance(error, RecallUnavailable) else 1.0
+
+
+async def _compress_forever(compressor: Compressor) -> None:
+    while True:
+        try:
+            result = await compressor.step()
+            is_idle = not result.is_busy
+            if result.ref is not None:
+                _log_compression(result)
+        except MemoryFailure as error:
+            log.warning("compression_waits", error=str(error))
+            is_idle = True
+        if is_idle:
+            await asyncio.sleep(COMPRESSION_POLL_S)
+
+
+def _log_compression(result: CompressionResult) -> None:
+    say = log.warning if result.reason else log.info
+    say(
+        "conversation_compressed" if result.summaries else "conversation_not_compressed",
+        context=result.ref.context_id if result.ref else "",
+        outcome=result.outcome,
+        summaries=result.summaries,
+        messages=result.messages,
+        reason=result.reason,
+    )
 
 
 async def _leave(indexers: Sequence[Indexer]) -> None:

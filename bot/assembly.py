@@ -2,19 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
-from bot.agent.agents_file import AgentSpec
-from bot.agent.context_windows import context_window
+from bot.agent.agents_file import AgentSpec, TeamSpec
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.model import ChatModel
+from bot.agent.prompt import measure
+from bot.agent.prompt_parts import PromptParts
+from bot.agent.summarizer import ModelSummarizer
+from bot.agent.team import Team
+from bot.errors import SettingsInvalid
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.stops import StopSignals
 from bot.inbox.worker import Worker
+from bot.models import Models, NoModel, window_of
 from bot.settings import Settings
 from bot.stores import Stores
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import telegram_ref
 from bot.transport.telegram_api import TelegramApi
+from bot.turn.conversation import Conversations
 from bot.turn.delivery import Delivery
 from bot.turn.resetting import Resetting
 from bot.turn.sending import PartSender
@@ -22,27 +29,36 @@ from bot.turn.services import TurnLimits, TurnServices
 from bot.turn.turn import Turns
 from bot.turn.turn_store import TurnStore
 from memory import contexts
+from memory.compression import CompressionLimits, limits_for
+from memory.compressor import Compressor
 from memory.keys import ContextRef
-from memory.message_selectors import TokenWindowMessageSelector
+from memory.message_selectors import WINDOW_CHUNK, TokenCounter, TokenWindowMessageSelector
 from memory.redis_client import RedisClient
-from memory.tokens import Tokenizer
+from memory.redis_summaries import RedisSummaries
+from memory.token_cache import CachingTokenCounter
+from memory.tokens import tokenizer_for
 
 SIMULATED_OPERATORS = frozenset({1001})
 """The simulator's Olga Marin is an operator, unless OPERATOR_IDS says otherwise."""
 WINDOW_MESSAGES = 50
-"""The recent window without a summarizer: at most so many messages and WINDOW_TOKENS tokens. What a turn loads."""
+"""The recent window without a summary model, or while it fails: at most so many messages and WINDOW_TOKENS tokens."""
+UNCOVERED_MESSAGES = 450
+"""With one: the newest messages that no summary covers. More than start a compression, which needs a moment."""
+SUMMARY_TIMEOUT_S = 90.0
 _ANSWER_TOKENS = 4096
 _ANSWER_SHARE = 4
 """A quarter of a small window is kept for the answer, and never more than _ANSWER_TOKENS."""
+_LEAST_CONVERSATION = 256
+"""Tokens that must be left for the conversation beside an agent's prompt and tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """What is not ours: Telegram, who we are there, and the model."""
+    """What is not ours: Telegram, who we are there, and the models."""
 
     telegram: TelegramApi
     bot: BotIdentity
-    model: ChatModel
+    models: Models
 
 
 def build_access(settings: Settings) -> Access:
@@ -55,21 +71,97 @@ def build_access(settings: Settings) -> Access:
     )
 
 
-def build_agent(
-    settings: Settings, spec: AgentSpec, model: ChatModel, tokenizer: Tokenizer
-) -> FunctionsBasedAgent:
-    """The agent of AGENTS_FILE, or the built-in one."""
-    window = context_window(spec.model or settings.openai_model, settings.model_context_window)
-    answer_tokens = min(_ANSWER_TOKENS, window // _ANSWER_SHARE)
-    window_tokens = min(settings.window_tokens, window - answer_tokens)
-    return FunctionsBasedAgent(
-        model=model,
-        prompt=spec.prompt,
-        tools=spec.tools,
-        message_selector=TokenWindowMessageSelector(window_tokens, tokenizer, max_messages=WINDOW_MESSAGES),
-        tokenizer=tokenizer,
-        limits=PromptLimits(context_window=window, answer_tokens=answer_tokens, recall_k=settings.recall_k),
+def with_main_model(settings: Settings, spec: TeamSpec) -> Settings:
+    """The settings with the chat model that AGENTS_FILE names for the main agent, where it names one."""
+    named = spec.agents[spec.main].model
+    return settings.model_copy(update={"openai_model": named}) if named else settings
+
+
+def model_names(settings: Settings, spec: TeamSpec) -> set[str]:
+    """The chat models that the agents use."""
+    return {agent.model or settings.openai_model for agent in spec.agents.values()}
+
+
+def build_team(settings: Settings, spec: TeamSpec, models: Models | None) -> Team:
+    """The agents of AGENTS_FILE, or the built-in one. Without `models` they can only show their prompts.
+
+    Raises SettingsInvalid where an agent's prompt and tools leave no room in its model's window.
+    """
+    agents = {name: _build_agent(settings, agent, models) for name, agent in spec.agents.items()}
+    problems = [_too_large(agent) for agent in agents.values()]
+    if any(problems):
+        raise SettingsInvalid([problem for problem in problems if problem])
+    return Team(
+        agents=agents,
+        main=spec.main,
+        delegates={
+            name: _build_agent(settings, agent.within_delegation(), models)
+            for name, agent in spec.agents.items()
+        },
+        limits=spec.limits,
+        digester=build_summarizer(settings, models),
     )
+
+
+def build_summarizer(settings: Settings, models: Models | None) -> ModelSummarizer | None:
+    """The writer of summaries, None without a summary model."""
+    if models is None or models.summary is None:
+        return None
+    limits = compression_limits(settings)
+    return ModelSummarizer(
+        models.summary,
+        tokenizer=_counter(settings.summary_model),
+        context_window=window_of(settings, settings.summary_model),
+        summary_tokens=limits.summary_tokens,
+        timeout_s=SUMMARY_TIMEOUT_S,
+    )
+
+
+def compression_limits(settings: Settings) -> CompressionLimits:
+    """When a conversation is compressed, and what stays verbatim."""
+    return limits_for(
+        window_of(settings, settings.openai_model),
+        window_of(settings, settings.summary_model),
+        trigger=settings.compression_trigger,
+        cap_tokens=settings.compression_tokens,
+    )
+
+
+def build_compressor(
+    settings: Settings, stores: Stores, models: Models, *, partition: int, clock: Callable[[], float]
+) -> Compressor | None:
+    """What compresses conversations after their replies, None without a summary model."""
+    summarizer = build_summarizer(settings, models)
+    if summarizer is None:
+        return None
+    return Compressor(
+        history=stores.history,
+        summaries=RedisSummaries(stores.redis, clock=clock),
+        summarizer=summarizer,
+        limits=compression_limits(settings),
+        partition=partition,
+        clock=clock,
+        lease_s=settings.lease_s,
+    )
+
+
+def build_conversations(settings: Settings, stores: Stores, *, clock: Callable[[], float]) -> Conversations:
+    """What opens the contexts that agents work in."""
+    return Conversations(
+        redis=stores.redis,
+        history=stores.history,
+        recall=stores.recall,
+        tokenizer=_counter(settings.openai_model),
+        clock=clock,
+        artifact_ttl_s=settings.artifact_ttl_s,
+        artifact_chars=settings.artifact_chars,
+        is_summarizing=bool(settings.summary_model),
+    )
+
+
+def loaded_messages(settings: Settings) -> int:
+    """How many of the newest messages are loaded with each turn."""
+    return UNCOVERED_MESSAGES if settings.summary_model else WINDOW_MESSAGES
 
 
 def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], float]) -> RedisInbox:
@@ -82,8 +174,7 @@ def build_services(
     stores: Stores,
     outside: Outside,
     *,
-    agent: FunctionsBasedAgent,
-    tokenizer: Tokenizer,
+    team: Team,
     inbox: RedisInbox,
     clock: Callable[[], float],
 ) -> TurnServices:
@@ -105,8 +196,10 @@ def build_services(
         store=turn_store,
         history=stores.history,
         recall=stores.recall,
-        tokenizer=tokenizer,
-        agent=agent,
+        tokenizer=_counter(settings.openai_model),
+        team=team,
+        conversations=build_conversations(settings, stores, clock=clock),
+        compression=compression_limits(settings) if settings.summary_model else None,
         stops=StopSignals(inbox),
         delivery=Delivery(turn_store, PartSender(outside.telegram)),
         resetting=Resetting(turn_store, stores.history, stores.recall),
@@ -114,7 +207,7 @@ def build_services(
         limits=TurnLimits(
             max_actions=settings.max_actions,
             deadline_s=settings.turn_deadline_s,
-            window_messages=WINDOW_MESSAGES,
+            window_messages=loaded_messages(settings),
         ),
         clock=clock,
         is_offline=settings.is_offline,
@@ -145,3 +238,50 @@ async def find_chat(stores: Stores, *, bot_id: int, chat_id: int) -> list[Contex
         if context.keys.get("bot_id") == bot_id and context.keys.get("chat_id") == chat_id
     ]
     return list(dict.fromkeys([own, *registered]))
+
+
+def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> FunctionsBasedAgent:
+    name = spec.model or settings.openai_model
+    window = window_of(settings, name)
+    answer_tokens = min(_ANSWER_TOKENS, window // _ANSWER_SHARE)
+    counter = _counter(name)
+    chunk = WINDOW_CHUNK if settings.prompt_order == "cached" else 1
+    short = min(settings.window_tokens, window - answer_tokens)
+    model: ChatModel = models.chat[name] if models else NoModel()
+    return FunctionsBasedAgent(
+        name=spec.name,
+        model=model,
+        prompt=spec.prompt,
+        tools=spec.tools,
+        message_selector=TokenWindowMessageSelector(
+            window - answer_tokens, counter, max_messages=UNCOVERED_MESSAGES, chunk=chunk
+        ),
+        fallback_selector=TokenWindowMessageSelector(
+            short, counter, max_messages=WINDOW_MESSAGES, chunk=chunk
+        ),
+        tokenizer=counter,
+        limits=PromptLimits(context_window=window, answer_tokens=answer_tokens, recall_k=settings.recall_k),
+        order=settings.prompt_order,
+        tells_ledger=settings.ledger_in_prompt,
+    )
+
+
+def _too_large(agent: FunctionsBasedAgent) -> str | None:
+    """What is wrong with an agent whose prompt and tools leave no room for a conversation."""
+    parts = PromptParts(
+        system=agent.prompt, tools=[tool.spec for tool in agent.tools.values()], is_group=True
+    )
+    tokens, limits = measure(parts, meter=agent.tokenizer), agent.limits
+    if tokens + _LEAST_CONVERSATION <= limits.prompt_tokens:
+        return None
+    return (
+        f"AGENTS_FILE: the prompt and the tools of {agent.name} take {tokens:,} tokens; with at least "
+        f"{_LEAST_CONVERSATION} for the conversation they must fit the {limits.prompt_tokens:,} that the model's "
+        f"window of {limits.context_window:,} (MODEL_CONTEXT_WINDOW) has for prompts"
+    )
+
+
+@cache
+def _counter(model: str) -> TokenCounter:
+    """One for each model, so that all its agents and turns share what was counted."""
+    return CachingTokenCounter(tokenizer_for(model))

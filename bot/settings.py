@@ -71,7 +71,11 @@ class Settings(BaseSettings):
     )
     openai_base_url: str | None = Field(None, description="Any OpenAI-compatible endpoint, with its /v1.")
     openai_model: str = Field("gpt-5.4-mini", min_length=1, description="The chat model.")
-    openai_summary_model: str = Field("gpt-5.4-nano", description="The model that writes summaries.")
+    openai_summary_model: str = Field(
+        "gpt-5.4-nano",
+        description="The model that writes summaries; with OPENAI_BASE_URL and unset: the chat model. "
+        "Empty: none, and the recent window is all there is.",
+    )
     openai_embedding_model: str = Field(
         "text-embedding-3-small",
         description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
@@ -86,7 +90,37 @@ class Settings(BaseSettings):
     allowed_chat_ids: Ids = Field(frozenset(), description="Only these chats are served. Empty: every chat.")
     allowed_user_ids: Ids = Field(frozenset(), description="Only these people are served. Empty: everyone.")
     recall_k: int = Field(3, ge=0, le=50, description="How many old messages are recalled into a prompt.")
-    window_tokens: int = Field(8000, ge=64, description="The budget of the recent window, in tokens.")
+    window_tokens: int = Field(
+        8000,
+        ge=64,
+        description="The budget of the recent window without a summary model or while it fails, in tokens.",
+    )
+    prompt_order: Literal["described", "cached"] = Field(
+        "cached",
+        description="cached: what repeats comes first, so that providers bill it as cached. "
+        "described: recalled messages before the conversation.",
+    )
+    compression_trigger: float = Field(
+        0.5,
+        gt=0,
+        le=0.9,
+        description="The share of the chat model's window at which a conversation is compressed into a summary.",
+    )
+    compression_tokens: int = Field(
+        16_000,
+        ge=0,
+        description="…or at so many tokens if that is less: it bounds what each turn costs. 0: the share alone.",
+    )
+    ledger_in_prompt: bool = Field(
+        True, description="Whether earlier tool calls with their results are told in the prompt."
+    )
+    artifact_chars: int = Field(
+        8000,
+        ge=1000,
+        le=100_000,
+        description="A tool result of more characters is kept as an artifact; the prompt gets a preview of it.",
+    )
+    artifact_ttl_s: int = Field(7 * 24 * 3600, ge=60, description="How long an artifact is kept, in seconds.")
     max_actions: int = Field(
         5, ge=1, le=100, description="How many actions (rounds of tools) a run may take."
     )
@@ -116,7 +150,7 @@ class Settings(BaseSettings):
     @classmethod
     def _empty_is_unset(cls, values: dict[str, Any]) -> dict[str, Any]:
         def is_kept(name: str, value: object) -> bool:
-            return value != "" or name == "openai_embedding_model"
+            return value != "" or name in ("openai_embedding_model", "openai_summary_model")
 
         return {name: value for name, value in values.items() if is_kept(name.lower(), value)}
 
@@ -204,6 +238,12 @@ class Settings(BaseSettings):
     def is_embedding_embedded(self) -> bool:
         """Whether the embedded MiniLM makes the vectors."""
         return self.is_offline or not self.openai_embedding_model
+
+    @property
+    def summary_model(self) -> str:
+        """The model that writes summaries, empty for none: on an endpoint of one's own the chat model by default."""
+        is_default = "openai_summary_model" not in self.model_fields_set
+        return self.openai_model if is_default and self.openai_base_url else self.openai_summary_model
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from memory.errors import Forgotten
-from memory.history_store import Erased, HistorySnapshot, HistoryStore
+from memory.history_store import Deleted, Erased, HistorySnapshot, HistoryStore, Kept
 from memory.keys import ContextRef
+from memory.ledger import LedgerTurn
 from memory.message import Message
 
 
@@ -13,9 +14,9 @@ class BufferedHistory:
     """HistoryStore of one context for one turn, over the store that the snapshot was loaded from.
 
     Appends wait in `pending`, visible to every read at once, until the turn's commit writes them; a turn
-    that fails leaves no trace of them. Their sequences are provisional. Deleting and erasing go through to
-    the store at once: forgetting does not wait for a commit. After an erasure of its own the turn's commit
-    meets a new epoch.
+    that fails leaves no trace of them. Their sequences are provisional. Deleting, editing and erasing go through
+    to the store at once: forgetting does not wait for a commit. After an erasure of its own the turn's commit
+    meets a new epoch; after anyone else's, what must read the store again raises Forgotten.
     """
 
     def __init__(self, store: HistoryStore, ref: ContextRef, snapshot: HistorySnapshot) -> None:
@@ -37,16 +38,18 @@ class BufferedHistory:
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore; without a round trip unless more is wanted than was preloaded."""
         self._check(ref)
-        if limit > len(self._known()) and not self._snapshot.is_whole_conversation:
-            self._snapshot = await self._store.load(ref, limit=limit)
+        if limit > len(self._known()) and not self._snapshot.has_all_uncovered:
+            await self._reload(limit)
         known = self._known()
+        newest = tuple(known[max(len(known) - limit, 0) :])
         pending = len(self.pending)
         return replace(
             self._snapshot,
             count=self._snapshot.count + pending,
             conversation_count=self._snapshot.conversation_count + pending,
             next_sequence=self._next_sequence,
-            newest=tuple(known[max(len(known) - limit, 0) :]),
+            newest=newest,
+            ledger=_of_messages(self._snapshot.ledger, newest),
         )
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
@@ -54,7 +57,13 @@ class BufferedHistory:
         self._check(ref)
         if epoch != self._snapshot.epoch:
             raise Forgotten
-        return [self._append(message) for message in messages]
+        known = {message.id: message for message in self._known()}
+        for message in messages:
+            if message.id not in known:
+                known[message.id] = replace(message, sequence=self._next_sequence)
+                self.pending.append(known[message.id])
+                self._next_sequence += 1
+        return [known[message.id] for message in messages]
 
     async def page(
         self,
@@ -85,22 +94,37 @@ class BufferedHistory:
         missing = [wanted for wanted in ids if wanted not in found]
         return found | await self._store.get(ref, missing) if missing else found
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
-        """See HistoryStore; goes through to the store at once."""
+    async def replace(
+        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+    ) -> bool:
+        """See HistoryStore; goes through to the store at once, unless the message is a pending one."""
+        self._check(ref)
+        for at, message in enumerate(self.pending):
+            if message.id == message_id:
+                self.pending[at] = replace(message, text=text, tokens=tokens, edited_at=edited_at)
+                return True
+        is_kept = await self._store.replace(
+            ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch
+        )
+        if is_kept:
+            await self._reload(len(self._snapshot.newest))
+        return is_kept
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
+        """See HistoryStore; goes through to the store at once, and reads again what it took."""
         self._check(ref)
         pending = [message.id for message in self.pending if message.id in ids]
         stored = [wanted for wanted in ids if wanted not in pending]
         deleted = await self._store.delete(ref, stored, epoch=epoch)
         self.pending[:] = [message for message in self.pending if message.id not in ids]
-        newest = tuple(message for message in self._snapshot.newest if message.id not in ids)
-        gone = len(self._snapshot.newest) - len(newest)
-        self._snapshot = replace(
-            self._snapshot,
-            count=self._snapshot.count - deleted,
-            conversation_count=self._snapshot.conversation_count - gone,
-            newest=newest,
-        )
-        return deleted + len(pending)
+        if deleted.messages:
+            await self._reload(len(self._snapshot.newest))
+        return replace(deleted, messages=deleted.messages + len(pending))
+
+    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+        """See HistoryStore; what the turn itself called is not written yet, and not counted."""
+        self._check(ref)
+        return await self._store.count_kept(ref, telling=telling)
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore; goes through to the store at once and reads it again."""
@@ -111,6 +135,12 @@ class BufferedHistory:
         self.pending.clear()
         return erased
 
+    async def _reload(self, limit: int) -> None:
+        snapshot = await self._store.load(self._ref, limit=limit)
+        if snapshot.epoch != self._snapshot.epoch:
+            raise Forgotten
+        self._snapshot = snapshot
+
     async def _page_forward(self, after: int, *, limit: int, whole: bool) -> list[Message]:
         if not self._snapshot.is_whole_conversation or whole:
             page = await self._store.page(self._ref, after_sequence=after, limit=limit, whole=whole)
@@ -119,15 +149,6 @@ class BufferedHistory:
             return [message for message in self.pending if _sequence(message) > after][:limit]
         return [message for message in self._known() if _sequence(message) > after][:limit]
 
-    def _append(self, message: Message) -> Message:
-        for known in self._known():
-            if known.id == message.id:
-                return known
-        appended = replace(message, sequence=self._next_sequence)
-        self._next_sequence += 1
-        self.pending.append(appended)
-        return appended
-
     def _known(self) -> list[Message]:
         """What can be read without the store, oldest first: the preloaded messages and the pending ones."""
         return [*self._snapshot.newest, *self.pending]
@@ -135,6 +156,11 @@ class BufferedHistory:
     def _check(self, ref: ContextRef) -> None:
         if ref != self._ref:
             raise ValueError("a turn reads the history of its own context only")
+
+
+def _of_messages(ledger: Sequence[LedgerTurn], messages: Sequence[Message]) -> tuple[LedgerTurn, ...]:
+    first = _sequence(messages[0]) if messages else None
+    return tuple(turn for turn in ledger if first is not None and turn.last_sequence >= first)
 
 
 def _sequence(message: Message) -> int:

@@ -9,6 +9,7 @@ MemoryFailure
 │   └── IndexMismatch    the collection was made for other vectors than the embedder makes
 ├── MissingContext       a read, search or erasure came without a context: it is refused
 ├── Forgotten            the context was reset since this work began: nothing was written
+├── SummaryFailed        no summary was written: the model failed, was silent, or answered what is none
 └── UnsafeStore          the store would lose or evict what it acknowledges
 """
 
@@ -50,6 +51,14 @@ class MissingContext(MemoryFailure):
 
 class Forgotten(MemoryFailure):
     """The context was reset since this work began."""
+
+
+class SummaryFailed(MemoryFailure):
+    """No summary could be written. `is_too_long`: there was more to read than the model takes at once."""
+
+    def __init__(self, message: str | None = None, *, is_too_long: bool = False) -> None:
+        super().__init__(message or "No summary could be written.")
+        self.is_too_long = is_too_long
 
 
 class UnsafeStore(MemoryFailure):

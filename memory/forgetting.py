@@ -14,8 +14,8 @@ class ErasureReceipt:
     """What an erasure removed, and what was found left by reading back after it.
 
     `vectors_left` is None when the index could not be asked: the erasure of the vectors is queued then, and
-    no search can see them meanwhile. A message that arrives during the reading counts as left: the receipt
-    errs on the side of doubt.
+    no search can see them meanwhile. `others_left` are summaries, ledger turns and artifacts that still tell of
+    what was erased. What arrives during the reading counts as left: the receipt errs on the side of doubt.
     """
 
     messages_erased: int
@@ -23,11 +23,15 @@ class ErasureReceipt:
     messages_left: int
     vectors_left: int | None
     updates_forgotten: int = 0
+    summaries_erased: int = 0
+    ledger_turns_erased: int = 0
+    artifacts_erased: int = 0
+    others_left: int = 0
 
     @property
     def is_proven(self) -> bool:
         """Whether both stores were read back and nothing was left."""
-        return self.messages_left == 0 and self.vectors_left == 0
+        return self.messages_left == 0 and self.vectors_left == 0 and self.others_left == 0
 
 
 async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
@@ -60,31 +64,50 @@ async def prove_erased(
         except RecallUnavailable:
             vectors_left = None
     snapshot = await store.load(ref, limit=0)
+    kept = await store.count_kept(ref)
     return ErasureReceipt(
         messages_erased=erased.messages,
         vectors_erased=max(vectors_before, vectors.found) - vectors.left if vectors_left is not None else 0,
         messages_left=snapshot.count,
         vectors_left=vectors_left,
         updates_forgotten=updates_forgotten,
+        summaries_erased=erased.summaries,
+        ledger_turns_erased=erased.ledger_turns,
+        artifacts_erased=erased.artifacts,
+        others_left=kept.total,
     )
 
 
 async def delete_provably(
     ref: ContextRef, ids: Collection[str], *, epoch: int, store: HistoryStore, recall: Recall | None
 ) -> ErasureReceipt:
-    """Delete these messages and their vectors, then read both stores back. Raises Forgotten after a reset."""
+    """Delete these messages, their vectors and what tells of them, then read both stores back.
+
+    Ids that are not kept count nothing. Raises Forgotten after a reset.
+    """
+    # Before as well: the deletion queues this work, and the indexer may do it before we can count.
+    before = await _drop(ref, ids, epoch=epoch, recall=recall)
     deleted = await store.delete(ref, ids, epoch=epoch)
-    vectors = VectorErasure(found=0, left=0)
-    vectors_left: int | None = 0
-    if recall is not None:
-        try:
-            vectors = await recall.drop(ref, epoch=epoch, message_ids=ids)
-            vectors_left = vectors.left
-        except RecallUnavailable:
-            vectors_left = None
+    after = await _drop(ref, ids, epoch=epoch, recall=recall)
     return ErasureReceipt(
-        messages_erased=deleted,
-        vectors_erased=vectors.found - vectors.left,
+        messages_erased=deleted.messages,
+        vectors_erased=sum(vectors.found - vectors.left for vectors in (before, after) if vectors),
         messages_left=len(await store.get(ref, ids)),
-        vectors_left=vectors_left,
+        vectors_left=after.left if after else None,
+        summaries_erased=deleted.summaries,
+        ledger_turns_erased=deleted.ledger_turns,
+        artifacts_erased=deleted.artifacts,
+        others_left=(await store.count_kept(ref, telling=deleted)).total,
     )
+
+
+async def _drop(
+    ref: ContextRef, ids: Collection[str], *, epoch: int, recall: Recall | None
+) -> VectorErasure | None:
+    """What was dropped of these messages' vectors; None where the index cannot be asked."""
+    if recall is None:
+        return VectorErasure(found=0, left=0)
+    try:
+        return await recall.drop(ref, epoch=epoch, message_ids=ids)
+    except RecallUnavailable:
+        return None

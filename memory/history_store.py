@@ -5,15 +5,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memory.keys import ContextRef
+from memory.ledger import LedgerTurn
 from memory.message import Message
+from memory.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySnapshot:
-    """A context as one read found it. `newest` is of the current conversation, oldest first.
+    """A context as one read found it. `newest` is of the current conversation, oldest first, without what
+    the `summary` covers. `ledger` has the turns of those messages, oldest first.
 
     `count` is of the whole history, `conversation_count` of the current conversation, which begins at the
-    sequence `conversation_start`. `created_at` is None while nothing was ever appended in this epoch.
+    sequence `conversation_start`; `covered_count` of its messages are told by the summary. `created_at` is None while nothing was ever appended in this epoch.
+    `active_agent` is who a transfer gave the chat to, "" for the main agent. `revision` counts deletions and
+    edits. `summary_failed_at` is the `next_sequence` at which summarising failed for good, None while it does not.
     """
 
     epoch: int
@@ -23,11 +28,36 @@ class HistorySnapshot:
     next_sequence: int
     created_at: float | None
     newest: tuple[Message, ...]
+    summary: Summary | None = None
+    covered_count: int = 0
+    ledger: tuple[LedgerTurn, ...] = ()
+    active_agent: str = ""
+    revision: int = 0
+    summary_failed_at: int | None = None
 
     @property
     def is_whole_conversation(self) -> bool:
         """Whether `newest` holds every message of the current conversation."""
         return len(self.newest) >= self.conversation_count
+
+    @property
+    def has_all_uncovered(self) -> bool:
+        """Whether `newest` holds every message of the current conversation that no summary covers."""
+        return len(self.newest) >= self.conversation_count - self.covered_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """How much is kept of a context beside its messages."""
+
+    summaries: int
+    ledger_turns: int
+    artifacts: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.summaries + self.ledger_turns + self.artifacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +66,24 @@ class Erased:
 
     epoch: int
     messages: int
+    summaries: int = 0
+    ledger_turns: int = 0
+    artifacts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """What deleting messages removed: them, and what told of them.
+
+    `sequences` are those of the messages, `artifact_ids` those that the ledger turns named: for reading back.
+    """
+
+    messages: int = 0
+    summaries: int = 0
+    ledger_turns: int = 0
+    artifacts: int = 0
+    sequences: tuple[int, ...] = ()
+    artifact_ids: tuple[str, ...] = ()
 
 
 class HistoryStore(Protocol):
@@ -76,8 +124,23 @@ class HistoryStore(Protocol):
         """The messages with these ids; those that are not there are left out."""
         ...
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
-        """Delete messages and queue the removal of their vectors; returns how many were there."""
+    async def replace(
+        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+    ) -> bool:
+        """Replace a message's text, drop the summaries that told the old one, queue its vector anew.
+
+        False if the message is not kept. An edit that is older than the one kept changes nothing.
+        """
+        ...
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
+        """Delete messages, and the summaries, ledger turns and artifacts that tell of them; queues the removal
+        of their vectors, and a compression where a summary went.
+        """
+        ...
+
+    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+        """What is kept beside the messages; with `telling` only what still tells of those deleted ones."""
         ...
 
     async def erase(self, ref: ContextRef) -> Erased:

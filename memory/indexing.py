@@ -116,17 +116,23 @@ class Indexer:
         return erased + await self._drop(plan.drop)
 
     async def _index(self, wanted: Collection["_Target"]) -> tuple[int, int]:
-        """How many are findable now, and how many vectors turned out to be late and were erased."""
-        before = await self._items(wanted)
-        done = await self._recall.index(list(before.values()))
-        indexed = {_target(item) for item in done}
-        # What was deleted or reset while its vector was made must not stay; nor what an indexer that died
-        # between its write and this check has left: hence all that is not wanted, not only what we wrote.
-        after = await self._items(indexed)
-        late = [
-            target for target in wanted if target not in after and (target in indexed or target not in before)
-        ]
-        return len(after), await self._drop(late)
+        """How many are findable now, and how many vectors turned out not to be wanted and were erased.
+
+        What was deleted, edited or reset while its vector was made must not leave that vector: the history is
+        read again until it is as it was before the writing. All that it does not want is dropped, not only what
+        we wrote: an indexer that died between its write and its second look has left some.
+        """
+        findable: set[_Target] = set()
+        erased = 0
+        unsettled = wanted
+        while unsettled:
+            before = await self._items(unsettled)
+            findable.difference_update(unsettled)
+            erased += await self._drop(target for target in unsettled if target not in before)
+            findable |= {_target(item) for item in await self._recall.index(list(before.values()))}
+            after = await self._items(unsettled)
+            unsettled = [target for target in unsettled if after.get(target) != before.get(target)]
+        return len(findable), erased
 
     async def _items(self, targets: Collection["_Target"]) -> dict["_Target", IndexItem]:
         """Those that the history has now, in the epoch that they were written in."""

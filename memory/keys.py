@@ -17,6 +17,8 @@ TERMINAL_UPDATE_TTL_S = 48 * 3600
 STOP_TTL_S = 3600
 ERASED_TTL_S = 600
 REFUSAL_TTL_S = 30 * 24 * 3600
+PROMPTS_TTL_S = 24 * 3600
+"""How long the receipts of a context's last prompts are kept."""
 
 PERMANENT = (
     "partitions",
@@ -25,6 +27,9 @@ PERMANENT = (
     "ctx:*:telegram",
     "ctx:*:meta",
     "ctx:*:epoch",
+    "ctx:*:summaries",
+    "ctx:*:lineage",
+    "ctx:*:ledger",
     "contexts",
     "box:*",
     "outbox:*",
@@ -36,6 +41,7 @@ PERMANENT = (
     "control",
     "dead",
     "work",
+    "compress",
     "unreachable",
     "update:*",  # until it is finished; TERMINAL_UPDATE_TTL_S from then on
 )
@@ -71,7 +77,7 @@ def partition_key(partition: int, name: str) -> str:
 
 
 def context_key(ref: ContextRef, name: str) -> str:
-    """A key of one context's memory: `messages`, `order`, `telegram`, `meta` or `epoch`."""
+    """A key of one context's memory, such as `messages`."""
     return partition_key(ref.partition, f"ctx:{ref.context_id}:{name}")
 
 
@@ -92,13 +98,45 @@ def telegram_key(ref: ContextRef) -> str:
 
 
 def meta_key(ref: ContextRef) -> str:
-    """HASH of the context: next_sequence, conversation_start, created_at."""
+    """HASH of the context: next_sequence, conversation_start, created_at, active_agent (after a transfer),
+    revision (of what was deleted or edited), summary_failures, summary_failed_at (next_sequence at the last one).
+    """
     return context_key(ref, "meta")
 
 
 def epoch_key(ref: ContextRef) -> str:
     """STRING counter of resets. It outlives a reset: it is the fence that late writers meet."""
     return context_key(ref, "epoch")
+
+
+def summaries_key(ref: ContextRef) -> str:
+    """HASH summary id → the summary as JSON, and `covers:<summary id>` → the ids of the messages it added."""
+    return context_key(ref, "summaries")
+
+
+def lineage_key(ref: ContextRef) -> str:
+    """ZSET of summary ids scored by the last sequence that each covers; the highest one is the current summary."""
+    return context_key(ref, "lineage")
+
+
+def ledger_key(ref: ContextRef) -> str:
+    """ZSET of the ledger's turns (`first_sequence artifact,ids json`), scored by the turn's last sequence."""
+    return context_key(ref, "ledger")
+
+
+def artifacts_key(ref: ContextRef) -> str:
+    """ZSET of artifact ids scored by when they end (Unix seconds); it ends with the last of them."""
+    return context_key(ref, "artifacts")
+
+
+def artifact_key(ref: ContextRef, artifact_id: str) -> str:
+    """HASH of one artifact: `about` (JSON) and its text in numbered pieces; ends after ARTIFACT_TTL_S."""
+    return context_key(ref, f"artifact:{artifact_id}")
+
+
+def prompts_key(ref: ContextRef) -> str:
+    """LIST of the receipts of the last turns' prompts, newest first; PROMPTS_TTL_S."""
+    return context_key(ref, "prompts")
 
 
 # One partition --------------------------------------------------------------------------------------------
@@ -110,6 +148,13 @@ def contexts_key(partition: int) -> str:
 def work_key(partition: int) -> str:
     """STREAM of work on vectors: op=index (a message), op=drop (a message), op=erase (older epochs)."""
     return partition_key(partition, "work")
+
+
+def compress_key(partition: int) -> str:
+    """ZSET of context ids whose conversation is to be compressed, scored by when that is due (Unix seconds; 0 for
+    at once). While one works on it, that is the end of its lease.
+    """
+    return partition_key(partition, "compress")
 
 
 def update_key(partition: int, update_id: int) -> str:

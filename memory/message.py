@@ -28,7 +28,8 @@ class Message:
 
     `sequence` is given by the store when the message is appended (0, 1, 2 … per context) and is None before.
     `telegram_message_id` is the id in the chat that it came from; a reply that was split has its ids in the
-    store's index only. `is_stopped` marks a reply that its reader ended.
+    store's index only. `is_stopped` marks a reply that its reader ended; `edited_at` (Unix seconds) a message
+    whose text was replaced since.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Message:
     telegram_message_id: int | None = None
     sequence: int | None = None
     is_stopped: bool = False
+    edited_at: float | None = None
 
 
 def message_id(*parts: object) -> str:
@@ -62,6 +64,8 @@ def dump_message(message: Message) -> str:
         fields["telegram_message_id"] = message.telegram_message_id
     if message.is_stopped:
         fields["is_stopped"] = True
+    if message.edited_at is not None:
+        fields["edited_at"] = message.edited_at
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -79,4 +83,5 @@ def parse_message(line: str, *, sequence: int | None) -> Message:
         telegram_message_id=fields.get("telegram_message_id"),
         sequence=sequence,
         is_stopped=fields.get("is_stopped", False),
+        edited_at=fields.get("edited_at"),
     )

@@ -1,10 +1,15 @@
 """Which messages of a history go into a prompt."""
 
-from collections.abc import AsyncIterator
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memory.message import CONVERSATION_ROLES, Message
+
+WINDOW_CHUNK = 16
+"""How many messages a window loses at once where its beginning should stay the same for many turns."""
 
 
 class MessageSelector(Protocol):
@@ -56,15 +61,20 @@ class TokenWindowMessageSelector:
     The window ends at the first message that does not fit: it never has a hole. If that is the newest one,
     it is cut in the middle, with a mark, rather than leaving nothing. With `max_messages` the window also ends
     after that many: then it reads no further than that.
+
+    With a `chunk` a window that reached a limit begins at a message whose sequence is a multiple of it, see
+    `chunk_start`: its beginning stays put for a chunk of messages, and so does the prefix of the prompt.
     """
 
     max_tokens: int
     tokenizer: TokenCounter
     max_messages: int | None = None
+    chunk: int = 1
 
     def __post_init__(self) -> None:
         _check_not_negative(self.max_tokens)
         _check_not_negative(self.max_messages or 0)
+        _check_not_negative(self.chunk - 1)
 
     async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
         """See MessageSelector."""
@@ -78,12 +88,15 @@ class TokenWindowMessageSelector:
             # Counted here: `message.tokens` is of the model that was in use when it was written.
             tokens = self.tokenizer.count(message.text)
             if tokens > room:
-                return chosen[::-1] or self._cut(message)
+                return self._from_chunk(chosen[::-1]) or self._cut(message)
             chosen.append(message)
             room -= tokens
             if len(chosen) == self.max_messages:
-                break
+                return self._from_chunk(chosen[::-1])
         return chosen[::-1]
+
+    def _from_chunk(self, chosen: list[Message]) -> list[Message]:
+        return chosen[chunk_start([message.sequence for message in chosen], self.chunk) :]
 
     def _cut(self, message: Message) -> list[Message]:
         text = self.tokenizer.cut_middle(message.text, self.max_tokens)
@@ -94,12 +107,52 @@ class TokenWindowMessageSelector:
 
 
 @dataclass(frozen=True, slots=True)
+class AfterSequence:
+    """What `selector` chooses from the messages after `sequence`: those that no summary covers."""
+
+    selector: MessageSelector
+    sequence: int
+
+    async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
+        """See MessageSelector."""
+        async with aclosing(self._uncovered(newest)) as uncovered:
+            return await self.selector.select(uncovered)
+
+    async def _uncovered(self, newest: AsyncIterator[Message]) -> AsyncGenerator[Message]:
+        async for message in newest:
+            if message.sequence is not None and message.sequence <= self.sequence:
+                return
+            yield message
+            if message.sequence == self.sequence + 1:
+                return  # asking for the one before it would read a page of what is covered
+
+
+@dataclass(frozen=True, slots=True)
 class NoMessages:
     """No history at all."""
 
     async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
         """See MessageSelector; reads nothing."""
         return []
+
+
+def chunk_start(sequences: Sequence[int | None], chunk: int) -> int:
+    """Where a window of these sequences begins when its beginning should stay put for `chunk` messages.
+
+    That is at the first multiple of `chunk`, or behind it where that message is missing. More than half of the
+    window is never given up for it: then a half, a quarter … of the chunk is used. 0 for messages without
+    sequences, and for none.
+    """
+    numbered = [sequence for sequence in sequences if sequence is not None]
+    if len(numbered) < len(sequences) or not numbered:
+        return 0
+    while chunk > 1:
+        boundary = -(-numbered[0] // chunk) * chunk
+        start = bisect_left(numbered, boundary)
+        if start <= len(numbered) // 2:
+            return start
+        chunk //= 2
+    return 0
 
 
 def _check_not_negative(number: int) -> None:

@@ -5,19 +5,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memory.errors import Forgotten
-from memory.history_store import Erased, HistorySnapshot
+from memory.history_store import Deleted, Erased, HistorySnapshot, Kept
 from memory.keys import (
     ContextRef,
+    artifact_key,
+    artifacts_key,
+    compress_key,
     contexts_key,
     epoch_key,
+    ledger_key,
+    lineage_key,
     messages_key,
     meta_key,
     order_key,
+    prompts_key,
+    summaries_key,
     telegram_key,
     work_key,
 )
+from memory.ledger import LedgerTurn
+from memory.ledger_codec import parse_ledger_turn
 from memory.message import CONVERSATION_ROLES, Message, dump_message, parse_message
 from memory.redis_client import RedisClient, ScriptCall, load_script
+from memory.summary_codec import parse_summary
 
 _SCRIPTS = "memory.scripts"
 
@@ -27,6 +37,8 @@ CONVERSATION_PRELUDES = ((_SCRIPTS, "start_conversation"),)
 """For a script that begins a conversation: `start_conversation`."""
 ERASE_PRELUDES = ((_SCRIPTS, "erase_memory"),)
 """For a script that resets a context: `erase_memory`."""
+_ROWS = (_SCRIPTS, "read_rows")
+_TRACES = (_SCRIPTS, "drop_traces")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +91,12 @@ class RedisHistory:
             direction, bound = "newest", before_sequence
         else:
             direction, bound = "oldest", after_sequence
-        (reply,) = await self._redis.run_all([_slice_call(ref, direction, bound, limit=limit, whole=whole)])
-        return _parse_messages(reply[6])
+        rows = await self._redis.run(
+            load_script(_SCRIPTS, "page", _ROWS),
+            [messages_key(ref), order_key(ref), meta_key(ref)],
+            [direction, "" if bound is None else bound, max(limit, 0), int(whole)],
+        )
+        return _parse_messages(rows)
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
         """See HistoryStore."""
@@ -90,14 +106,9 @@ class RedisHistory:
         self, wanted: Mapping[ContextRef, Collection[str]]
     ) -> dict[ContextRef, CurrentMessages]:
         """Messages of several contexts of one partition, with each context's epoch, in one round trip."""
-        script = load_script(_SCRIPTS, "get")
-        calls = [
-            ScriptCall(
-                script=script, keys=[messages_key(ref), order_key(ref), epoch_key(ref)], arguments=list(ids)
-            )
-            for ref, ids in wanted.items()
-        ]
-        replies = await self._redis.run_all(calls) if calls else []
+        replies = (
+            await self._redis.run_all([_get_call(ref, ids) for ref, ids in wanted.items()]) if wanted else []
+        )
         return {
             ref: CurrentMessages(
                 epoch=int(epoch), messages={message.id: message for message in _parse_messages(rows)}
@@ -105,32 +116,105 @@ class RedisHistory:
             for ref, (epoch, rows) in zip(wanted, replies, strict=True)
         }
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
+    async def replace(
+        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+    ) -> bool:
+        """See HistoryStore."""
+        while True:
+            ((kept_epoch, rows),) = await self._redis.run_all([_get_call(ref, [message_id])])
+            if int(kept_epoch) != epoch:
+                raise Forgotten
+            if not rows:
+                return False
+            ((found, line),) = zip(_parse_messages(rows), rows[2::3], strict=True)
+            edited = replace(found, text=text, tokens=tokens, edited_at=edited_at)
+            if edited == found or (found.edited_at is not None and edited_at < found.edited_at):
+                return True
+            outcome = await self._redis.run(
+                load_script(_SCRIPTS, "replace", _TRACES),
+                [
+                    *(messages_key(ref), order_key(ref), meta_key(ref), work_key(ref.partition)),
+                    *(epoch_key(ref), summaries_key(ref), lineage_key(ref), compress_key(ref.partition)),
+                ],
+                [ref.context_id, epoch, message_id, line, dump_message(edited), int(text != found.text)],
+            )
+            if outcome is None:
+                raise Forgotten
+            if outcome == "replaced":
+                return True
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
         """See HistoryStore."""
         if not ids:
-            return 0
-        deleted = await self._redis.run(
-            load_script(_SCRIPTS, "delete", APPEND_PRELUDES[0]),
-            [messages_key(ref), order_key(ref), telegram_key(ref), work_key(ref.partition), epoch_key(ref)],
-            [ref.context_id, epoch, *ids],
+            return Deleted()
+        reply = await self._redis.run(
+            load_script(_SCRIPTS, "delete", APPEND_PRELUDES[0], _TRACES),
+            [
+                *append_keys(ref),
+                *(epoch_key(ref), summaries_key(ref), lineage_key(ref)),
+                *(ledger_key(ref), artifacts_key(ref), compress_key(ref.partition)),
+            ],
+            [ref.context_id, epoch, artifact_key(ref, ""), *ids],
         )
-        if deleted is None:
+        if reply is None:
             raise Forgotten
-        return int(deleted)
+        messages, summaries, turns, artifacts, sequences, named = reply
+        return Deleted(
+            messages=messages,
+            summaries=summaries,
+            ledger_turns=turns,
+            artifacts=artifacts,
+            sequences=tuple(int(sequence) for sequence in sequences),
+            artifact_ids=tuple(named),
+        )
+
+    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+        """See HistoryStore. Artifacts that have ended are not counted."""
+        prefix = artifact_key(ref, "")
+        if telling is None:
+            script = load_script(_SCRIPTS, "count_kept")
+            keys = [summaries_key(ref), lineage_key(ref), ledger_key(ref), artifacts_key(ref)]
+            reply = await self._redis.run(script, keys, [prefix])
+        else:
+            script = load_script(_SCRIPTS, "count_telling", _TRACES)
+            arguments = [prefix, len(telling.sequences), *telling.sequences, *telling.artifact_ids]
+            reply = await self._redis.run(
+                script, [meta_key(ref), lineage_key(ref), ledger_key(ref)], arguments
+            )
+        summaries, turns, artifacts = reply
+        return Kept(summaries=summaries, ledger_turns=turns, artifacts=artifacts)
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore."""
         script = load_script(_SCRIPTS, "clear", *ERASE_PRELUDES)
-        epoch, messages = await self._redis.run(script, erase_keys(ref), [ref.context_id])
-        return Erased(epoch=int(epoch), messages=int(messages))
+        reply = await self._redis.run(script, erase_keys(ref), [ref.context_id, artifact_key(ref, "")])
+        epoch, messages, summaries, turns, artifacts = reply
+        return Erased(
+            epoch=epoch, messages=messages, summaries=summaries, ledger_turns=turns, artifacts=artifacts
+        )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
-        """Reads begin after the present messages from now on; returns the sequence at which they begin."""
+        """Reads begin after the present messages from now on; returns the sequence at which they begin.
+
+        The summaries of the conversation before, and whom it was transferred to, are dropped.
+        """
         script = load_script(_SCRIPTS, "new_conversation", *CONVERSATION_PRELUDES)
-        start = await self._redis.run(script, [meta_key(ref), epoch_key(ref)], [epoch])
+        start = await self._redis.run(script, [*conversation_keys(ref), epoch_key(ref)], [epoch])
         if start is None:
             raise Forgotten
         return int(start)
+
+    async def load_ledger(
+        self, ref: ContextRef, *, after_sequence: int, upto_sequence: int
+    ) -> list[LedgerTurn]:
+        """The turns whose last message is after the one sequence and not after the other, oldest first."""
+        script = load_script(_SCRIPTS, "load_ledger")
+        rows = await self._redis.run(script, [ledger_key(ref)], [after_sequence, upto_sequence])
+        return _parse_ledger(rows)
+
+    async def receipts(self, ref: ContextRef) -> list[str]:
+        """The receipts of the last turns' prompts as the commits gave them, newest first."""
+        return list(await self._redis.call("LRANGE", prompts_key(ref), 0, -1))
 
     async def find_by_telegram(self, ref: ContextRef, telegram_message_id: int) -> str | None:
         """The id of the message that is shown under this Telegram id, if it is kept."""
@@ -140,12 +224,20 @@ class RedisHistory:
 
 def load_call(ref: ContextRef, limit: int) -> ScriptCall:
     """The call whose reply `parse_snapshot` reads, for a round trip that carries more than this."""
-    return _slice_call(ref, "newest", None, limit=limit, whole=False)
+    return ScriptCall(
+        script=load_script(_SCRIPTS, "load", _ROWS),
+        keys=[
+            *(messages_key(ref), order_key(ref), meta_key(ref), epoch_key(ref)),
+            *(summaries_key(ref), lineage_key(ref), ledger_key(ref)),
+        ],
+        arguments=[max(limit, 0)],
+    )
 
 
 def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     """The snapshot in the reply to `load_call`."""
-    epoch, count, conversation_count, start, next_sequence, created_at, rows = reply
+    epoch, count, conversation_count, start, next_sequence, created_at, rows = reply[:7]
+    summary, covered_count, turns, active_agent, revision, failed_at = reply[7:]
     return HistorySnapshot(
         epoch=int(epoch),
         count=int(count),
@@ -154,6 +246,12 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         next_sequence=int(next_sequence),
         created_at=float(created_at) if created_at else None,
         newest=tuple(reversed(_parse_messages(rows))),
+        summary=parse_summary(summary) if summary else None,
+        covered_count=int(covered_count),
+        ledger=tuple(_parse_ledger(turns)),
+        active_agent=active_agent,
+        revision=int(revision),
+        summary_failed_at=int(failed_at) if failed_at else None,
     )
 
 
@@ -176,17 +274,25 @@ def append_keys(ref: ContextRef) -> list[str]:
     return [messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), work_key(ref.partition)]
 
 
+def conversation_keys(ref: ContextRef) -> list[str]:
+    """The arguments of the prelude's `start_conversation`."""
+    return [meta_key(ref), summaries_key(ref), lineage_key(ref)]
+
+
 def erase_keys(ref: ContextRef) -> list[str]:
-    """The first seven arguments of the prelude's `erase_memory`."""
-    kept = [messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), epoch_key(ref)]
-    return [*kept, contexts_key(ref.partition), work_key(ref.partition)]
+    """The keys of the prelude's `erase_memory`, which come first in its script's."""
+    return [
+        *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), epoch_key(ref)),
+        *(contexts_key(ref.partition), work_key(ref.partition), summaries_key(ref), lineage_key(ref)),
+        *(ledger_key(ref), artifacts_key(ref), prompts_key(ref), compress_key(ref.partition)),
+    ]
 
 
-def _slice_call(ref: ContextRef, direction: str, bound: int | None, *, limit: int, whole: bool) -> ScriptCall:
+def _get_call(ref: ContextRef, ids: Collection[str]) -> ScriptCall:
     return ScriptCall(
-        script=load_script(_SCRIPTS, "load"),
-        keys=[messages_key(ref), order_key(ref), meta_key(ref), epoch_key(ref)],
-        arguments=[direction, "" if bound is None else bound, max(limit, 0), "1" if whole else "0"],
+        script=load_script(_SCRIPTS, "get"),
+        keys=[messages_key(ref), order_key(ref), epoch_key(ref)],
+        arguments=list(ids),
     )
 
 
@@ -194,4 +300,11 @@ def _parse_messages(rows: Sequence[str]) -> list[Message]:
     return [
         parse_message(line, sequence=int(float(sequence)))
         for _, sequence, line in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
+    ]
+
+
+def _parse_ledger(rows: Sequence[str]) -> list[LedgerTurn]:
+    return [
+        parse_ledger_turn(line, last_sequence=int(float(last)))
+        for line, last in zip(rows[::2], rows[1::2], strict=True)
     ]

@@ -5,10 +5,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory.errors import Forgotten, MissingContext, RecallUnavailable
-from memory.history_store import Erased, HistorySnapshot
+from memory.history_store import Deleted, Erased, HistorySnapshot, Kept
 from memory.keys import ContextRef
+from memory.ledger import LedgerTurn
 from memory.message import Message
 from memory.recall import RecallHit, VectorErasure, VectorPoint, VectorQuery
+from memory.summary import Summary
 
 
 @dataclass(slots=True)
@@ -17,11 +19,14 @@ class _Kept:
     next_sequence: int = 0
     conversation_start: int = 0
     created_at: float | None = None
+    revision: int = 0
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
+    summaries: list[Summary] = field(default_factory=list[Summary])
+    ledger: list[LedgerTurn] = field(default_factory=list[LedgerTurn])
 
 
 class InMemoryHistory:
-    """HistoryStore in a dict; queues no index work."""
+    """HistoryStore in a dict; queues no work, and counts an artifact as kept while the ledger names it."""
 
     def __init__(self) -> None:
         self._contexts: dict[ContextRef, _Kept] = {}
@@ -30,6 +35,9 @@ class InMemoryHistory:
         """See HistoryStore."""
         kept = self._kept(ref)
         conversation = self._ordered(ref, whole=False)
+        summary = kept.summaries[-1] if kept.summaries else None
+        uncovered = [m for m in conversation if summary is None or _sequence(m) > summary.upto_sequence]
+        newest = tuple(uncovered[max(len(uncovered) - limit, 0) :])
         return HistorySnapshot(
             epoch=kept.epoch,
             count=len(kept.messages),
@@ -37,8 +45,20 @@ class InMemoryHistory:
             conversation_start=kept.conversation_start,
             next_sequence=kept.next_sequence,
             created_at=kept.created_at,
-            newest=tuple(conversation[max(len(conversation) - limit, 0) :]),
+            newest=newest,
+            summary=summary,
+            covered_count=len(conversation) - len(uncovered),
+            ledger=tuple(t for t in kept.ledger if newest and t.last_sequence >= _sequence(newest[0])),
+            revision=kept.revision,
         )
+
+    def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
+        """Make it the current summary: what a compression does in Redis."""
+        self._kept(ref).summaries.append(summary)
+
+    def keep_ledger_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
+        """Note what a turn called, the newest last: what a commit does in Redis."""
+        self._kept(ref).ledger.append(turn)
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
         """See HistoryStore."""
@@ -74,23 +94,72 @@ class InMemoryHistory:
         kept = self._kept(ref)
         return {wanted: kept.messages[wanted] for wanted in ids if wanted in kept.messages}
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
+    async def replace(
+        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+    ) -> bool:
+        """See HistoryStore."""
+        kept = self._current(ref, epoch)
+        found = kept.messages.get(message_id)
+        if found is None:
+            return False
+        if found.edited_at is not None and edited_at < found.edited_at:
+            return True
+        kept.messages[message_id] = replace(found, text=text, tokens=tokens, edited_at=edited_at)
+        if text != found.text:
+            kept.revision += 1
+            _drop_summaries(kept, [_sequence(found)])
+        return True
+
+    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
         """See HistoryStore."""
         if not ids:
-            return 0
+            return Deleted()
         kept = self._current(ref, epoch)
-        return sum(kept.messages.pop(gone, None) is not None for gone in set(ids))
+        gone = [kept.messages.pop(each) for each in dict.fromkeys(ids) if each in kept.messages]
+        kept.revision += bool(gone)
+        sequences = tuple(_sequence(message) for message in gone)
+        turns = _turns_of(kept.ledger, sequences)
+        kept.ledger = [turn for turn in kept.ledger if turn not in turns]
+        artifacts = _artifacts_of(turns)
+        return Deleted(
+            messages=len(gone),
+            summaries=_drop_summaries(kept, sequences),
+            ledger_turns=len(turns),
+            artifacts=len(artifacts),
+            sequences=sequences,
+            artifact_ids=artifacts,
+        )
+
+    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+        """See HistoryStore."""
+        kept = self._kept(ref)
+        summaries, turns = kept.summaries, kept.ledger
+        if telling is not None:
+            present = [each for each in telling.sequences if each >= kept.conversation_start]
+            summaries = [s for s in summaries if present and s.upto_sequence >= min(present)]
+            turns = _turns_of(turns, telling.sequences)
+        artifacts = _artifacts_of(kept.ledger)
+        if telling is not None:
+            artifacts = tuple(each for each in artifacts if each in telling.artifact_ids)
+        return Kept(summaries=len(summaries), ledger_turns=len(turns), artifacts=len(artifacts))
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore."""
         gone = self._kept(ref)
         self._contexts[ref] = _Kept(epoch=gone.epoch + 1)
-        return Erased(epoch=gone.epoch + 1, messages=len(gone.messages))
+        return Erased(
+            epoch=gone.epoch + 1,
+            messages=len(gone.messages),
+            summaries=len(gone.summaries),
+            ledger_turns=len(gone.ledger),
+            artifacts=len(_artifacts_of(gone.ledger)),
+        )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
-        """Reads begin after the present messages from now on."""
+        """Reads begin after the present messages from now on; the summaries are dropped."""
         kept = self._current(ref, epoch)
         kept.conversation_start = kept.next_sequence
+        kept.summaries.clear()
         return kept.conversation_start
 
     def _kept(self, ref: ContextRef) -> _Kept:
@@ -171,6 +240,23 @@ def _check(context_id: str) -> None:
 def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
     lengths = math.hypot(*a) * math.hypot(*b)
     return sum(x * y for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0
+
+
+def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> int:
+    present = [sequence for sequence in sequences if sequence >= kept.conversation_start]
+    before = len(kept.summaries)
+    if present:
+        kept.summaries = [s for s in kept.summaries if s.upto_sequence < min(present)]
+    return before - len(kept.summaries)
+
+
+def _turns_of(ledger: Sequence[LedgerTurn], sequences: Collection[int]) -> list[LedgerTurn]:
+    return [t for t in ledger if any(t.first_sequence <= at <= t.last_sequence for at in sequences)]
+
+
+def _artifacts_of(turns: Sequence[LedgerTurn]) -> tuple[str, ...]:
+    named = (entry.artifact_id for turn in turns for entry in turn.entries if entry.artifact_id)
+    return tuple(dict.fromkeys(named))
 
 
 def _sequence(message: Message) -> int:

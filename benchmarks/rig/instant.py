@@ -1,13 +1,16 @@
 """What answers in no time: a model and a Telegram; and the messages that are said to them."""
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec, Usage
+from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
+from bot.agent.summary_format import summary_fields
 from bot.transport.rich_text import RichText
 from memory.message import Message, Sender
+from memory.summary import SummaryText
 
 _TOPICS = (
     "garden river window copper lantern violin harbour meadow kettle thunder pepper saddle walnut canvas"
@@ -16,7 +19,9 @@ _WORDS_EACH = 60
 
 
 class InstantModel:
-    """A chat model that answers at once, always the same."""
+    """A chat model that answers at once, always the same; so are the summaries that it writes."""
+
+    name = "instant"
 
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
@@ -26,6 +31,11 @@ class InstantModel:
         if on_text is not None:
             await on_text(text)
         return ModelReply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), finish_reason="stop")
+
+    async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
+        """See JsonModel."""
+        told = SummaryText(overview="They talk about a garden. " * 40, decisions=("the lantern stays",) * 20)
+        return ModelReply(text=json.dumps(summary_fields(told)), finish_reason="stop")
 
 
 @dataclass(slots=True)

@@ -36,13 +36,17 @@ Action = UseTools | Finish
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What one tool call gave. `is_final`: the output is the answer of the whole run."""
+    """What one tool call gave. `is_final`: the output is the answer of the whole run.
+
+    With an `artifact_id` the output is that artifact's reference, and the whole of it is kept.
+    """
 
     call_id: str
     name: str
     output: str
     is_error: bool = False
     is_final: bool = False
+    artifact_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,14 @@ class CompletedStep:
         )
         asked = PromptMessage(role="assistant", text=self.reply.text, tool_calls=self.reply.tool_calls)
         return (asked, *results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDigest:
+    """The first `covers` completed steps of a run, compressed into `text`; they are told by it from then on."""
+
+    covers: int
+    text: str
 
 
 def dump_action(action: Action) -> str:
@@ -85,6 +97,7 @@ def dump_result(result: ToolResult) -> str:
         "output": result.output,
         "is_error": result.is_error,
         "is_final": result.is_final,
+        "artifact_id": result.artifact_id,
     }
     return json.dumps(fields, separators=(",", ":"))
 
@@ -92,6 +105,16 @@ def dump_result(result: ToolResult) -> str:
 def parse_result(line: str) -> ToolResult:
     """The inverse of `dump_result`; raises ValueError or TypeError on a line that is not one."""
     return ToolResult(**cast("dict[str, Any]", json.loads(line)))
+
+
+def dump_digest(digest: StepDigest) -> str:
+    """The digest as one line of ASCII JSON."""
+    return json.dumps({"covers": digest.covers, "text": digest.text}, separators=(",", ":"))
+
+
+def parse_digest(line: str) -> StepDigest:
+    """The inverse of `dump_digest`; raises ValueError or TypeError on a line that is not one."""
+    return StepDigest(**cast("dict[str, Any]", json.loads(line)))
 
 
 def _reply_fields(reply: ModelReply) -> dict[str, Any]:

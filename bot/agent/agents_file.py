@@ -1,15 +1,18 @@
-"""The agent that AGENTS_FILE describes (TOML: prompt, model, tools and their limits), or the built-in one."""
+"""The agents that AGENTS_FILE describes (TOML: prompts, models, tools and their limits), or the built-in one."""
 
 import importlib
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.agent.artifact_reference import READ_ARTIFACT
+from bot.agent.handover_tools import can_be_named, delegate_tool, read_handover, transfer_tool
+from bot.agent.team import TeamLimits
 from bot.agent.tool import Tool
 from bot.errors import SettingsInvalid
 
@@ -23,21 +26,44 @@ You know only what stands in this conversation, what is quoted to you and what y
 If something may have been said long ago and you do not see it, search your memory. \
 If you do not know, say so; never invent a memory."""
 
+_MAIN_DESCRIPTION = "The main agent, with whom every conversation begins."
+_NO_NAME = "tools cannot be named for it: 1 to 52 of A-Z a-z 0-9 _ -"
 _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """What an agent is made of. `model` is None where the setting OPENAI_MODEL decides."""
+    """What an agent is made of. `model` is None where the setting OPENAI_MODEL decides.
+
+    `description` is what other agents are told of it. `tools` include those by which it delegates and transfers.
+    """
 
     name: str
     prompt: str
     model: str | None
     tools: tuple[Tool, ...]
+    description: str = ""
+    delegates_to: tuple[str, ...] = ()
+    transfers_to: tuple[str, ...] = ()
+
+    def within_delegation(self) -> "AgentSpec":
+        """The agent as it works on a delegated task: it cannot transfer the chat, which it does not have."""
+        handovers = ((tool, read_handover(tool.name)) for tool in self.tools)
+        kept = tuple(tool for tool, handover in handovers if not handover or handover.kind == "delegation")
+        return replace(self, tools=kept, transfers_to=())
 
 
-def load_agent(path: Path | None, *, built_in_tools: Mapping[str, str]) -> AgentSpec:
-    """The agent of the file; without one, the built-in agent with every built-in tool.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamSpec:
+    """The agents by their names, the one that has a chat at first, and the limits of what they hand over."""
+
+    main: str
+    agents: Mapping[str, AgentSpec]
+    limits: TeamLimits
+
+
+def load_agents(path: Path | None, *, built_in_tools: Mapping[str, str]) -> TeamSpec:
+    """The agents of the file; without one, the built-in agent with every built-in tool.
 
     `built_in_tools`: name → `module:function`. Modules are looked for on sys.path, to which the file's folder
     is added at the end. Raises SettingsInvalid with a line for each problem, naming key and value.
@@ -49,13 +75,12 @@ def load_agent(path: Path | None, *, built_in_tools: Mapping[str, str]) -> Agent
         folder = str(path.resolve().parent)
         if folder not in sys.path:
             sys.path.append(folder)
-    names = built_in_tools if described.agent.tools is None else described.agent.tools
-    problems: list[str] = []
-    tools = _load_tools(list(names), described.tools, built_in_tools, problems)
-    if problems:
-        raise SettingsInvalid(problems)
-    agent = described.agent
-    return AgentSpec(name=agent.name, prompt=agent.prompt, model=agent.model, tools=tuple(tools))
+    loading = _Loading(described, built_in_tools)
+    agents = loading.load()
+    if loading.problems:
+        raise SettingsInvalid(loading.problems)
+    limits = TeamLimits(**described.limits.model_dump())
+    return TeamSpec(main=described.agent.name, agents=agents, limits=limits)
 
 
 class _Table(BaseModel):
@@ -65,8 +90,20 @@ class _Table(BaseModel):
 class _Agent(_Table):
     name: str = Field("Mnemogram", min_length=1)
     prompt: str = Field(BUILT_IN_PROMPT, min_length=1)
+    description: str = Field(_MAIN_DESCRIPTION, min_length=1)
     model: str | None = Field(None, min_length=1)
     tools: list[str] | None = None
+    delegates_to: list[str] = []
+    transfers_to: list[str] = []
+
+
+class _SubAgent(_Table):
+    prompt: str = Field(min_length=1)
+    description: str = Field(min_length=1)
+    model: str | None = Field(None, min_length=1)
+    tools: list[str] | None = None
+    delegates_to: list[str] = []
+    transfers_to: list[str] = []
 
 
 class _ToolLimits(_Table):
@@ -75,9 +112,20 @@ class _ToolLimits(_Table):
     is_final: bool = False
 
 
+_DEFAULT = TeamLimits()
+
+
+class _Limits(_Table):
+    delegation_depth: int = Field(default=_DEFAULT.delegation_depth, ge=0)
+    delegations: int = Field(default=_DEFAULT.delegations, ge=0)
+    transfers: int = Field(default=_DEFAULT.transfers, ge=0)
+
+
 class _File(_Table):
     agent: _Agent
+    agents: dict[str, _SubAgent] = {}
     tools: dict[str, _ToolLimits] = {}
+    limits: _Limits = _Limits()
 
 
 def _read(path: Path) -> _File:
@@ -97,29 +145,108 @@ def _read(path: Path) -> _File:
         ) from error
 
 
-def _load_tools(
-    references: list[str],
-    limits: Mapping[str, _ToolLimits],
-    built_in_tools: Mapping[str, str],
-    problems: list[str],
-) -> list[Tool]:
-    tools: dict[str, Tool] = {}
-    for number, reference in enumerate(references):
-        key = f"agent.tools[{number}]"
-        try:
-            tool = _load_tool(reference, built_in_tools)
-        except ValueError as error:
-            problems.append(_problem(key, reference, str(error)))
-            continue
-        if tool.name in tools:
-            problems.append(_problem(key, reference, f"another tool is named {tool.name} too"))
-        tools[tool.name] = _limited(tool, limits.get(tool.name))
-    problems += [
-        _problem(f"tools.{name}", dict(limit), "agent.tools lists no tool of this name")
-        for name, limit in limits.items()
-        if name not in tools and not problems
-    ]
-    return list(tools.values())
+class _Loading:
+    """One reading of a file into agents, and the problems that it finds."""
+
+    def __init__(self, described: _File, built_in_tools: Mapping[str, str]) -> None:
+        self.problems: list[str] = []
+        self._described = described
+        self._built_in = built_in_tools
+        self._descriptions = {described.agent.name: described.agent.description}
+
+    def load(self) -> dict[str, AgentSpec]:
+        """The agents by their names, the main one first."""
+        main = self._described.agent
+        self._check_names()
+        self._descriptions |= {name: each.description for name, each in self._described.agents.items()}
+        agents = {main.name: self._load_agent("agent", main.name, main)}
+        agents |= {
+            name: self._load_agent(f"agents.{name}", name, each)
+            for name, each in self._described.agents.items()
+        }
+        self._check_limits({tool.name for agent in agents.values() for tool in agent.tools})
+        return agents
+
+    def _check_names(self) -> None:
+        taken = {self._described.agent.name.casefold()}
+        for name in self._described.agents:
+            if name.casefold() in taken:
+                self._note(f"agents.{name}", name, "another agent has this name")
+            elif not can_be_named(name):
+                self._note(f"agents.{name}", name, _NO_NAME)
+            taken.add(name.casefold())
+
+    def _load_agent(self, key: str, name: str, described: _Agent | _SubAgent) -> AgentSpec:
+        listed = list(self._built_in) if described.tools is None else described.tools
+        tools = self._load_tools(key, listed)
+        delegates, transfers = described.delegates_to, described.transfers_to
+        self._add_handovers(tools, delegate_tool, key=f"{key}.delegates_to", agent=name, others=delegates)
+        self._add_handovers(tools, transfer_tool, key=f"{key}.transfers_to", agent=name, others=transfers)
+        # Their results may come as artifacts, whether the file thinks of it or not.
+        if tools and READ_ARTIFACT in self._built_in and READ_ARTIFACT not in tools:
+            reader = _load_tool(READ_ARTIFACT, self._built_in)
+            tools[reader.name] = _limited(reader, self._described.tools.get(reader.name))
+        return AgentSpec(
+            name=name,
+            prompt=described.prompt,
+            model=described.model,
+            tools=tuple(tools.values()),
+            description=described.description,
+            delegates_to=tuple(delegates),
+            transfers_to=tuple(transfers),
+        )
+
+    def _load_tools(self, key: str, references: Sequence[str]) -> dict[str, Tool]:
+        tools: dict[str, Tool] = {}
+        for number, reference in enumerate(references):
+            where = f"{key}.tools[{number}]"
+            try:
+                tool = _load_tool(reference, self._built_in)
+            except ValueError as error:
+                self._note(where, reference, str(error))
+                continue
+            if tool.name in tools:
+                self._note(where, reference, f"another tool is named {tool.name} too")
+            if read_handover(tool.name):
+                self._note(where, reference, f"{tool.name} is a name for handing over to another agent")
+            tools[tool.name] = _limited(tool, self._described.tools.get(tool.name))
+        return tools
+
+    def _add_handovers(
+        self,
+        tools: dict[str, Tool],
+        build: Callable[[str, str], Tool],
+        *,
+        key: str,
+        agent: str,
+        others: Sequence[str],
+    ) -> None:
+        for number, other in enumerate(others):
+            problem = self._handover_problem(agent, other)
+            tool = None if problem else build(other, self._descriptions[other])
+            if tool and tool.name in tools:
+                problem = f"another tool is named {tool.name} too"
+            if problem:
+                self._note(f"{key}[{number}]", other, problem)
+            elif tool:
+                tools[tool.name] = tool
+
+    def _handover_problem(self, agent: str, other: str) -> str:
+        if other not in self._descriptions:
+            return f"there is no agent of this name ({', '.join(self._descriptions)})"
+        if other == agent:
+            return "it is the agent itself"
+        return "" if can_be_named(other) else _NO_NAME
+
+    def _check_limits(self, names: Collection[str]) -> None:
+        """Limits of a tool that no agent has; not told beside other problems, which may be why."""
+        if not self.problems:
+            for name, limits in self._described.tools.items():
+                if name not in names or read_handover(name):
+                    self._note(f"tools.{name}", dict(limits), "no agent lists a tool of this name")
+
+    def _note(self, key: str, value: object, why: str) -> None:
+        self.problems.append(_problem(key, value, why))
 
 
 def _load_tool(reference: str, built_in_tools: Mapping[str, str]) -> Tool:

@@ -3,13 +3,17 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from bot.agent.actions import CompletedStep
+from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import OnText
+from bot.agent.prompt_receipt import PromptReceipt
 from memory import contexts
+from memory.artifacts import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.keys import ContextRef, context_id
+from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message
 from memory.redis_client import RedisClient
+from memory.summary import Summary
 
 Emit = Callable[[str], Awaitable[None]]
 """Takes the reply of a run."""
@@ -24,6 +28,12 @@ class AgentContext:
     `user_messages` are the messages of this turn, not yet in the history. `completed_steps` is the thinking
     area: empty at the start of each run and never part of the history. `emit_functions` are given the reply
     when the run ends; `on_text` the text as it grows. `recalled` is None until the run has searched its memory.
+
+    `agent_name` is who has the chat ("" for the main agent); a transfer changes it. `summary`, `past_ledger` and
+    `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
+    `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests. A run
+    within a delegation has its path in `delegation_id`, its `task`, and shares `ledger` and `receipts`.
+    Without `artifacts` large results are cut instead of kept.
     """
 
     ref: ContextRef
@@ -37,6 +47,16 @@ class AgentContext:
     on_text: OnText | None = None
     completed_steps: list[CompletedStep] = field(default_factory=list[CompletedStep])
     recalled: tuple[Message, ...] | None = None
+    agent_name: str = ""
+    summary: Summary | None = None
+    past_ledger: tuple[LedgerTurn, ...] = ()
+    is_window_short: bool = False
+    ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
+    receipts: list[PromptReceipt] = field(default_factory=list[PromptReceipt])
+    delegation_id: str = ""
+    task: str = ""
+    digest: StepDigest | None = None
+    artifacts: ContextArtifacts | None = None
 
     @classmethod
     async def get_or_create(

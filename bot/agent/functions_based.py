@@ -1,7 +1,8 @@
 """The agent that decides by a model's function calls, from recall, the recent window and its completed steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 
 import structlog
 
@@ -9,15 +10,17 @@ from bot.agent.actions import Action, Finish
 from bot.agent.context import AgentContext
 from bot.agent.model import ChatModel, ModelReply
 from bot.agent.output_parser import parse_reply
-from bot.agent.prompt import PromptDraft, draft_prompt
-from bot.agent.prompt_fit import fit, measure
+from bot.agent.pair_repair import repair_pairs
+from bot.agent.prompt import assemble, measure
+from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
+from memory.ledger import LedgerTurn, is_visible
 from memory.message import Message
-from memory.message_selectors import MessageSelector, TokenCounter
+from memory.message_selectors import AfterSequence, MessageSelector, TokenCounter
 
 LAST_ANSWER_NOTE = "You have no tool calls left for this message. Answer now from what you have, and say plainly what is missing."
 
@@ -38,6 +41,19 @@ class PromptLimits:
         return self.context_window - self.answer_tokens
 
 
+class PromptOptions(TypedDict, total=False):
+    """`name` (default "") is the agent's in receipts, `order` (cached) that of its prompts.
+
+    `tells_ledger` (True): whether the calls of past turns are told. `fallback_selector` chooses the window where no
+    summary can be written (row I7); without it `message_selector` does.
+    """
+
+    name: str
+    order: PromptOrder
+    tells_ledger: bool
+    fallback_selector: MessageSelector
+
+
 class FunctionsBasedAgent:
     """An agent whose tools are a model's functions. Each step of `next_action` can be overridden, or all of it."""
 
@@ -50,13 +66,18 @@ class FunctionsBasedAgent:
         message_selector: MessageSelector,
         tokenizer: TokenCounter,
         limits: PromptLimits,
+        **options: Unpack[PromptOptions],
     ) -> None:
         """Raises ValueError when two tools have one name."""
         self.model = model
         self.prompt = prompt
         self.message_selector = message_selector
+        self.fallback_selector = options.get("fallback_selector", message_selector)
         self.tokenizer = tokenizer
         self.limits = limits
+        self.name = options.get("name", "")
+        self.order: PromptOrder = options.get("order", "cached")
+        self.tells_ledger = options.get("tells_ledger", True)
         self._tools = {tool.name: tool for tool in tools}
         if len(self._tools) != len(tools):
             raise ValueError("two tools have the same name")
@@ -68,24 +89,33 @@ class FunctionsBasedAgent:
 
     async def next_action(self, context: AgentContext) -> Action:
         """What to do next in this run. Raises the TellUser errors of the model."""
-        prompt = await self.user_prompt(context)
-        recalled = await self.recall(context, prompt)
-        recent = await self.select_recent(context)
-        draft = self.draft(context, system=self.prompt, recalled=recalled, recent=recent, prompt=prompt)
-        reply = await self.chat(context, draft, list(self.tools.values()))
+        parts = await self.gather(context)
+        reply = await self.chat(context, parts)
         return self.parse_output(context, reply)
 
     async def last_answer(self, context: AgentContext) -> Finish:
         """The answer when no action is left: the same prompt, without tools."""
-        prompt = await self.user_prompt(context)
-        recalled = await self.recall(context, prompt)
-        recent = await self.select_recent(context)
-        system = f"{self.prompt}\n\n{LAST_ANSWER_NOTE}"
-        draft = self.draft(context, system=system, recalled=recalled, recent=recent, prompt=prompt)
-        reply = await self.chat(context, draft, [])
+        parts = await self.gather(context)
+        last = replace(parts, system=f"{self.prompt}\n\n{LAST_ANSWER_NOTE}", tools=())
+        reply = await self.chat(context, last)
         if not reply.text.strip():  # a call of a tool that was not offered
             raise ModelRepliedNothing
         return Finish(text=reply.text, reply=reply)
+
+    async def preview(self, context: AgentContext) -> AssembledPrompt:
+        """The request that this context would get now; the model is not asked. Raises PromptTooLong."""
+        return self._assemble(await self.gather(context), room=self.limits.prompt_tokens)
+
+    async def prompt_tokens(self, context: AgentContext) -> int:
+        """What the next request would take before anything is left out of it to make it fit."""
+        return measure(await self.gather(context), meter=self.tokenizer)
+
+    async def gather(self, context: AgentContext) -> PromptParts:
+        """All that the next prompt could tell (row M10): recall, window, prompt, completed steps."""
+        prompt = await self.user_prompt(context)
+        recalled = await self.recall(context, prompt)
+        recent = await self.select_recent(context)
+        return self.draft(context, recalled=recalled, recent=recent, prompt=prompt)
 
     async def user_prompt(self, context: AgentContext) -> tuple[Message, ...]:
         """The messages to answer: those of this turn, or the last one that a user has in the history."""
@@ -100,62 +130,92 @@ class FunctionsBasedAgent:
         Without recall the answer is given all the same: a failure is logged and counted.
         """
         if context.recalled is None:
-            context.recalled = await self._search(context, prompt)
+            context.recalled = await _search(context, prompt, self.limits.recall_k)
         return context.recalled
 
     async def select_recent(self, context: AgentContext) -> list[Message]:
-        """The window of the history that the selector chooses."""
-        return await context.chat_history.select_messages(self.message_selector)
+        """The window of the history that the selector chooses, from what the summary does not cover."""
+        selector = self.fallback_selector if context.is_window_short else self.message_selector
+        if context.summary is not None:
+            selector = AfterSequence(selector, context.summary.upto_sequence)
+        return await context.chat_history.select_messages(selector)
 
     def draft(
         self,
         context: AgentContext,
         *,
-        system: str,
         recalled: Sequence[Message],
         recent: Sequence[Message],
         prompt: Sequence[Message],
-    ) -> PromptDraft:
-        """The request in order, each message once: system, recalled, recent, prompt, completed steps."""
-        return draft_prompt(
-            system=system,
+    ) -> PromptParts:
+        """The parts of the prompt, of other agents' calls only those that this context may see (row I11)."""
+        here = context.delegation_id
+        return PromptParts(
+            system=self.prompt,
+            tools=[tool.spec for tool in self.tools.values()],
+            summary=context.summary,
             recalled=recalled,
             window=recent,
+            ledger=_visible_turns(context.past_ledger, here) if self.tells_ledger else (),
             prompt=prompt,
+            record=[
+                entry for entry in context.ledger if entry.delegation_id != here and is_visible(entry, here)
+            ],
+            task=context.task,
+            digest=context.digest,
             steps=context.completed_steps,
             is_group=context.is_group,
         )
 
-    async def chat(self, context: AgentContext, draft: PromptDraft, tools: Sequence[Tool]) -> ModelReply:
-        """The model's reply to the draft, made to fit. An endpoint that finds it too long gets half of it, once."""
-        specs = [tool.spec for tool in tools]
-        fitted = fit(draft, specs, meter=self.tokenizer, room=self.limits.prompt_tokens)
-        turn = len(context.completed_steps) + 1
+    async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
+        """The model's reply to these parts, made to fit. An endpoint that finds them too long gets half, once.
+
+        The receipt of each request is added to the context's.
+        """
+        prompt = self._assemble(parts, room=self.limits.prompt_tokens)
         try:
-            trace_llm_call(turn, len(fitted.messages()))
-            return await self.model.chat(fitted.messages(), specs, on_text=context.on_text)
+            return await self._send(context, prompt, parts)
         except PromptTooLong:
-            half = measure(fitted, specs, self.tokenizer) // 2
+            half = prompt.receipt.tokens // 2
             log.warning("prompt_too_long", assumed_window=self.limits.context_window, retried_with=half)
-            fitted = fit(fitted, specs, meter=self.tokenizer, room=half)
-        trace_llm_call(turn, len(fitted.messages()))
-        return await self.model.chat(fitted.messages(), specs, on_text=context.on_text)
+        return await self._send(context, self._assemble(parts, room=half), parts)
 
     def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
         """The action that the reply asks for."""
         return parse_reply(reply, self.tools, earlier=context.completed_steps)
 
-    async def _search(self, context: AgentContext, prompt: Sequence[Message]) -> tuple[Message, ...]:
-        if not prompt or not context.chat_history.is_searchable():
-            return ()
-        own = {message.id for message in prompt}  # an exact match, and known anyway
-        try:
-            with RECALL_SECONDS.time():
-                ranked = await context.chat_history.search(prompt[-1].text, self.limits.recall_k, exclude=own)
-        except RecallUnavailable as error:
-            RECALL_FAILURES.inc()
-            log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
-            return ()
-        found = {hit.message.id: round(hit.score, 3) for hit in ranked}
-        log.info("recalled", count=len(found), messages=list(found), scores=list(found.values()))
-        return tuple(hit.message for hit in ranked)
+    def _assemble(self, parts: PromptParts, *, room: int) -> AssembledPrompt:
+        window = self.limits.context_window
+        budget = PromptBudget(window=window, answer_tokens=window - room, order=self.order)
+        return assemble(parts, budget, meter=self.tokenizer, agent=self.name)
+
+    async def _send(self, context: AgentContext, prompt: AssembledPrompt, parts: PromptParts) -> ModelReply:
+        messages = repair_pairs(prompt.messages)
+        context.receipts.append(prompt.receipt)
+        trace_llm_call(len(context.completed_steps) + 1, len(messages))
+        return await self.model.chat(messages, parts.tools, on_text=context.on_text)
+
+
+async def _search(context: AgentContext, prompt: Sequence[Message], k: int) -> tuple[Message, ...]:
+    if not prompt or not context.chat_history.is_searchable():
+        return ()
+    own = {message.id for message in prompt}  # an exact match, and known anyway
+    try:
+        with RECALL_SECONDS.time():
+            ranked = await context.chat_history.search(prompt[-1].text, k, exclude=own)
+    except RecallUnavailable as error:
+        RECALL_FAILURES.inc()
+        log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
+        return ()
+    found = {hit.message.id: round(hit.score, 3) for hit in ranked}
+    log.info("recalled", count=len(found), messages=list(found), scores=list(found.values()))
+    return tuple(hit.message for hit in ranked)
+
+
+def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:
+    """The turns with the entries that are visible there; without those that have none."""
+    turns = (
+        replace(turn, entries=tuple(each for each in turn.entries if is_visible(each, delegation_id)))
+        for turn in ledger
+    )
+    return [turn for turn in turns if turn.entries]

@@ -79,3 +79,29 @@ class ChatModel(Protocol):
     ) -> ModelReply:
         """One reply, never an empty one. Raises the TellUser errors of bot/errors.py, after its own tries."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonSchema:
+    """What a structured answer must look like: a JSON Schema of type object that closes all its objects
+    (`additionalProperties` false, everything required), as OpenAI's strict mode wants it. `name` is a-z and _.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+class JsonModel(Protocol):
+    """A chat model that answers in JSON."""
+
+    @property
+    def name(self) -> str:
+        """What the endpoint knows it by."""
+        ...
+
+    async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
+        """One reply whose text should be JSON of this schema: whether it is, the caller checks.
+
+        Raises the TellUser errors of bot/errors.py, after its own tries.
+        """
+        ...

@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.agent.offline_reply import reply_to
+from bot.agent.offline_reply import OfflineReply, reply_to
 from bot.agent.offline_request import RequestFault, find_fault, read_body
+from bot.agent.offline_summary import STRUCTURED, structured_reply
 from bot.agent.offline_wire import (
     DONE,
     WireCompletion,
@@ -88,7 +89,11 @@ async def _complete(request: Request) -> Response:
 
 def complete(body: Mapping[str, Any]) -> WireCompletion:
     """The completion of a valid request, with fresh ids, within the tokens that it allows."""
-    reply = reply_to(body["messages"], _offered(body))
+    form = _wanted_form(body)
+    if form is None:
+        reply = reply_to(body["messages"], _offered(body))
+    else:
+        reply = OfflineReply(text=structured_reply(form, body["messages"]))
     limit = body.get("max_completion_tokens") or body.get("max_tokens")
     text = reply.text if reply.text is None or limit is None else reply.text[: int(limit) * 4]
     calls = tuple(
@@ -118,13 +123,19 @@ def _offered(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return tools
 
 
+def _wanted_form(body: Mapping[str, Any]) -> str | None:
+    """The name of the JSON schema that the answer is to have, "" for JSON without one, None for plain text."""
+    wanted = cast("dict[str, Any]", body.get("response_format") or {"type": "text"})
+    if wanted["type"] == "text":
+        return None
+    return str(wanted["json_schema"]["name"]) if wanted["type"] == "json_schema" else ""
+
+
 def _unsupported(body: Mapping[str, Any]) -> RequestFault | None:
     """What OpenAI can and simple rules cannot do is refused, not answered wrongly."""
-    wanted = body.get("response_format")
-    kind = cast("dict[str, Any]", wanted).get("type") if isinstance(wanted, dict) else wanted
-    if kind not in (None, "text"):
+    if _wanted_form(body) not in (None, *STRUCTURED):
         return RequestFault(
-            message="The offline model writes plain text only.",
+            message="The offline model writes plain text, and the summaries of this program, only.",
             param="response_format",
             code="unsupported_value",
         )

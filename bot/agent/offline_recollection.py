@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from bot.agent.prompt_text import DIGEST_HEADING, LEDGER_HEADING, RECORD_HEADING, TASK_HEADING
+from memory.summary import LABELS
+
 # A Telegram message's length; what is longer is read up to here, so that no pattern takes long over it.
 _READ_LENGTH = 4_096
 Source = Literal["person", "note", "own"]
@@ -30,6 +33,8 @@ _SPEAKER_PREFIX = re.compile(r"([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}
 _HEADING = re.compile(r"\b(?:recall|earlier|memor|previous|relevant|quote|history|context)", re.IGNORECASE)
 _BOT_MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _HEAD_NOISE = re.compile(r"\b(?:said|wrote|says|on|at)\b|[\[\](),:;—-]|\bUTC\b")
+_SUMMARY_LABEL = re.compile(rf"(?:{'|'.join(LABELS)}):(?: |$)")
+_RECORD_HEADINGS = (LEDGER_HEADING, RECORD_HEADING, DIGEST_HEADING)
 _OWN_NAMES = frozenset({"assistant", "bot", "mnemogram", "you", "me"})
 _TEXT_KEYS = ("text", "content", "quote", "message")
 _SPEAKER_KEYS = ("speaker", "sender", "from", "author", "name", "role")
@@ -62,11 +67,12 @@ class Ask:
 
 def read_ask(messages: Sequence[Mapping[str, Any]]) -> Ask:
     """The last user message of a prompt with all that stands before it, save the first system message."""
+    messages = [message for message in messages if not _is_record(message)]
     users = [index for index, message in enumerate(messages) if message.get("role") == "user"]
     if not users:
         return Ask(raw="", text="", speaker=None, recollections=())
     last = messages[users[-1]]
-    quoted, rest = _split_block(text_of(last))
+    quoted, rest = _split_block(text_of(last).removeprefix(TASK_HEADING).lstrip())
     mark = _from_mark(rest)
     raw = mark.text if mark else rest.strip()[:_READ_LENGTH]
     speaker, text = (mark.speaker, raw) if mark else _split_speaker(raw, marked=True)
@@ -78,6 +84,11 @@ def read_ask(messages: Sequence[Mapping[str, Any]]) -> Ask:
         speaker=_name_of(last) or speaker,
         recollections=(*earlier, *quoted),
     )
+
+
+def _is_record(message: Mapping[str, Any]) -> bool:
+    """Whether it tells of tools, not of what somebody said."""
+    return message.get("role") == "user" and text_of(message).startswith(_RECORD_HEADINGS)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -143,6 +154,9 @@ def _split_block(text: str) -> tuple[list[Recollection], str]:
     introduced = False
     for line in lines:
         introduced = (introduced and bool(line.strip())) or _is_heading(line)
+        if introduced and _SUMMARY_LABEL.match(line):
+            quoted += [Recollection(text=line.partition(": ")[2], source="note")] if ": " in line else []
+            continue
         read = read_line(line) if introduced or _is_data(line) else None
         if read:
             quoted.append(read)

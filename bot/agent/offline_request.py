@@ -63,6 +63,7 @@ def _faults(body: Mapping[str, Any]) -> Iterator[RequestFault]:
         yield from _messages_faults(cast("list[Any]", messages))
     yield from _tools_faults(body.get("tools"))
     yield from _option_faults(body)
+    yield from _format_faults(body.get("response_format"), body.get("messages"))
 
 
 def _messages_faults(messages: Sequence[Any]) -> Iterator[RequestFault]:
@@ -263,6 +264,42 @@ def _option_faults(body: Mapping[str, Any]) -> Iterator[RequestFault]:
             yield _bad_value(option, body[option])
     if body.get("temperature") is not None and not _is_within(body["temperature"], int | float, 0, 2):
         yield _bad_value("temperature", body["temperature"])
+
+
+def _format_faults(wanted: object, messages: object) -> Iterator[RequestFault]:
+    if wanted is None:
+        return
+    fields = cast("dict[str, Any]", wanted) if isinstance(wanted, dict) else {}
+    kind = fields.get("type")
+    if kind == "json_schema":
+        yield from _schema_format_faults(fields.get("json_schema"))
+    elif kind == "json_object" and "json" not in json.dumps(messages).lower():
+        yield RequestFault(
+            message="'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+            param="messages",
+        )
+    elif kind not in ("text", "json_object"):
+        yield _wrong_type("response_format", "a text, json_object or json_schema format", kind)
+
+
+def _schema_format_faults(described: object) -> Iterator[RequestFault]:
+    fields = cast("dict[str, Any]", described) if isinstance(described, dict) else {}
+    at = "response_format.json_schema"
+    name = fields.get("name")
+    if not isinstance(name, str) or not name:
+        yield RequestFault(
+            message=f"Missing required parameter: '{at}.name'.",
+            param=f"{at}.name",
+            code="missing_required_parameter",
+        )
+        return
+    if not _TOOL_NAME.fullmatch(name):
+        yield _not_matching(f"{at}.name", "^[a-zA-Z0-9_-]+$")
+        return
+    for fault in schema_faults(fields.get("schema"), strict=fields.get("strict") is True):
+        yield RequestFault(
+            message=f"Invalid schema for response_format '{name}': {fault}", param="response_format"
+        )
 
 
 def _is_choice(choice: object) -> bool:

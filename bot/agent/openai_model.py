@@ -11,7 +11,7 @@ import stamina
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
 
 from bot.agent.endpoint_failure import failure_of, retry_after_s
-from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec
+from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.streamed_reply import StreamedReply
 from bot.errors import ModelRefused, ModelRepliedNothing, ModelUnavailable, TellUser
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
@@ -20,6 +20,8 @@ from memory.characters import well_formed
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 _CONNECT_TIMEOUT_S = 10.0
+_JSON_OPTIONS = ("response_format", "json_schema", "json_object")
+"""Words of a refusal by a server that does not know the option. OpenAI names the parameter, others its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class Patience:
 
 
 class OpenAIModel:
-    """A ChatModel on Chat Completions, always streamed.
+    """A ChatModel and a JsonModel on Chat Completions, always streamed.
 
     Connection errors, 408, 409, 429 with hope, 5xx, a stream that is cut and a silence are tried again, whole;
     an empty reply once. No text of the endpoint, no URL and no key get into an error's message.
@@ -47,6 +49,12 @@ class OpenAIModel:
         self._model = model
         self._patience = patience or Patience()
         self._asks_for_usage = True
+        self._json_form = 0
+
+    @property
+    def name(self) -> str:
+        """See `JsonModel.name`."""
+        return self._model
 
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
@@ -54,7 +62,26 @@ class OpenAIModel:
         """One reply; see `ChatModel.chat`. Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused,
         PromptTooLong or ModelRepliedNothing.
         """
-        body = _request_body(self._model, messages, tools)
+        return await self._reply(request_body(self._model, messages, tools), on_text)
+
+    async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
+        """One reply; see `JsonModel.chat_json`. Raises what `chat` raises.
+
+        An endpoint that refuses `json_schema` is asked for any JSON object from then on; one that refuses that
+        too, for a plain answer.
+        """
+        body = request_body(self._model, messages, ())
+        while True:
+            forms = _json_forms(schema)
+            form = self._json_form
+            try:
+                return await self._reply({**body, **forms[form]}, None)
+            except ModelRefused as error:
+                if form + 1 == len(forms) or not _names(error, *_JSON_OPTIONS):
+                    raise
+                self._json_form = max(self._json_form, form + 1)  # another call may have found out meanwhile
+
+    async def _reply(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
         async for attempt in stamina.retry_context(
             on=_RetryRule(self._patience.longest_wait_s),
             attempts=self._patience.tries,
@@ -85,7 +112,7 @@ class OpenAIModel:
         try:
             return await self._stream(body, on_text)
         except ModelRefused as error:
-            if not (self._asks_for_usage and _is_about_stream_options(error)):
+            if not (self._asks_for_usage and _names(error, "stream_options")):
                 raise
             self._asks_for_usage = False  # this server does not know the option; it can do without
             return await self._stream(body, on_text)
@@ -163,13 +190,23 @@ class _RetryRule:
         return wait_s if wait_s <= self._longest_wait_s else False
 
 
-def _request_body(
+def request_body(
     model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]
 ) -> dict[str, object]:
     body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
     if tools:  # an empty list is refused
         body["tools"] = [_tool_body(tool) for tool in tools]
     return body
+
+
+def _json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
+    """How an answer in JSON is asked for, the strictest first; the prompt says it too, for servers that drop these."""
+    strict = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
+    return (
+        {"response_format": {"type": "json_schema", "json_schema": strict}},
+        {"response_format": {"type": "json_object"}},
+        {},
+    )
 
 
 def _message_body(message: PromptMessage) -> dict[str, object]:
@@ -208,9 +245,13 @@ def _translated(error: Exception) -> TellUser:
     return failure_of(status, code=code, text=f"{error.message} {error.body}")
 
 
-def _is_about_stream_options(error: ModelRefused) -> bool:
+def _names(error: ModelRefused, *options: str) -> bool:
+    """Whether the endpoint's refusal speaks of one of these options."""
     cause = error.__cause__
-    return isinstance(cause, APIError) and "stream_options" in f"{cause.message} {cause.param}"
+    if not isinstance(cause, APIError):
+        return False
+    said = f"{cause.message} {cause.param} {cause.body}"
+    return any(option in said for option in options)
 
 
 def _retry_after(cause: BaseException | None) -> float | None:

@@ -118,7 +118,11 @@ class Tool:
     async def _output_of(self, bound: Callable[[], object]) -> str:
         if _is_async(self.function):
             value = bound()
-            return render_output(await value if inspect.isawaitable(value) else value)
+            given = await value if inspect.isawaitable(value) else value
+            if isinstance(given, str):
+                return render_output(given)
+            # Megabytes that become JSON would hold up every chat.
+            return await call_in_daemon_thread(lambda: render_output(given), name=f"output-{self.name}")
         return await call_in_daemon_thread(lambda: render_output(bound()), name=f"tool-{self.name}")
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.agent.actions import CompletedStep, ToolResult, dump_result, parse_result
+from bot.agent.artifact_reference import cut_middle, keep_if_large
 from bot.agent.context import AgentContext
+from bot.agent.handover_tools import Handover, read_handover
 from bot.agent.model import ToolCall
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
@@ -15,6 +17,8 @@ from bot.observe.tracing import trace_tool_result, traced
 
 AT_ONCE = 8
 """How many calls of one action run at the same time."""
+LONGEST_REPLY = 100_000
+"""Characters of a final tool's output: it is sent to the chat, and loses its middle beyond that."""
 
 
 class Journal(Protocol):
@@ -37,11 +41,49 @@ class PlannedCall:
     call: ToolCall
     refusal: str | None = None
 
+    @property
+    def handover(self) -> Handover | None:
+        """What it hands to another agent."""
+        return read_handover(self.call.name)
+
+    @property
+    def is_delegation(self) -> bool:
+        """Whether another agent works on it."""
+        return self.handover is not None and self.handover.kind == "delegation"
+
+
+class Handovers(Protocol):
+    """Carries out the calls that hand something to another agent."""
+
+    async def delegate(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> str:
+        """The answer of the agent that it is delegated to. Raises ToolFailed in words for the model."""
+        ...
+
+    async def restore(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> None:
+        """What a delegation left beside its result, which an interrupted run has recorded."""
+        ...
+
+    def transfer(self, planned: PlannedCall) -> str:
+        """What the model reads of a transfer that takes place. Raises ToolFailed when nobody can take the chat."""
+        ...
+
+
+def call_key(context: AgentContext, step: str) -> str:
+    """What tells this call from all others of the conversation; of a delegation it is the path that it opens."""
+    return f"{context.delegation_id}/{step}" if context.delegation_id else f"{context.request_id}:{step}"
+
 
 def plan_calls(
-    calls: Sequence[ToolCall], tools: Mapping[str, Tool], *, earlier: Sequence[CompletedStep]
+    calls: Sequence[ToolCall],
+    tools: Mapping[str, Tool],
+    *,
+    earlier: Sequence[CompletedStep],
+    transfer_limit: int = 0,
 ) -> list[PlannedCall]:
-    """What to do with each call, in order. A tool's `max_calls` counts the calls of this run that could run."""
+    """What to do with each call, in order. A tool's `max_calls` counts the calls of this run that could run.
+
+    One action transfers the chat once: the first such call counts.
+    """
     used: dict[str, int] = {}
     for step in earlier:
         for call in step.reply.tool_calls:
@@ -49,13 +91,20 @@ def plan_calls(
     planned: list[PlannedCall] = []
     for position, call in enumerate(calls):
         refusal = call.problem or _refusal(call.name, tools.get(call.name), used.get(call.name, 0))
+        if refusal is None and _is_transfer(call.name):
+            refusal = _transfer_refusal(planned, earlier, transfer_limit)
         used[call.name] = used.get(call.name, 0) + (call.problem is None)
         planned.append(PlannedCall(step=f"tool:{len(earlier) + 1}:{position}", call=call, refusal=refusal))
     return planned
 
 
 async def run_calls(
-    planned: Sequence[PlannedCall], context: AgentContext, *, tools: Mapping[str, Tool], journal: Journal
+    planned: Sequence[PlannedCall],
+    context: AgentContext,
+    *,
+    tools: Mapping[str, Tool],
+    journal: Journal,
+    handovers: Handovers,
 ) -> tuple[ToolResult, ...]:
     """One result for each call, in their order; at most AT_ONCE run at a time.
 
@@ -65,7 +114,15 @@ async def run_calls(
 
     async def finish(each: PlannedCall) -> ToolResult:
         async with places:
-            return await _finish_call(each, context, tools=tools, journal=journal)
+            known = await journal.finished(each.step)
+            if known is None:
+                result = await _run_call(each, context, tools=tools, journal=journal, handovers=handovers)
+                await journal.record(each.step, dump_result(result))
+                _tell_finished(each.call, result)
+                return result
+            if each.is_delegation:
+                await handovers.restore(each, context, journal)
+            return parse_result(known)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -75,34 +132,48 @@ async def run_calls(
     return tuple(task.result() for task in tasks)
 
 
-async def _finish_call(
-    planned: PlannedCall, context: AgentContext, *, tools: Mapping[str, Tool], journal: Journal
+async def _run_call(
+    planned: PlannedCall,
+    context: AgentContext,
+    *,
+    tools: Mapping[str, Tool],
+    journal: Journal,
+    handovers: Handovers,
 ) -> ToolResult:
-    known = await journal.finished(planned.step)
-    if known is not None:
-        return parse_result(known)
-    result = await _run_call(planned, context, tools)
-    await journal.record(planned.step, dump_result(result))
-    TOOL_CALLS.labels("error" if result.is_error else "ok").inc()
-    call = planned.call
-    trace_tool_result(call.name, call.arguments, result.output, is_error=result.is_error)
-    return result
-
-
-async def _run_call(planned: PlannedCall, context: AgentContext, tools: Mapping[str, Tool]) -> ToolResult:
     call = planned.call
     if planned.refusal is not None:
         return ToolResult(call_id=call.id, name=call.name, output=planned.refusal, is_error=True)
-    tool = tools[call.name]
-    await context.tell_status(f"Running tool {call.name}")
+    tool, is_error = tools[call.name], False
     try:
         with traced("tool", tool=call.name):
-            output = await tool.call(call.arguments, context)
+            output = await _output_of(planned, context, tool=tool, journal=journal, handovers=handovers)
     except ToolFailed as error:
-        return ToolResult(call_id=call.id, name=call.name, output=str(error), is_error=True)
+        output, is_error = str(error), True
     # A reply cannot be blank: the model then goes on from the empty result.
-    is_final = tool.is_final and bool(output.strip())
-    return ToolResult(call_id=call.id, name=call.name, output=output, is_final=is_final)
+    if tool.is_final and not is_error and output.strip():
+        return ToolResult(
+            call_id=call.id, name=call.name, output=cut_middle(output, at_most=LONGEST_REPLY), is_final=True
+        )
+    key = call_key(context, planned.step)
+    text, artifact_id = await keep_if_large(output, context.artifacts, tool=call.name, key=key)
+    return ToolResult(
+        call_id=call.id, name=call.name, output=text, is_error=is_error, artifact_id=artifact_id
+    )
+
+
+async def _output_of(
+    planned: PlannedCall, context: AgentContext, *, tool: Tool, journal: Journal, handovers: Handovers
+) -> str:
+    call = planned.call
+    if planned.is_delegation:
+        return await handovers.delegate(planned, context, journal)
+    await context.tell_status(f"Running tool {call.name}")
+    return handovers.transfer(planned) if planned.handover else await tool.call(call.arguments, context)
+
+
+def _tell_finished(call: ToolCall, result: ToolResult) -> None:
+    TOOL_CALLS.labels("error" if result.is_error else "ok").inc()
+    trace_tool_result(call.name, call.arguments, result.output, is_error=result.is_error)
 
 
 def _refusal(name: str, tool: Tool | None, used: int) -> str | None:
@@ -111,3 +182,19 @@ def _refusal(name: str, tool: Tool | None, used: int) -> str | None:
     if tool.max_calls is None or used < tool.max_calls:
         return None
     return f"{name} has reached its limit of {tool.max_calls} calls for one message."
+
+
+def _transfer_refusal(
+    planned: Sequence[PlannedCall], earlier: Sequence[CompletedStep], limit: int
+) -> str | None:
+    if limit == 0:
+        return "This chat cannot be transferred from here."
+    if any(_is_transfer(each.call.name) and each.refusal is None for each in planned):
+        return "This chat goes to one agent at a time, and another call of this action has transferred it."
+    done = sum(_is_transfer(each.name) and not each.is_error for step in earlier for each in step.results)
+    return None if done < limit else f"This chat has reached its limit of {limit} transfers for one message."
+
+
+def _is_transfer(name: str) -> bool:
+    handover = read_handover(name)
+    return handover is not None and handover.kind == "transfer"

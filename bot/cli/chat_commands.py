@@ -19,14 +19,27 @@ def chats(as_json: AsJson = False) -> None:
 
 def history(
     chat: Chat,
+    *,
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest so many; 0: all.")] = 20,
     whole: Annotated[
         bool, typer.Option("--whole", help="Go back beyond the present conversation, past /new.")
     ] = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="The prompt that the next message would get, with its receipt.")
+    ] = False,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="With --prompt: the text of that next message.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the newest messages of a chat."""
+    """Print the newest messages of a chat, or the prompt that its next message would get."""
+    if message is not None and not prompt:
+        raise typer.BadParameter("--message is the next message of --prompt: give both")
     settings = load_quietly()
+    if prompt:
+        from bot.cli.prompt_reading import print_prompt
+
+        end_with(settings, print_prompt(settings, chat, text=message, as_json=as_json))
     from bot.cli.chat_reading import print_history
 
     end_with(settings, print_history(settings, chat, limit=limit, whole=whole, as_json=as_json))

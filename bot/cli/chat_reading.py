@@ -70,6 +70,7 @@ def message_document(message: Message) -> dict[str, object]:
         "tokens": message.tokens,
         "telegram_message_id": message.telegram_message_id,
         "is_stopped": message.is_stopped,
+        "edited_at": iso(message.edited_at),
     }
 
 
@@ -133,7 +134,8 @@ def _who(message: Message) -> str:
 
 
 def _text(message: Message) -> str:
-    return f"{message.text} (stopped)" if message.is_stopped else message.text
+    marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
+    return f"{message.text} ({', '.join(marks)})" if marks else message.text
 
 
 _LONGEST_NAME = 16

@@ -67,9 +67,16 @@ def _print(receipt: ErasureReceipt, what: str) -> None:
                 "erased",
                 f"{count(receipt.messages_erased, 'message')}, "
                 f"{count(receipt.vectors_erased, 'search entry', 'search entries')}, "
+                f"{count(receipt.summaries_erased, 'summary', 'summaries')}, "
+                f"{count(receipt.ledger_turns_erased, 'tool record')}, "
+                f"{count(receipt.artifacts_erased, 'artifact')}, "
                 f"{count(receipt.updates_forgotten, 'waiting update')}",
             ),
-            ("left on reading back", f"messages {receipt.messages_left:,}, search entries {vectors_left}"),
+            (
+                "left on reading back",
+                f"messages {receipt.messages_left:,}, search entries {vectors_left}, "
+                f"summaries, tool records and artifacts {receipt.others_left:,}",
+            ),
         ]
     )
     if receipt.is_proven:

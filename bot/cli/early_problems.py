@@ -45,11 +45,11 @@ def find_port_problem(listening: Listening) -> str | None:
 def _agent_problems(settings: "Settings") -> list[str]:
     if settings.agents_file is None:
         return []
-    from bot.agent.agents_file import load_agent
+    from bot.agent.agents_file import load_agents
     from bot.tools import BUILT_IN_TOOLS
 
     try:
-        load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+        load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
     except SettingsInvalid as error:
         return error.problems
     return []

@@ -3,6 +3,7 @@
 BUILT_IN_TOOLS = {
     "add": "bot.tools.add:add",
     "current_time": "bot.tools.current_time:current_time",
+    "read_artifact": "bot.tools.read_artifact:read_artifact",
     "search_memory": "bot.tools.search_memory:search_memory",
     "upper": "bot.tools.upper:upper",
 }

@@ -1,4 +1,4 @@
-"""Decides what an update asks of us: a turn, a command, a stop, a refusal, or nothing."""
+"""Decides what an update asks of us: a turn, a command, a stop, an edit, a refusal, or nothing."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from bot.transport.rich_text import utf16_slice
 from bot.transport.updates import (
     CAPTION,
+    CAPTIONED_KINDS,
     MEDIA_KINDS,
     TEXT,
     UNKNOWN,
@@ -17,7 +18,7 @@ from bot.transport.updates import (
     parse_command,
 )
 
-Action: TypeAlias = Literal["turn", "command", "stop", "refuse", "ignore"]
+Action: TypeAlias = Literal["turn", "command", "stop", "edit", "refuse", "ignore"]
 
 STOP = "stop"
 UNREADABLE = "unreadable"
@@ -25,7 +26,6 @@ STOP_BUTTON = "stop"
 
 _UNANSWERED_KINDS = {
     UNKNOWN: "unknown_kind",
-    "edited_message": "edited_message",
     "channel_post": "channel_post",
     "edited_channel_post": "channel_post",
 }
@@ -60,10 +60,10 @@ class Admission:
     """What to do with an update and why.
 
     The reasons: for a turn, command or stop how we were addressed ("private_chat", "command", "reply", "mention",
-    "stop_button"); for a refusal "not_allowed"; for "ignore" one of "not_addressed", "not_allowed" (nothing of it
-    may be kept), "from_bot", "unknown_kind", "unused_kind", "edited_message", "channel_post", "no_message",
-    "no_text", "service_message", "other_bots_command". A command that we do not have is named "unknown", and what
-    a private chat sends that has no text "unreadable".
+    "stop_button"); for an edit "edited_message"; for a refusal "not_allowed"; for "ignore" one of "not_addressed",
+    "not_allowed" (nothing of it may be kept), "from_bot", "unknown_kind", "unused_kind", "channel_post",
+    "no_message", "no_text", "service_message", "other_bots_command". A command that we do not have is named
+    "unknown", and what a private chat sends that has no text "unreadable".
     """
 
     action: Action
@@ -78,6 +78,8 @@ def admit(update: ParsedUpdate, *, bot: BotIdentity, access: Access, commands: C
     """
     if update.kind == "callback_query":
         return _admit_button(update, access)
+    if update.kind == "edited_message":
+        return _admit_edit(update, access, bot)
     if update.kind != "message":
         return _ignored(_UNANSWERED_KINDS.get(update.kind, "unused_kind"))
     if update.message is None:
@@ -118,11 +120,31 @@ def _admit_button(update: ParsedUpdate, access: Access) -> Admission:
     return Admission(action="stop", reason="stop_button", command=stop)
 
 
+def _admit_edit(update: ParsedUpdate, access: Access, bot: BotIdentity) -> Admission:
+    """Whatever it says now and whomever it addresses: what is kept must not go on telling what it said before.
+
+    Who may not use the bot is not told so: an edit is never answered. A place that moves or a poll that is voted
+    in is edited all the time, and never had a text to keep.
+    """
+    message = update.message
+    if message is None:
+        return _ignored("no_message")
+    if _is_channel_post(message):
+        return _ignored("channel_post")
+    if _is_by_a_bot(message, bot):
+        return _ignored("from_bot")
+    if message.kind in MEDIA_KINDS and message.kind not in CAPTIONED_KINDS:
+        return _ignored("no_text")
+    if not access.permits(message.chat_id, message.sender_id):
+        return _ignored("not_allowed")
+    return Admission(action="edit", reason="edited_message")
+
+
 def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: BotIdentity) -> str | None:
     """Why a message is not for any bot, or for another one; None if it could be for us."""
-    if message.chat_type == "channel" or message.is_automatic_forward:
+    if _is_channel_post(message):
         return "channel_post"
-    if message.is_bot or message.sender_id == bot.id:
+    if _is_by_a_bot(message, bot):
         return "from_bot"
     if message.kind not in {TEXT, CAPTION}:
         if message.kind not in MEDIA_KINDS:
@@ -131,6 +153,14 @@ def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: 
     if command and command.mention and not _is_our_name(command.mention, bot):
         return "other_bots_command"
     return None
+
+
+def _is_channel_post(message: IncomingMessage) -> bool:
+    return message.chat_type == "channel" or message.is_automatic_forward
+
+
+def _is_by_a_bot(message: IncomingMessage, bot: BotIdentity) -> bool:
+    return message.is_bot or message.sender_id == bot.id
 
 
 def _how_addressed(

@@ -14,7 +14,7 @@ from memory.keys import ContextRef, context_id, partition_of
 NAMESPACE = "telegram"
 """What Telegram's contexts are hashed under; no other transport uses it."""
 
-COMMANDS = ("start", "help", "new", "reset", "memory", "stop", "stats")
+COMMANDS = ("start", "help", "new", "reset", "forget", "memory", "stop", "stats")
 """The commands that we have."""
 
 

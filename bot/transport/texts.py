@@ -1,6 +1,6 @@
 """Every sentence that the bot itself says in a chat."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from bot.errors import (
     DeadlinePassed,
@@ -12,6 +12,8 @@ from bot.errors import (
     TellUser,
 )
 from memory.forgetting import ErasureReceipt
+from memory.history_store import HistorySnapshot, Kept
+from memory.summary import render_summary
 
 OFFLINE_NOTICE = (
     "I run on the offline model, a small stand-in for a language model: "
@@ -22,6 +24,7 @@ COMMANDS_MENU = (
     ("help", "What I can do"),
     ("new", "Start a new conversation; older memory stays searchable"),
     ("memory", "What I keep of this chat"),
+    ("forget", "As a reply: erase that message from what I keep"),
     ("reset", "Erase what I keep of this chat"),
     ("stop", "Stop the answer being written"),
 )
@@ -31,12 +34,15 @@ I remember what is said to me in this chat, and use it in no other.
 
 /new — start a new conversation; what was said before stays searchable
 /memory — what I keep of this chat
+/forget — as a reply: erase that message from what I keep, everywhere, with a receipt
 /reset — erase what I keep of this chat, everywhere, with a receipt
 /stop — stop the answer that is being written
 /help — this text
 
 In a group I answer when you reply to me, mention me or give me a command, and each topic has its own memory. \
-There, /new and /reset are for administrators."""
+There, /new and /reset are for administrators, and so is /forget of what others wrote.
+
+If you edit a message that I keep, I keep what it says now."""
 
 REFUSED = "I am sorry, I may not talk in this chat. Nothing that you wrote was kept."
 NEW_CONVERSATION = "A new conversation. What was said before is still in my memory, and I can search it."
@@ -52,9 +58,19 @@ OPERATORS_ONLY = "Only the operators of this bot may do that. Nothing was change
 CANNOT_CHECK = (
     "I could not check with Telegram who administers this group, so nothing was changed. Please try again."
 )
+FORGET_USAGE = "Reply with /forget to the message that I should forget, yours or mine. Nothing was changed."
+NOT_KEPT = "I do not keep that message, so there is nothing to forget."
+OTHERS_MESSAGE = (
+    "You may have your own messages forgotten here. Those of others, and my answers, "
+    "only the administrators of this group may. Nothing was changed."
+)
 UNKNOWN_CHAT_ID = "A chat is named by its number, such as /reset -1001234. Nothing was changed."
 NOTHING_TO_SHOW = (
     "The language model's answer has nothing in it that can be shown. Please put it another way."
+)
+BURIED_EDIT = (
+    "You edited a message, and I could not take over what it says now: something went wrong each time that I tried. "
+    "It is set aside for the operator. /forget as a reply erases the message."
 )
 RECALL_UNREACHABLE = "not known: the index does not answer now"
 
@@ -92,31 +108,66 @@ def unknown_command_text(name: str) -> str:
     return f"I do not know the command /{name}. /help lists those that I know."
 
 
-def memory_text(*, messages: int, in_conversation: int, searchable: str, since: datetime | None) -> str:
-    """What is kept of a chat."""
-    if since is None:
+def memory_text(snapshot: HistorySnapshot, kept: Kept, *, searchable: str) -> str:
+    """What is kept of a chat. The summary comes last: nothing that it quotes can change what stands above it."""
+    if snapshot.created_at is None:
         return "I keep nothing of this chat."
-    return (
-        f"I keep {_count(messages, 'message')} of this chat, the first of {since:%Y-%m-%d %H:%M} UTC.\n"
-        f"In the present conversation: {in_conversation}. Found by search: {searchable}.\n"
-        "/reset erases all of it."
-    )
+    since = datetime.fromtimestamp(snapshot.created_at, UTC)
+    lines = [
+        f"I keep {_count(snapshot.count, 'message')} of this chat, the first of {since:%Y-%m-%d %H:%M} UTC.",
+        f"In the present conversation: {snapshot.conversation_count}. Found by search: {searchable}.",
+        f"Beside them: {_beside(kept.summaries, kept.ledger_turns, kept.artifacts)}.",
+    ]
+    if snapshot.active_agent:
+        lines.append(f"The agent {snapshot.active_agent} answers here, to whom this chat was transferred.")
+    lines.append("/forget as a reply erases one message, /reset all of it.")
+    if snapshot.summary is not None:
+        lines += [
+            "",
+            "What came earlier in this conversation, in short:",
+            "",
+            render_summary(snapshot.summary.text),
+        ]
+    return "\n".join(lines)
 
 
 def receipt_text(receipt: ErasureReceipt, *, what: str) -> str:
     """The receipt of a reset, with what reading back found."""
-    vectors = "not known" if receipt.vectors_left is None else str(receipt.vectors_left)
+    waiting = _count(receipt.updates_forgotten, "waiting update")
     return (
         f"I have erased the memory of {what}.\n\n"
-        f"Erased: {_count(receipt.messages_erased, 'message')}, "
-        f"{_count(receipt.vectors_erased, 'search entry', 'search entries')}, "
-        f"{_count(receipt.updates_forgotten, 'waiting update')}.\n"
-        f"Found on reading back: messages {receipt.messages_left}, search entries {vectors}.\n"
-        f"{_proof(receipt)}"
+        f"Erased: {_erased(receipt)}, {waiting}.\n"
+        f"{_left(receipt)}\n"
+        f"{_proof(receipt, 'Something came in while I was reading back; send /reset again to be sure.')}"
     )
 
 
-def _proof(receipt: ErasureReceipt) -> str:
+def forgotten_text(receipt: ErasureReceipt, *, is_resumed: bool) -> str:
+    """The receipt of a /forget. `is_resumed`: an interrupted try may have erased more than this one counts."""
+    lines = ["I have forgotten that message.", "", f"Erased: {_erased(receipt)}."]
+    if is_resumed:
+        lines.append("I was interrupted: more may have been erased beside the message than is counted here.")
+    proof = _proof(receipt, "Something of it was left. /reset erases all that I keep of this chat.")
+    return "\n".join([*lines, _left(receipt), proof])
+
+
+def _erased(receipt: ErasureReceipt) -> str:
+    beside = _beside(receipt.summaries_erased, receipt.ledger_turns_erased, receipt.artifacts_erased)
+    return (
+        f"{_count(receipt.messages_erased, 'message')}, "
+        f"{_count(receipt.vectors_erased, 'search entry', 'search entries')}, {beside}"
+    )
+
+
+def _left(receipt: ErasureReceipt) -> str:
+    vectors = "not known" if receipt.vectors_left is None else str(receipt.vectors_left)
+    return (
+        f"Found on reading back: messages {receipt.messages_left}, search entries {vectors}, "
+        f"summaries, tool records and artifacts {receipt.others_left}."
+    )
+
+
+def _proof(receipt: ErasureReceipt, doubt: str) -> str:
     if receipt.is_proven:
         return "Both stores were read back afterwards: nothing is left."
     if receipt.vectors_left is None:
@@ -124,7 +175,15 @@ def _proof(receipt: ErasureReceipt) -> str:
             "The search index does not answer now: no search can see its entries any more, "
             "and they are erased as soon as it does."
         )
-    return "Something came in while I was reading back; send /reset again to be sure."
+    return doubt
+
+
+def _beside(summaries: int, ledger_turns: int, artifacts: int) -> str:
+    """What is kept beside messages and vectors."""
+    return (
+        f"{_count(summaries, 'summary', 'summaries')}, {_count(ledger_turns, 'tool record')}, "
+        f"{_count(artifacts, 'artifact')}"
+    )
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -64,6 +64,17 @@ MEDIA_KINDS = (
     "venue",
     "location",
 )
+# Those that may have a caption: an edit may take the last of their text away, or make one of a text.
+CAPTIONED_KINDS = (
+    "animation",
+    "live_photo",
+    "audio",
+    "document",
+    "paid_media",
+    "photo",
+    "video",
+    "voice",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

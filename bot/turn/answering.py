@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import uuid4
 
 import structlog
 
 from bot.agent.context import AgentContext
+from bot.agent.prompt_receipt import dump_receipt
 from bot.agent.runner import RunLimits, run_agent
 from bot.errors import DeadlinePassed, TellUser, TurnStopped
 from bot.inbox.facts import Claim
@@ -20,7 +20,9 @@ from bot.turn.services import TurnServices
 from bot.turn.typing import typing
 from memory.buffered_history import BufferedHistory
 from memory.chat_history import ChatHistory
+from memory.compression import is_due
 from memory.history_store import HistorySnapshot
+from memory.ledger import LedgerEntry
 from memory.message import Message, Sender, message_id
 
 log = structlog.get_logger()
@@ -33,6 +35,20 @@ class Answer:
     text: str
     message_id: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """An answer with what the run leaves beside the history: its calls, its last prompt's receipt, who has the chat.
+
+    `active_agent` is None where nobody was transferred. `compresses`: the conversation has grown long enough.
+    """
+
+    answer: Answer
+    ledger: Sequence[LedgerEntry]
+    receipt: str
+    active_agent: str | None
+    compresses: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +72,27 @@ class Question:
         return self.batch[-1].update_id
 
 
-async def answer(services: TurnServices, question: Question) -> Answer:
+async def answer(services: TurnServices, question: Question) -> Outcome:
     """The answer, for the turn's commit. A failure that the user can be told is an answer too.
 
     Raises Fenced and Forgotten from the journal, and the store's errors.
     """
-    history = _open_history(services, question)
-    context = await _context(services, question, history)
+    context = await _context(services, question)
     await question.journal.restore_appended()
+    given = await _answer(services, question, context)
+    before, limits = question.snapshot, services.compression
+    return Outcome(
+        answer=given,
+        ledger=tuple(context.ledger),
+        receipt=_last_receipt(services, context),
+        active_agent=None if context.agent_name == before.active_agent else context.agent_name,
+        compresses=limits is not None
+        and is_due(before, question.history.pending, limits, loaded_limit=services.limits.window_messages),
+    )
+
+
+async def _answer(services: TurnServices, question: Question, context: AgentContext) -> Answer:
+    history = context.chat_history
     partial = _Partial()
     context.on_text = partial.take
     try:
@@ -80,6 +109,13 @@ async def answer(services: TurnServices, question: Question) -> Answer:
     return Answer(text=text, message_id=reply_id)
 
 
+def _last_receipt(services: TurnServices, context: AgentContext) -> str:
+    """Of the last prompt of who has the chat: those that it delegated to have left theirs there too."""
+    agent = services.team.name_of(context)
+    own = [receipt for receipt in context.receipts if receipt.agent == agent]
+    return dump_receipt(own[-1]) if own else ""
+
+
 class _Partial:
     """The text so far, for the case that it is stopped."""
 
@@ -90,28 +126,20 @@ class _Partial:
         self.text = text
 
 
-def _open_history(services: TurnServices, question: Question) -> ChatHistory:
-    return ChatHistory(
-        ref=question.claim.ref,
-        epoch=question.snapshot.epoch,
-        store=question.history,
-        recall=services.recall,
-        tokenizer=services.tokenizer,
-        clock=services.clock,
-        new_id=lambda: str(uuid4()),
-    )
-
-
-async def _context(services: TurnServices, question: Question, history: ChatHistory) -> AgentContext:
-    messages = [await _append(services, question, history, update) for update in question.batch]
-    return AgentContext(
-        ref=question.claim.ref,
-        chat_history=history,
-        user_messages=tuple(messages),
+async def _context(services: TurnServices, question: Question) -> AgentContext:
+    context = services.conversations.open(
+        question.claim.ref,
+        question.snapshot,
+        question.history,
         is_group=question.batch[0].message.chat_type != "private",
         request_id=str(question.batch[0].update_id),
         metadata={"chat_id": question.to.chat_id, "thread_id": question.to.thread_id},
     )
+    history = context.chat_history
+    context.user_messages = tuple(
+        [await _append(services, question, history, update) for update in question.batch]
+    )
+    return context
 
 
 async def _append(
@@ -141,7 +169,7 @@ async def _run(services: TurnServices, question: Question, context: AgentContext
     limits = RunLimits(max_actions=services.limits.max_actions)
     with services.stops.watch(context.context_id, newest_update=question.newest_update) as stopped:
         run = asyncio.create_task(
-            run_agent(services.agent, context, journal=question.journal, limits=limits), name="agent-run"
+            run_agent(services.team, context, journal=question.journal, limits=limits), name="agent-run"
         )
         stop = asyncio.create_task(stopped.wait(), name="stop-signal")
         try:

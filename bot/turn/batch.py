@@ -10,7 +10,7 @@ def plan_batch(
 ) -> tuple[WaitingUpdate, ...]:
     """The first update, and the same person's plain messages right behind it: three lines get one answer.
 
-    A command stands alone. A /stop parts what came before it from what came after. A resumed turn answers
+    A command stands alone, and so does an edit. A /stop parts what came before it from what came after. A resumed turn answers
     exactly what it had `joined`.
     """
     resumed = tuple(update for update in waiting if update.update_id in joined)

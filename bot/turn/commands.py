@@ -2,16 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from bot.errors import TelegramFailure
 from bot.inbox.facts import Claim
 from bot.transport import texts
 from bot.transport.gating import UNREADABLE
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import UNKNOWN, Command
+from bot.turn.forgetting import ForgetCall, forget_message
 from bot.turn.journal import TurnJournal
 from bot.turn.resetting import dump_receipt, parse_receipt, sum_receipts
+from bot.turn.rights import is_operator, why_not
 from bot.turn.services import TurnServices
 from bot.turn.turn_store import parse_erased
 from memory.errors import RecallUnavailable
@@ -55,6 +55,7 @@ class Commands:
             "start": self._start,
             "help": _says(texts.HELP),
             "memory": self._memory,
+            "forget": self._forget,
             "stop": _says(texts.NOTHING_TO_STOP),
             "stats": self._stats,
             UNREADABLE: self._unreadable,
@@ -79,26 +80,30 @@ class Commands:
         return texts.unknown_command_text(call.command.argument)
 
     async def _stats(self, call: CommandCall) -> str:
-        if not self._is_operator(call):
+        if not is_operator(self._services, call.update.message):
             return texts.OPERATORS_ONLY
         return await self._services.statistics()
 
     async def _memory(self, call: CommandCall) -> str:
-        snapshot = call.snapshot
+        ref = call.claim.ref
+        kept = await self._services.history.count_kept(ref)
         try:
-            vectors = str(await self._services.recall.count(call.claim.ref))
+            searchable = str(await self._services.recall.count(ref))
         except RecallUnavailable:
-            vectors = texts.RECALL_UNREACHABLE
-        since = None if snapshot.created_at is None else datetime.fromtimestamp(snapshot.created_at, UTC)
-        return texts.memory_text(
-            messages=snapshot.count,
-            in_conversation=snapshot.conversation_count,
-            searchable=vectors,
-            since=since,
+            searchable = texts.RECALL_UNREACHABLE
+        return texts.memory_text(call.snapshot, kept, searchable=searchable)
+
+    async def _forget(self, call: CommandCall) -> str:
+        forgetting = ForgetCall(
+            ref=call.claim.ref,
+            epoch=call.snapshot.epoch,
+            message=call.update.message,
+            journal=call.journal,
         )
+        return await forget_message(self._services, forgetting)
 
     async def _new(self, call: CommandCall) -> CommandReply:
-        refusal = await self._why_not(call)
+        refusal = await why_not(self._services, call.update.message)
         return CommandReply(
             text=refusal or texts.NEW_CONVERSATION,
             epoch=call.snapshot.epoch,
@@ -111,7 +116,7 @@ class Commands:
         if argument and argument != "all":
             return await self._reset_by_number(call, argument)
         if await call.journal.finished(_RESET_STEP) is None:
-            refusal = await self._why_not(call)
+            refusal = await why_not(self._services, call.update.message)
             if refusal is not None:
                 return CommandReply(text=refusal, epoch=call.snapshot.epoch)
         if argument == "all":
@@ -121,7 +126,7 @@ class Commands:
         return await self._erase(call, [ref], what="this topic" if in_topic else "this chat")
 
     async def _reset_by_number(self, call: CommandCall, argument: str) -> CommandReply:
-        if not self._is_operator(call):
+        if not is_operator(self._services, call.update.message):
             return CommandReply(text=texts.OPERATORS_ONLY, epoch=call.snapshot.epoch)
         try:
             chat_id = int(argument)
@@ -162,22 +167,6 @@ class Commands:
                 await call.journal.record(step, line)
             receipts.append(parse_receipt(line))
         return sum_receipts(receipts)
-
-    async def _why_not(self, call: CommandCall) -> str | None:
-        """The refusal, or None: in a group only its administrators and the operators may."""
-        message = call.update.message
-        if message.chat_type == "private" or self._is_operator(call):
-            return None
-        if message.sender_id is None:
-            return texts.ADMINISTRATORS_ONLY
-        try:
-            may = await self._services.chats.is_administrator(message.chat_id, message.sender_id)
-        except TelegramFailure:
-            return texts.CANNOT_CHECK
-        return None if may else texts.ADMINISTRATORS_ONLY
-
-    def _is_operator(self, call: CommandCall) -> bool:
-        return call.update.message.sender_id in self._services.access.operator_ids
 
 
 def _says(text: str) -> _Text:

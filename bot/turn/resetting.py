@@ -44,7 +44,13 @@ class Resetting:
         """
         return await prove_erased(
             ref,
-            history_store.Erased(epoch=erased.epoch, messages=erased.messages),
+            history_store.Erased(
+                epoch=erased.epoch,
+                messages=erased.messages,
+                summaries=erased.summaries,
+                ledger_turns=erased.ledger_turns,
+                artifacts=erased.artifacts,
+            ),
             store=self._history,
             recall=self._recall,
             vectors_before=erased.vectors,
@@ -59,8 +65,12 @@ def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
         messages_erased=sum(receipt.messages_erased for receipt in receipts),
         vectors_erased=sum(receipt.vectors_erased for receipt in receipts),
         updates_forgotten=sum(receipt.updates_forgotten for receipt in receipts),
+        summaries_erased=sum(receipt.summaries_erased for receipt in receipts),
+        ledger_turns_erased=sum(receipt.ledger_turns_erased for receipt in receipts),
+        artifacts_erased=sum(receipt.artifacts_erased for receipt in receipts),
         messages_left=sum(receipt.messages_left for receipt in receipts),
         vectors_left=None if None in left else sum(count or 0 for count in left),
+        others_left=sum(receipt.others_left for receipt in receipts),
     )
 
 

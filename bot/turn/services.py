@@ -4,16 +4,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.agent.functions_based import FunctionsBasedAgent
+from bot.agent.team import Team
 from bot.inbox.stops import StopSignals
 from bot.transport.gating import Access, BotIdentity
+from bot.turn.conversation import Conversations
 from bot.turn.delivery import Delivery
 from bot.turn.resetting import Resetting
 from bot.turn.turn_store import TurnStore
-from memory.history_store import HistoryStore
+from memory.compression import CompressionLimits
 from memory.keys import ContextRef
+from memory.message_selectors import TokenCounter
 from memory.recall import Recall
-from memory.tokens import Tokenizer
+from memory.redis_history import RedisHistory
 
 
 class Chats(Protocol):
@@ -36,16 +38,19 @@ class TurnLimits:
 class TurnServices:
     """Everything that a turn needs; each is safe to share between turns that run at the same time.
 
-    `chat_contexts` finds the contexts of a chat; `statistics` are a few lines for operators.
+    `chat_contexts` finds the contexts of a chat; `statistics` are a few lines for operators. `compression` is None
+    where no model writes summaries.
     """
 
     bot: BotIdentity
     access: Access
     store: TurnStore
-    history: HistoryStore
+    history: RedisHistory
     recall: Recall
-    tokenizer: Tokenizer
-    agent: FunctionsBasedAgent
+    tokenizer: TokenCounter
+    team: Team
+    conversations: Conversations
+    compression: CompressionLimits | None
     stops: StopSignals
     delivery: Delivery
     resetting: Resetting

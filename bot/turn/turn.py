@@ -20,6 +20,7 @@ from bot.transport.updates import Command, context_keys
 from bot.turn.answering import Question, answer
 from bot.turn.batch import is_stopped, plan_batch
 from bot.turn.commands import CommandCall, Commands
+from bot.turn.edits import replace_edited
 from bot.turn.journal import TurnJournal, joined_updates
 from bot.turn.outbox import Destination, dump_part, plan_parts
 from bot.turn.services import TurnServices
@@ -101,7 +102,7 @@ class Turns:
         if todo.journal:
             metrics.TURNS_RESUMED.inc()
             log.info("turn_resumed", steps=len(todo.journal))
-        history = BufferedHistory(self._services.history, claim.ref, snapshot)
+        history = self._services.conversations.buffer(claim.ref, snapshot)
         question = Question(
             claim=claim,
             batch=batch,
@@ -113,6 +114,8 @@ class Turns:
         )
         if first.admission.action == "refuse":
             await self._refuse(claim, first, snapshot)
+        elif first.admission.action == "edit":
+            await self._edit(claim, first, snapshot)
         elif first.admission.command is not None:
             await self._command(question, first.admission.command)
         else:
@@ -131,13 +134,18 @@ class Turns:
 
     async def _answer(self, question: Question) -> None:
         with metrics.TURN_SECONDS.labels("agent").time():
-            given = await answer(self._services, question)
+            outcome = await answer(self._services, question)
+        given = outcome.answer
         commit = Commit(
             update_ids=[update.update_id for update in question.batch],
             epoch=question.history.epoch,
             reason=given.reason,
             messages=question.history.pending,
             registered=self._registration(question),
+            ledger=outcome.ledger,
+            receipt=outcome.receipt,
+            active_agent=outcome.active_agent,
+            compresses=outcome.compresses,
         )
         await self._reply(question.claim, commit, given.text, question.to, message_id=given.message_id)
 
@@ -168,6 +176,17 @@ class Turns:
         )
         await self._reply(question.claim, commit, reply.text, question.to)
 
+    async def _edit(self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot) -> None:
+        """Keep what an edited message says now, where it is kept at all; nobody is answered."""
+        is_kept = await replace_edited(self._services, claim.ref, update.message, epoch=snapshot.epoch)
+        commit = Commit(
+            update_ids=[update.update_id],
+            epoch=snapshot.epoch,
+            state="answered" if is_kept else "ignored",
+            reason="edited" if is_kept else "edit_of_unkept_message",
+        )
+        await self._reply(claim, commit, "", _destination(update))
+
     async def _refuse(self, claim: Claim, update: WaitingUpdate, snapshot: HistorySnapshot) -> None:
         """One polite sentence for each person and chat, and silence from then on."""
         is_first = await self._services.store.note_refusal(
@@ -189,7 +208,8 @@ class Turns:
         log.error("dead_letter", updates=[update.update_id for update in buried])
         update = parse_waiting(buried[-1].payload)
         commit = Commit(update_ids=[], epoch=snapshot.epoch)
-        await self._reply(claim, commit, texts.BURIED, _destination(update), update_id=update.update_id)
+        told = texts.BURIED_EDIT if update.admission.action == "edit" else texts.BURIED
+        await self._reply(claim, commit, told, _destination(update), update_id=update.update_id)
 
     async def _reply(
         self,

@@ -10,6 +10,8 @@ from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.errors import Forgotten
 from memory.history_store import HistorySnapshot
+from memory.ledger import LedgerEntry
+from memory.ledger_codec import dump_entries
 from memory.message import Message
 from memory.redis_client import RedisClient, ScriptCall
 from memory.redis_history import (
@@ -17,6 +19,7 @@ from memory.redis_history import (
     CONVERSATION_PRELUDES,
     ERASE_PRELUDES,
     append_keys,
+    conversation_keys,
     erase_keys,
     load_call,
     message_arguments,
@@ -27,13 +30,18 @@ UPDATES_AT_MOST = 20
 """How many waiting updates one turn may join."""
 ATTEMPTS_AT_MOST = 3
 """An update that was begun this often and never finished is dead-lettered: it may be what kills the worker."""
+RECEIPTS_KEPT = 10
+"""How many receipts of prompts are kept of a context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """What a turn changes, all at once. `parts` are the outbox's lines; without any, the updates end here.
 
-    `registered` is the context's entry in the registry of contexts, for one that is new.
+    `registered` is the context's entry in the registry of contexts, for one that is new. `ledger` is what the turn
+    called, kept with the messages that it appends, or not at all without any. `receipt` is that of its prompt.
+    `active_agent` is who has the chat from now on, "" the main agent, None whoever had it. `compresses`: the
+    conversation is to be compressed.
     """
 
     update_ids: Sequence[int]
@@ -44,6 +52,10 @@ class Commit:
     parts: Sequence[str] = ()
     starts_conversation: bool = False
     registered: str = ""
+    ledger: Sequence[LedgerEntry] = ()
+    receipt: str = ""
+    active_agent: str | None = None
+    compresses: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +66,9 @@ class Erased:
     messages: int
     updates: int
     vectors: int = 0
+    summaries: int = 0
+    ledger_turns: int = 0
+    artifacts: int = 0
 
 
 class TurnStore:
@@ -146,24 +161,25 @@ class TurnStore:
                 ),
                 *(keys.sending_key(ref), keys.delivering_key(ref), keys.epoch_key(ref)),
                 *append_keys(ref),
-                keys.contexts_key(ref.partition),
+                *(keys.contexts_key(ref.partition), *conversation_keys(ref)[1:]),
+                *(keys.ledger_key(ref), keys.prompts_key(ref), keys.compress_key(ref.partition)),
             ],
-            [
-                *(
-                    *claim.fence,
-                    ref.context_id,
-                    commit.epoch,
-                    self._clock(),
-                    keys.update_prefix(ref.partition),
-                ),
-                *(commit.state, commit.reason, keys.TERMINAL_UPDATE_TTL_S, int(commit.starts_conversation)),
-                commit.registered,
-                *(len(commit.parts), len(commit.update_ids), *commit.update_ids),
-                *message_arguments(commit.messages),
-                *commit.parts,
-            ],
+            [*claim.fence, ref.context_id, *self._arguments(ref, commit)],
         )
         _check(outcome)
+
+    def _arguments(self, ref: keys.ContextRef, commit: Commit) -> list[str | int | float]:
+        return [
+            *(commit.epoch, self._clock(), keys.update_prefix(ref.partition)),
+            *(commit.state, commit.reason, keys.TERMINAL_UPDATE_TTL_S, int(commit.starts_conversation)),
+            *(commit.registered, dump_entries(commit.ledger)),
+            *(commit.receipt, RECEIPTS_KEPT, keys.PROMPTS_TTL_S),
+            "" if commit.active_agent is None else f"={commit.active_agent}",
+            int(commit.compresses),
+            *(len(commit.parts), len(commit.update_ids), *commit.update_ids),
+            *message_arguments(commit.messages),
+            *commit.parts,
+        ]
 
     async def note_refusal(
         self, ref: keys.ContextRef, *, chat_id: int, sender_id: int, update_id: int
@@ -239,6 +255,7 @@ class TurnStore:
             [
                 *(
                     ref.context_id,
+                    keys.artifact_key(ref, ""),
                     self._clock(),
                     keys.update_prefix(ref.partition),
                     keys.TERMINAL_UPDATE_TTL_S,
@@ -247,13 +264,25 @@ class TurnStore:
             ],
         )
         _check(reply[0])
-        return Erased(epoch=int(reply[0]), messages=int(reply[1]), updates=int(reply[2]), vectors=vectors)
+        return _erased([*reply, vectors])
 
 
 def parse_erased(line: str) -> Erased:
-    """What `reset` left in the journal of the /reset that it answered: epoch, messages, updates, vectors."""
-    epoch, messages, updates, vectors = map(int, line.split())
-    return Erased(epoch=epoch, messages=messages, updates=updates, vectors=vectors)
+    """What `reset` left in the journal of the /reset that it answered."""
+    return _erased(line.split())
+
+
+def _erased(counts: Sequence[str | int]) -> Erased:
+    epoch, messages, summaries, ledger_turns, artifacts, updates, vectors = map(int, counts)
+    return Erased(
+        epoch=epoch,
+        messages=messages,
+        updates=updates,
+        vectors=vectors,
+        summaries=summaries,
+        ledger_turns=ledger_turns,
+        artifacts=artifacts,
+    )
 
 
 def _check(outcome: str | int) -> None:

@@ -1,5 +1,5 @@
 -- Erase one context's memory.
--- KEYS: messages, order, telegram, meta, epoch, contexts, work
--- ARGV: context_id
--- Reply: {new epoch, messages erased}
-return erase_memory(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
+-- KEYS: as `erase_memory` takes them
+-- ARGV: context_id, prefix of artifact keys
+-- Reply: {new epoch, messages, summaries, ledger turns, artifacts erased}
+return erase_memory(KEYS, ARGV[1], ARGV[2])

@@ -1,19 +1,53 @@
--- Delete messages of one context if it was not reset since `epoch`, and queue the removal of their vectors.
--- KEYS: messages, order, telegram, work, epoch
--- ARGV: context_id, epoch, ids ...
--- Reply: how many were there, or nil when the context was reset: then nothing is written.
-if (redis.call('GET', KEYS[5]) or '0') ~= ARGV[2] then
+-- Delete messages of one context if it was not reset since `epoch`, with all that tells of them: summaries, their
+-- turns of the ledger, the artifacts that those name. Queues the removal of the messages' vectors.
+-- KEYS: messages, order, telegram, meta, work, epoch, summaries, lineage, ledger, artifacts, compress
+-- ARGV: context_id, epoch, prefix of artifact keys, ids ...
+-- Reply: {messages, summaries, ledger turns, artifacts, {sequence, ...}, {artifact id, ...}} that were there, or nil
+--        when the context was reset: then nothing is written.
+local messages, order, telegram, meta, work, epoch_key, summaries, lineage, ledger, artifacts, compress = unpack(KEYS)
+local context, epoch, artifact_prefix = unpack(ARGV, 1, 3)
+if (redis.call('GET', epoch_key) or '0') ~= epoch then
   return false
 end
-local deleted = 0
-for at = 3, #ARGV do
+
+local deleted, turns_dropped, artifacts_dropped = 0, 0, 0
+local sequences, named = {}, {}
+for at = 4, #ARGV do
   local id = ARGV[at]
-  local was_kept = redis.call('HDEL', KEYS[1], id)
-  local was_listed = redis.call('ZREM', KEYS[2], id)
-  unlink_telegram(KEYS[3], id)
-  if was_kept + was_listed > 0 then
+  local sequence = redis.call('ZSCORE', order, id)
+  local was_kept = redis.call('HDEL', messages, id)
+  redis.call('ZREM', order, id)
+  unlink_telegram(telegram, id)
+  if was_kept == 1 or sequence then
     deleted = deleted + 1
-    redis.call('XADD', KEYS[4], '*', 'op', 'drop', 'context', ARGV[1], 'epoch', ARGV[2], 'id', id)
+    redis.call('XADD', work, '*', 'op', 'drop', 'context', context, 'epoch', epoch, 'id', id)
+  end
+  if sequence then
+    sequences[#sequences + 1] = sequence
+    local turn, theirs = find_ledger_turn(ledger, sequence)
+    if turn then
+      turns_dropped = turns_dropped + redis.call('ZREM', ledger, turn)
+      for _, artifact in ipairs(theirs) do
+        named[#named + 1] = artifact
+        artifacts_dropped = artifacts_dropped + drop_artifact(artifacts, artifact_prefix, artifact)
+      end
+    end
   end
 end
-return deleted
+
+local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
+local oldest
+for _, sequence in ipairs(sequences) do
+  -- Summaries tell of the present conversation only.
+  if tonumber(sequence) >= start and (not oldest or tonumber(sequence) < tonumber(oldest)) then
+    oldest = sequence
+  end
+end
+local summaries_dropped = 0
+if oldest then
+  summaries_dropped = drop_summaries(summaries, lineage, compress, context, oldest)
+end
+if deleted > 0 then
+  redis.call('HINCRBY', meta, 'revision', 1)
+end
+return { deleted, summaries_dropped, turns_dropped, artifacts_dropped, sequences, named }

@@ -1,12 +1,24 @@
 -- Erase all that Redis keeps of one context's memory, and raise the fence that late writers meet. A prelude.
--- All keys as in memory/keys.py. The work that it queues erases the vectors of every older epoch.
--- Returns {new epoch, messages erased}.
-local function erase_memory(messages_key, order_key, telegram_key, meta_key, epoch_key, contexts_key, work_key,
-                            context_id)
-  local erased = math.max(redis.call('HLEN', messages_key), redis.call('ZCARD', order_key))
-  local epoch = redis.call('INCR', epoch_key)
-  redis.call('UNLINK', messages_key, order_key, telegram_key, meta_key)
-  redis.call('HDEL', contexts_key, context_id)
-  redis.call('XADD', work_key, '*', 'op', 'erase', 'context', context_id, 'epoch', epoch)
-  return {epoch, erased}
+-- keys: the first thirteen as `erase_keys` (memory/redis_history.py) names them: messages, order, telegram, meta,
+--       epoch, contexts, work, summaries, lineage, ledger, artifacts, prompts, compress
+-- The work that it queues erases the vectors of every older epoch.
+-- Returns {new epoch, messages, summaries, ledger turns, artifacts erased}.
+local function erase_memory(keys, context_id, artifact_prefix)
+  local messages, order, telegram, meta, epoch_key, contexts, work = unpack(keys, 1, 7)
+  local summaries, lineage, ledger, artifacts, prompts, compress = unpack(keys, 8, 13)
+  local counts = {
+    redis.call('INCR', epoch_key),
+    math.max(redis.call('HLEN', messages), redis.call('ZCARD', order)),
+    redis.call('ZCARD', lineage),
+    redis.call('ZCARD', ledger),
+    0,
+  }
+  for _, id in ipairs(redis.call('ZRANGE', artifacts, 0, -1)) do
+    counts[5] = counts[5] + redis.call('UNLINK', artifact_prefix .. id)
+  end
+  redis.call('UNLINK', messages, order, telegram, meta, summaries, lineage, ledger, artifacts, prompts)
+  redis.call('HDEL', contexts, context_id)
+  redis.call('ZREM', compress, context_id)
+  redis.call('XADD', work, '*', 'op', 'erase', 'context', context_id, 'epoch', counts[1])
+  return counts
 end

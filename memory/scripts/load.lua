@@ -1,35 +1,29 @@
--- Read a slice of one context's messages, and what a turn must know of it, in one round trip.
--- KEYS: messages, order, meta, epoch
--- ARGV: direction ('newest' first or 'oldest' first), bound (an exclusive sequence or ''), limit,
---       whole ('1': the whole history, '0': the current conversation)
+-- Read what a turn must know of one context, in one round trip: its newest messages that no summary covers,
+-- the summary, the ledger of those messages. The cost is that of what is read, whatever the history's length.
+-- KEYS: messages, order, meta, epoch, summaries, lineage, ledger
+-- ARGV: limit
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
---         {id, sequence, json, ...}}. The cost is that of the slice, whatever the history's length.
-local messages, order, meta, epoch = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local direction, bound, limit, whole = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-
-local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at')
+--         {id, sequence, json, ...} newest first, summary or '', how many messages it covers,
+--         {ledger turn, last sequence, ...} oldest first, active agent or '', revision, summary_failed_at or ''}
+local messages, order, meta, epoch, summaries, lineage, ledger = unpack(KEYS)
+local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
+                         'revision', 'summary_failed_at')
 local start = facts[1] or '0'
-local lowest = whole == '1' and '-inf' or start
 
-local slice
-if direction == 'oldest' then
-  if bound ~= '' and (whole == '1' or tonumber(bound) >= tonumber(start)) then
-    lowest = '(' .. bound
-  end
-  slice = redis.call('ZRANGEBYSCORE', order, lowest, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
-else
-  local highest = bound ~= '' and ('(' .. bound) or '+inf'
-  slice = redis.call('ZREVRANGEBYSCORE', order, highest, lowest, 'WITHSCORES', 'LIMIT', 0, limit)
+local lowest, covered, summary = start, 0, ''
+local current = redis.call('ZREVRANGE', lineage, 0, 0, 'WITHSCORES')
+if current[1] then
+  summary = redis.call('HGET', summaries, current[1]) or ''
+end
+if summary ~= '' then
+  covered = redis.call('ZCOUNT', order, start, current[2])
+  lowest = '(' .. current[2]
 end
 
-local found = {}
-for at = 1, #slice, 2 do
-  local json = redis.call('HGET', messages, slice[at])
-  if json then
-    found[#found + 1] = slice[at]
-    found[#found + 1] = slice[at + 1]
-    found[#found + 1] = json
-  end
+local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, ARGV[1])
+local turns = {}
+if #slice > 0 then
+  turns = redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf', 'WITHSCORES')
 end
 
 return {
@@ -39,5 +33,11 @@ return {
   start,
   facts[2] or '0',
   facts[3] or '',
-  found,
+  read_rows(messages, slice),
+  summary,
+  covered,
+  turns,
+  facts[4] or '',
+  facts[5] or '0',
+  facts[6] or '',
 }

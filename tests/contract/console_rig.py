@@ -99,6 +99,16 @@ async def remember(
         await stores.recall.index([IndexItem(ref=ref, epoch=epoch, message=one) for one in messages])
 
 
+async def edit(chat_id: int, number: int, now: str) -> None:
+    """The message of this number says something else, a minute after NOW."""
+    async with open_stores(load_settings()) as stores:
+        ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
+        edited = message_id(f"{chat_id}/None", number)
+        assert await stores.history.replace(
+            ref, edited, text=now, tokens=len(now.split()), edited_at=NOW + 60, epoch=0
+        )
+
+
 async def start_conversation(chat_id: int) -> None:
     """As /new does."""
     async with open_stores(load_settings()) as stores:

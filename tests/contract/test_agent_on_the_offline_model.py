@@ -4,15 +4,15 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from bot.agent.agents_file import load_agent
+from bot.agent.agents_file import load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
 from bot.agent.openai_model import OpenAIModel, open_openai_model
-from bot.agent.runner import RunResult, run_agent
+from bot.agent.runner import RunResult
 from bot.tools import BUILT_IN_TOOLS
 from memory.message import Message
 from memory.message_selectors import MessageWindowMessageSelector
-from tests.unit.agent.kit import TOKENIZER, DictJournal, MemoryIndex, make_context, message
+from tests.unit.agent.kit import TOKENIZER, DictJournal, MemoryIndex, make_context, message, run_alone
 
 SISTER = message(0, "my sister Anna lives in Lisbon")
 UNRELATED = [message(number, f"unrelated line {number}") for number in range(1, 9)]
@@ -30,7 +30,8 @@ async def model() -> AsyncGenerator[OpenAIModel]:
 async def ask(
     model: OpenAIModel, prompt: Message, *, history: Sequence[Message] = (), is_group: bool = False
 ) -> RunResult:
-    spec = load_agent(None, built_in_tools=BUILT_IN_TOOLS)
+    team = load_agents(None, built_in_tools=BUILT_IN_TOOLS)
+    spec = team.agents[team.main]
     agent = FunctionsBasedAgent(
         model=model,
         prompt=spec.prompt,
@@ -40,7 +41,7 @@ async def ask(
         limits=PromptLimits(context_window=8_000, answer_tokens=1_000),
     )
     context = await make_context(history=history, prompt=[prompt], index=MemoryIndex(), is_group=is_group)
-    return await run_agent(agent, context, journal=DictJournal())
+    return await run_alone(agent, context, journal=DictJournal())
 
 
 async def test_t05_it_adds_with_the_tool(model: OpenAIModel) -> None:

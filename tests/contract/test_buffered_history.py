@@ -11,6 +11,8 @@ from memory.history_store import HistoryStore
 from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
 from memory.testing_stores import InMemoryHistory
+from tests.contract.memory_kit import RedisMemory, a_summary
+from tests.contract.memory_kit import a_turn as a_call
 from tests.messages import a_message, a_ref, ids, some_messages
 
 REF = a_ref()
@@ -61,7 +63,7 @@ async def test_deleting_goes_through_at_once_and_takes_pending_messages_along(re
     store = RedisHistory(redis)
     turn = await a_turn(store, stored=4, limit=2)
     await turn.append(REF, [a_message("mine"), a_message("kept")], epoch=0)
-    assert await turn.delete(REF, ["m0", "m3", "mine", "nothing"], epoch=0) == 3
+    assert (await turn.delete(REF, ["m0", "m3", "mine", "nothing"], epoch=0)).messages == 3
     assert [message.id async for message in oldest_first(turn, REF)] == ["m1", "m2", "kept"]
     assert ids((await store.load(REF, limit=9)).newest) == ["m1", "m2"]
     assert ids(turn.pending) == ["kept"]
@@ -79,6 +81,94 @@ async def test_erasing_goes_through_at_once_and_leaves_nothing_to_commit(redis: 
         await turn.append(REF, [a_message("late")], epoch=0)
 
 
+async def a_covered_turn(memory: RedisMemory, *, stored: int, upto: int, limit: int = 50) -> BufferedHistory:
+    """A turn over a conversation that is summarised up to this sequence."""
+    await memory.store.append(REF, some_messages(stored), epoch=0)
+    await memory.add_summary(REF, a_summary("s1", upto=upto), [f"m{n}" for n in range(upto + 1)])
+    for first in range(0, stored, 2):
+        await memory.add_turn(REF, a_call(first, first + 1))
+    return BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=limit))
+
+
+async def test_i05_a_turn_over_a_summary_needs_no_round_trip_for_what_is_not_covered(
+    redis: RedisClient,
+) -> None:
+    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
+    await turn.append(REF, [a_message("mine")], epoch=0)
+    trips = redis.round_trips
+
+    snapshot = await turn.load(REF, limit=50)
+
+    assert redis.round_trips == trips
+    assert ids(snapshot.newest) == ["m4", "m5", "m6", "m7", "mine"]
+    assert (snapshot.summary, snapshot.covered_count) == (a_summary("s1", upto=3), 4)
+    assert [call.first_sequence for call in snapshot.ledger] == [4, 6]
+
+
+async def test_a_turn_reads_the_covered_messages_in_the_store_when_it_is_asked_for_them(
+    redis: RedisClient,
+) -> None:
+    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
+
+    assert [message.id async for message in newest_first(turn, REF)] == [f"m{n}" for n in range(7, -1, -1)]
+    assert [message.id async for message in oldest_first(turn, REF)] == [f"m{n}" for n in range(8)]
+
+
+async def test_a_shorter_load_has_the_ledger_of_its_messages_only(redis: RedisClient) -> None:
+    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=1)
+    await turn.append(REF, [a_message("mine")], epoch=0)
+
+    assert [call.first_sequence for call in (await turn.load(REF, limit=2)).ledger] == [6]
+    assert (await turn.load(REF, limit=1)).ledger == ()
+
+
+async def test_deleting_a_covered_message_in_a_turn_brings_back_what_the_summary_told(
+    redis: RedisClient,
+) -> None:
+    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
+    await turn.append(REF, [a_message("mine")], epoch=0)
+
+    deleted = await turn.delete(REF, ["m1"], epoch=0)
+
+    assert (deleted.messages, deleted.summaries, deleted.ledger_turns) == (1, 1, 1)
+    snapshot = await turn.load(REF, limit=50)
+    assert (snapshot.summary, snapshot.revision) == (None, 1)
+    assert ids(snapshot.newest) == ["m0", *(f"m{n}" for n in range(2, 8)), "mine"]
+    assert (await turn.count_kept(REF)).ledger_turns == 3
+
+
+async def test_an_edit_in_a_turn_goes_through_at_once(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    turn = await a_covered_turn(memory, stored=8, upto=3)
+
+    assert await turn.replace(REF, "m2", text="new", tokens=1, edited_at=5.0, epoch=0)
+    assert not await turn.replace(REF, "nothing", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    assert (await turn.load(REF, limit=50)).summary is None
+    assert (await turn.get(REF, ["m2"]))["m2"].text == "new"
+    assert (await memory.store.get(REF, ["m2"]))["m2"].text == "new"
+
+
+async def test_an_edit_of_a_pending_message_waits_with_it(redis: RedisClient) -> None:
+    turn = await a_turn(RedisHistory(redis), stored=1, limit=50)
+    await turn.append(REF, [a_message("mine")], epoch=0)
+
+    assert await turn.replace(REF, "mine", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    assert [(message.text, message.sequence) for message in turn.pending] == [("new", 1)]
+
+
+async def test_a_turn_does_not_read_on_in_an_epoch_that_is_not_its_own(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    turn = await a_turn(store, stored=4, limit=2)
+    await store.erase(REF)
+    await store.append(REF, some_messages(1), epoch=1)
+
+    with pytest.raises(Forgotten):
+        await turn.load(REF, limit=9)
+    assert turn.epoch == 0
+
+
 async def test_a_turn_reads_no_other_context(redis: RedisClient) -> None:
     turn = await a_turn(RedisHistory(redis), stored=1, limit=2)
     with pytest.raises(ValueError, match="own context"):
@@ -86,19 +176,23 @@ async def test_a_turn_reads_no_other_context(redis: RedisClient) -> None:
 
 
 @given(
-    stored=st.integers(0, 8), limit=st.integers(0, 9), appended=st.integers(0, 4), gone=st.sets(st.integers(0, 11)),
-    started=st.booleans(), whole=st.booleans(),
+    stored=st.integers(0, 8), covered=st.integers(0, 8), limit=st.integers(0, 9), appended=st.integers(0, 4),
+    gone=st.sets(st.integers(0, 11)), started=st.booleans(), whole=st.booleans(),
 )  # fmt: skip
 async def test_a_turn_reads_as_if_all_had_been_written(
-    stored: int, limit: int, appended: int, gone: set[int], started: bool, whole: bool
+    stored: int, covered: int, limit: int, appended: int, gone: set[int], started: bool, whole: bool
 ) -> None:
     store, written = InMemoryHistory(), InMemoryHistory()
     for history in (store, written):
         await history.append(REF, some_messages(3, start=100), epoch=0)
         if started:
             await history.start_conversation(REF, epoch=0)
-    turn = await a_turn(store, stored=stored, limit=limit)
-    await written.append(REF, some_messages(stored), epoch=0)
+        await history.append(REF, some_messages(stored), epoch=0)
+        if 0 < covered <= stored:
+            history.keep_summary(REF, a_summary("s1", upto=2 + covered, start=3 if started else 0))
+        for first in range(3, 3 + stored - 1, 2):
+            history.keep_ledger_turn(REF, a_call(first, first + 1))
+    turn = BufferedHistory(store, REF, await store.load(REF, limit=limit))
     for history in (turn, written):
         await history.append(REF, some_messages(appended, start=stored), epoch=0)
         await history.delete(REF, [f"m{number}" for number in gone], epoch=0)
@@ -109,4 +203,9 @@ async def test_a_turn_reads_as_if_all_had_been_written(
         m async for m in oldest_first(written, REF, whole=whole)
     ]
     ours, theirs = await turn.load(REF, limit=5), await written.load(REF, limit=5)
-    assert (ours.newest, ours.count) == (theirs.newest, theirs.count)
+    assert (ours.newest, ours.count, ours.ledger) == (theirs.newest, theirs.count, theirs.ledger)
+    assert (ours.summary, ours.covered_count, ours.conversation_count) == (
+        theirs.summary,
+        theirs.covered_count,
+        theirs.conversation_count,
+    )

@@ -12,6 +12,7 @@ from memory.embedded.valkey import open_valkey
 from tests.contract.console_rig import (
     ConsoleRig,
     bury,
+    edit,
     empty_stores,
     on_stores,
     remember,
@@ -87,6 +88,14 @@ def test_history_of_earlier_conversations_is_shown_when_asked_for(console: Conso
     assert console("chats", "--json").document[0]["in_conversation"] == 0
 
 
+def test_history_marks_what_was_edited(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    on_stores(edit(1001, 0, "My sister Anna lives in Porto."))
+    assert "My sister Anna lives in Porto. (edited)" in " ".join(console("history", "1001").out.split())
+    shown = console("history", "1001", "--json").document["shown"]
+    assert [one["edited_at"] for one in shown] == ["2026-01-02T03:05:05.000Z", None, None, None]
+
+
 def test_a_text_cannot_steer_the_terminal(console: ConsoleRig) -> None:
     on_stores(remember(1001, ["\x1b]0;owned\x07[red]plain[/red]"], title="\x1b[2JAnna"))
     shown = console("history", "1001").out + console("chats").out
@@ -130,12 +139,31 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     before = on_stores(vectors_of(GROUP))
     ran = console("reset", str(GROUP))
     assert (ran.status, ran.err) == (0, "")
-    assert "4 messages, 4 search entries, 2 waiting updates" in ran.out
-    assert "messages 0, search entries 0" in ran.out
+    told = " ".join(ran.out.split())
+    assert "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 2 waiting updates" in told
+    assert "messages 0, search entries 0, summaries, tool records and artifacts 0" in told
     assert "nothing is left" in ran.out
     assert (before, on_stores(vectors_of(GROUP))) == (4, 0)
     assert console("history", str(GROUP)).status == 1
     assert console("trace", "11", "--json").document["state"] == "forgotten"
+
+
+def test_the_receipt_of_a_reset_is_one_document_with_every_count(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    assert console("reset", "1001", "--json").document == {
+        "chat": "1001",
+        "contexts": 1,
+        "messages_erased": 4,
+        "vectors_erased": 4,
+        "messages_left": 0,
+        "vectors_left": 0,
+        "updates_forgotten": 0,
+        "summaries_erased": 0,
+        "ledger_turns_erased": 0,
+        "artifacts_erased": 0,
+        "others_left": 0,
+        "is_proven": True,
+    }
 
 
 def test_reset_of_a_chat_leaves_its_topics_and_says_so(console: ConsoleRig) -> None:

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.agents_file import load_agent
+from bot.agent.agents_file import AgentSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.openai_model import open_openai_model
-from bot.agent.runner import run_agent
 from bot.tools import BUILT_IN_TOOLS
 from memory.message_selectors import TokenWindowMessageSelector
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import call, calls
-from tests.unit.agent.kit import TOKENIZER, DictJournal, make_context, message
+from tests.unit.agent.kit import TOKENIZER, DictJournal, make_context, message, run_alone
 
 AGENTS_FILE = Path(__file__).parents[2] / "examples" / "agents.toml"
 HISTORY = [message(0, "buy milk"), message(1, "Noted.", role="assistant"), message(2, "Buy  flour ")]
@@ -27,8 +26,13 @@ def path_restored() -> Generator[None]:
     sys.path[:] = path
 
 
+def load_main() -> AgentSpec:
+    team = load_agents(AGENTS_FILE, built_in_tools=BUILT_IN_TOOLS)
+    return team.agents[team.main]
+
+
 async def test_the_example_agent_answers_with_its_tools() -> None:
-    spec = load_agent(AGENTS_FILE, built_in_tools=BUILT_IN_TOOLS)
+    spec = load_main()
     context = await make_context(history=HISTORY, prompt=[message(3, "what do I need for twice the dough?")])
     script = [
         calls(
@@ -53,7 +57,7 @@ async def test_the_example_agent_answers_with_its_tools() -> None:
             tokenizer=TOKENIZER,
             limits=PromptLimits(context_window=8_000, answer_tokens=1_000),
         )
-        result = await run_agent(agent, context, journal=DictJournal())
+        result = await run_alone(agent, context, journal=DictJournal())
 
     assert result.text == "Milk and 500 g of flour."
     assert server.invalid_requests == []
@@ -69,7 +73,7 @@ async def test_the_example_agent_answers_with_its_tools() -> None:
 
 
 def test_the_example_sets_limits() -> None:
-    spec = load_agent(AGENTS_FILE, built_in_tools=BUILT_IN_TOOLS)
+    spec = load_main()
 
     limits = {tool.name: (tool.max_calls, tool.timeout_s) for tool in spec.tools}
     assert limits == {
@@ -78,4 +82,5 @@ def test_the_example_sets_limits() -> None:
         "convert": (None, 5),
         "scale_recipe": (None, 30),
         "shopping_list": (None, 30),
+        "read_artifact": (None, 30),
     }

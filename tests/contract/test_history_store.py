@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Protocol
 
 import pytest
 
 from memory.errors import Forgotten
 from memory.history_paging import newest_first, oldest_first
-from memory.history_store import HistoryStore
+from memory.history_store import Deleted
 from memory.keys import (
     ContextRef,
     context_key,
@@ -26,14 +25,11 @@ from memory.message import Sender
 from memory.redis_client import RedisClient, load_script, open_redis
 from memory.redis_history import RedisHistory, load_call, parse_snapshot
 from memory.testing_stores import InMemoryHistory
+from tests.contract.memory_kit import Store
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.stores import all_keys
 
 REF = a_ref()
-
-
-class Store(HistoryStore, Protocol):
-    async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int: ...
 
 
 @pytest.fixture(params=["redis", "memory"])
@@ -127,8 +123,8 @@ async def test_messages_are_got_by_id_and_missing_ones_left_out(store: Store) ->
 
 async def test_deleted_messages_are_gone_and_the_others_keep_their_sequences(store: Store) -> None:
     await store.append(REF, some_messages(4), epoch=0)
-    assert await store.delete(REF, ["m1", "m3", "nothing"], epoch=0) == 2
-    assert await store.delete(REF, ["m1"], epoch=0) == 0
+    assert (await store.delete(REF, ["m1", "m3", "nothing"], epoch=0)).messages == 2
+    assert (await store.delete(REF, ["m1"], epoch=0)).messages == 0
     await store.append(REF, [a_message("m4")], epoch=0)
     snapshot = await store.load(REF, limit=9)
     assert [(message.id, message.sequence) for message in snapshot.newest] == [
@@ -167,7 +163,7 @@ async def test_work_that_began_before_a_reset_is_forgotten_and_writes_nothing(st
 async def test_writing_nothing_does_nothing(store: Store) -> None:
     await store.erase(REF)
     assert await store.append(REF, [], epoch=0) == []
-    assert await store.delete(REF, [], epoch=0) == 0
+    assert await store.delete(REF, [], epoch=0) == Deleted()
     assert (await store.load(REF, limit=9)).created_at is None
 
 

@@ -5,6 +5,7 @@ import json
 import signal
 import time
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -12,9 +13,20 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 
+from bot.agent.actions import CompletedStep, ToolResult
+from bot.agent.model import ModelReply, ToolCall
 from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
 from bot.agent.offline_samples import MARKDOWN_SAMPLE
+from bot.agent.openai_model import open_openai_model
+from bot.agent.summarizer import ModelSummarizer
+from memory.compression import Piece
+from memory.message import Sender
+from memory.summary import Fact, SummaryText
+from memory.tokens import Tokenizer
+from memory.transcript import Excerpt
+from tests.messages import a_message
 
+TOKENIZER = Tokenizer(encoding="o200k_base")
 ADD: ChatCompletionToolParam = {
     "type": "function",
     "function": {
@@ -186,6 +198,19 @@ async def test_text_with_a_lone_surrogate_is_answered(base_url: str) -> None:
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
 USER = {"role": "user", "content": "hi"}
+JSON = {"role": "user", "content": "answer in JSON"}
+
+
+def form(name: str = "weather", **changes: Any) -> dict[str, Any]:
+    """A response format that this model has no rules for."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {},
+        "required": [],
+        "additionalProperties": False,
+        **changes,
+    }
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 def chat(*messages: Any, **options: Any) -> dict[str, Any]:
@@ -275,7 +300,18 @@ def chat(*messages: Any, **options: Any) -> dict[str, Any]:
         (chat(USER, stream=True, stream_options=[1]), "stream_options", "invalid_type"),
         (chat(USER, max_tokens=0), "max_tokens", "invalid_value"),
         (chat(USER, temperature=3), "temperature", "invalid_value"),
-        (chat(USER, response_format={"type": "json_object"}), "response_format", "unsupported_value"),
+        (chat(USER, response_format={"type": "json_object"}), "messages", None),
+        (chat(JSON, response_format={"type": "json_object"}), "response_format", "unsupported_value"),
+        (chat(USER, response_format={"type": "yaml"}), "response_format", "invalid_type"),
+        (chat(USER, response_format="text"), "response_format", "invalid_type"),
+        (
+            chat(USER, response_format={"type": "json_schema"}),
+            "response_format.json_schema.name",
+            "missing_required_parameter",
+        ),
+        (chat(USER, response_format=form("a b")), "response_format.json_schema.name", "invalid_value"),
+        (chat(USER, response_format=form(additionalProperties=True)), "response_format", None),
+        (chat(USER, response_format=form()), "response_format", "unsupported_value"),
         (chat(USER, n=2), "n", "unsupported_value"),
     ],
 )
@@ -359,3 +395,48 @@ async def test_two_can_be_served_at_once() -> None:
     async with serve_offline_model(chunk_delay_s=0) as one, serve_offline_model(chunk_delay_s=0) as other:
         assert one != other
         assert (await post(one, chat(USER)))[0] == (await post(other, chat(USER)))[0] == 200
+
+
+async def test_i04_a_summary_by_rules_keeps_what_people_told(base_url: str) -> None:
+    told = ["my sister Anna lives in Lisbon", "good morning", "We decided to meet in Porto. My bike is red."]
+    excerpts = tuple(
+        Excerpt(message=replace(a_message(f"m{n}", each), sender=Sender(id=1, name="Olga")), text=each)
+        for n, each in enumerate(told)
+    )
+    async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:
+        summarizer = ModelSummarizer(
+            model, tokenizer=TOKENIZER, context_window=8_192, summary_tokens=400, timeout_s=5
+        )
+        first = await summarizer.summarize(None, Piece(lines=excerpts, covers=()))
+        again = await summarizer.summarize(first, Piece(lines=excerpts[1:2], covers=()))
+
+    assert first == SummaryText(
+        overview="3 messages were exchanged with Olga.",
+        facts=(
+            Fact(about="Olga", fact="my sister Anna lives in Lisbon"),
+            Fact(about="Olga", fact="We decided to meet in Porto."),
+            Fact(about="Olga", fact="My bike is red."),
+        ),
+        decisions=("We decided to meet in Porto.",),
+        next="The last message was: We decided to meet in Porto. My bike is red.",
+    )
+    assert again == replace(
+        first, overview="4 messages were exchanged with Olga.", next="The last message was: good morning"
+    )
+
+
+async def test_i03_a_digest_by_rules_keeps_what_tools_gave(base_url: str) -> None:
+    call = ToolCall(id="c", name="add", arguments='{"a": 2}')
+    step = CompletedStep(
+        reply=ModelReply(tool_calls=(call,)),
+        results=(ToolResult(call_id="c", name="add", output="5", artifact_id="a111"),),
+    )
+    async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:
+        summarizer = ModelSummarizer(
+            model, tokenizer=TOKENIZER, context_window=8_192, summary_tokens=400, timeout_s=5
+        )
+        first = await summarizer.digest(task="t", digest="", steps=[step])
+        again = await summarizer.digest(task="t", digest=first, steps=[])
+
+    assert first == 'Found out:\n- tool add {"a": 2}: 5\nStored results:\n- a111 (add): 5'
+    assert again == first

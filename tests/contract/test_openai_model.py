@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.model import ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.errors import (
     BotError,
@@ -31,6 +31,7 @@ from tests.scripted_replies import (
     cut,
     empty,
     hang,
+    held,
     null_content,
     pieces,
     quota_exceeded,
@@ -386,3 +387,120 @@ async def test_what_the_listener_raises_ends_the_call_as_it_is() -> None:
             await each.model.chat(ASK, [], on_text=tell)
 
         assert each.tries == 1
+
+
+FORM = JsonSchema(
+    name="verdict",
+    schema={
+        "type": "object",
+        "properties": {"ok": {"type": "boolean"}},
+        "required": ["ok"],
+        "additionalProperties": False,
+    },
+)
+ASK_JSON = [PromptMessage(role="user", text="Answer in JSON.")]
+STRICT = {
+    "type": "json_schema",
+    "json_schema": {"name": "verdict", "strict": True, "schema": FORM.schema},
+}
+
+
+def refused_option(message: str, *, param: str | None = None, status: int = 400) -> Reply:
+    return Reply(failure=Failure(status=status, message=message, param=param))
+
+
+def formats(each: Rig) -> list[object]:
+    return [request.body.get("response_format") for request in each.server.chat_requests]
+
+
+async def test_an_answer_in_json_is_asked_for_strictly_and_streamed() -> None:
+    async with rig('{"ok": true}') as each:
+        before = model_calls("ok")
+        reply = await each.model.chat_json(ASK_JSON, FORM)
+
+        assert (reply.text, reply.finish_reason) == ('{"ok": true}', "stop")
+        assert reply.usage.prompt_tokens > 0
+        assert each.server.chat_requests[0].body == {
+            "model": "test-1",
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "messages": [{"role": "user", "content": "Answer in JSON."}],
+            "response_format": STRICT,
+        }
+        assert model_calls("ok") == before + 1
+        assert each.model.name == "test-1"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        refused_option(
+            "Invalid parameter: 'response_format' of type 'json_schema'.", param="response_format"
+        ),
+        refused_option("Unsupported value.", param="response_format"),
+        refused_option("json_schema is not supported by this model", status=422),
+    ],
+)
+async def test_an_endpoint_that_refuses_a_schema_is_asked_for_any_object_from_then_on(refusal: Reply) -> None:
+    async with rig(refusal, "{}", "{}") as each:
+        await each.model.chat_json(ASK_JSON, FORM)
+        await each.model.chat_json(ASK_JSON, FORM)
+
+        assert formats(each) == [STRICT, {"type": "json_object"}, {"type": "json_object"}]
+
+
+async def test_an_endpoint_that_refuses_every_form_is_asked_without_one() -> None:
+    unknown = refused_option("Unrecognized request argument supplied: response_format")
+    async with rig(unknown, unknown, "{}", "hello", unknown) as each:
+        assert (await each.model.chat_json(ASK_JSON, FORM)).text == "{}"
+        assert (await each.model.chat(ASK_JSON, [])).text == "hello"
+        with pytest.raises(ModelRefused):
+            await each.model.chat_json(ASK_JSON, FORM)
+
+        assert formats(each) == [STRICT, {"type": "json_object"}, None, None, None]
+
+
+async def test_another_refusal_is_not_taken_for_one_of_the_form() -> None:
+    async with rig(refused_option("Unknown model."), "{}") as each:
+        with pytest.raises(ModelRefused):
+            await each.model.chat_json(ASK_JSON, FORM)
+        await each.model.chat_json(ASK_JSON, FORM)
+
+        assert formats(each) == [STRICT, STRICT]
+
+
+async def test_two_calls_that_are_refused_at_once_step_down_once() -> None:
+    go = asyncio.Event()
+    refusal = refused_option("response_format json_schema is unknown")
+
+    def behave(request: dict[str, object]) -> Reply | str:
+        wanted = request.get("response_format")
+        return refusal if wanted == STRICT else held(text("{}"), until=go)
+
+    async with (
+        scripted_openai(behave) as server,
+        open_openai_model(model="m", api_key=KEY, base_url=server.base_url, patience=HASTY) as model,
+    ):
+        both = asyncio.gather(model.chat_json(ASK_JSON, FORM), model.chat_json(ASK_JSON, FORM))
+        go.set()
+        await both
+
+        wanted = [request.body.get("response_format") for request in server.chat_requests]
+        assert [each for each in wanted if each != STRICT] == [{"type": "json_object"}] * 2
+
+
+async def test_an_answer_in_json_has_the_same_tries_as_any_other() -> None:
+    async with rig(server_error(), cut("{", after=2), empty(), '{"ok": false}') as each:
+        with pytest.raises(ModelRepliedNothing):
+            await each.model.chat_json(ASK_JSON, FORM)
+        assert each.tries == 3
+    async with rig(empty(), '{"ok": false}') as each:
+        assert (await each.model.chat_json(ASK_JSON, FORM)).text == '{"ok": false}'
+    async with rig(context_too_long()) as each:
+        with pytest.raises(PromptTooLong):
+            await each.model.chat_json(ASK_JSON, FORM)
+
+
+async def test_an_answer_that_stopped_at_its_limit_says_so() -> None:
+    async with rig(text('{"ok": tr', finish_reason="length")) as each:
+        assert (await each.model.chat_json(ASK_JSON, FORM)).finish_reason == "length"

@@ -12,7 +12,7 @@ from memory.embedded.index_server import IndexEndpoint
 from memory.embedding import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from memory.errors import RecallUnavailable
 from memory.forgetting import count_vectors, prove_erased
-from memory.indexing import GROUP, Indexer, IndexResult
+from memory.indexing import GROUP, CurrentHistory, Indexer, IndexResult
 from memory.keys import ContextRef, work_key
 from memory.message_selectors import MessageWindowMessageSelector
 from memory.qdrant_index import QdrantIndex, open_qdrant
@@ -32,9 +32,7 @@ class Rig:
     recall: Recall
     ref: ContextRef
 
-    def indexer(
-        self, consumer: str = "one", *, history: "RedisHistory | Interrupted | None" = None
-    ) -> Indexer:
+    def indexer(self, consumer: str = "one", *, history: CurrentHistory | None = None) -> Indexer:
         return Indexer(
             redis=self.redis,
             history=history or self.store,
@@ -221,6 +219,71 @@ async def test_a_message_deleted_while_its_vector_is_made_leaves_none(rig: Rig) 
     history = Interrupted(rig.store, erases=rig.ref, deletes="m1")
     assert await rig.indexer(history=history).step() == IndexResult(indexed=2, erased=1, skipped=1)
     assert await rig.recall.count(rig.ref) == 2
+
+
+class Edited:
+    """The history, with an edit after the indexer's first look at it, which another indexer has done its part of."""
+
+    def __init__(self, rig: Rig, *, text: str) -> None:
+        self._rig = rig
+        self._text: str | None = text
+
+    async def get_current(
+        self, wanted: Mapping[ContextRef, Collection[str]]
+    ) -> dict[ContextRef, CurrentMessages]:
+        seen = await self._rig.store.get_current(wanted)
+        if self._text is not None:
+            text, self._text = self._text, None
+            await self._rig.store.replace(self._rig.ref, "m0", text=text, tokens=1, edited_at=5.0, epoch=0)
+            await self._rig.indexer("another").step()
+        return seen
+
+
+async def test_an_edited_message_is_found_by_what_it_says_now(rig: Rig) -> None:
+    await rig.store.append(rig.ref, [a_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
+    await rig.indexer().step()
+    await rig.store.replace(rig.ref, "m0", text="the weather is fine", tokens=4, edited_at=5.0, epoch=0)
+
+    assert await rig.indexer().step() == IndexResult(indexed=1)
+
+    (hit,) = await rig.history().search("the weather is fine")
+    assert (hit.message.text, hit.score > 0.9) == ("the weather is fine", True)
+    assert await rig.recall.count(rig.ref) == 1
+
+
+async def test_a_message_edited_to_nothing_leaves_no_vector_even_while_the_embedder_is_down(rig: Rig) -> None:
+    await rig.store.append(rig.ref, some_messages(2), epoch=0)
+    await rig.indexer().step()
+    await rig.store.replace(rig.ref, "m0", text=" ", tokens=0, edited_at=5.0, epoch=0)
+    await rig.store.append(rig.ref, some_messages(1, start=7), epoch=0)
+    rig.embedder.failure = EmbeddingUnavailable("down")
+
+    with pytest.raises(RecallUnavailable):
+        await rig.indexer().step()
+
+    assert await rig.recall.count(rig.ref) == 1
+
+
+async def test_an_indexer_overtaken_by_an_edit_does_not_leave_the_old_texts_vector(rig: Rig) -> None:
+    await rig.store.append(rig.ref, [a_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
+
+    result = await rig.indexer(history=Edited(rig, text="the weather is fine")).step()
+
+    assert result == IndexResult(indexed=1)
+    (hit,) = await rig.history().search("the weather is fine")
+    assert hit.score > 0.9
+
+
+async def test_an_indexer_overtaken_by_an_edit_from_nothing_to_a_text_leaves_its_vector(rig: Rig) -> None:
+    await rig.store.append(rig.ref, [a_message("m0", "first")], epoch=0)
+    await rig.indexer().step()
+    await rig.store.replace(rig.ref, "m0", text="", tokens=0, edited_at=4.0, epoch=0)
+
+    await rig.indexer(history=Edited(rig, text="the weather is fine")).step()
+
+    (hit,) = await rig.history().search("the weather is fine")
+    assert hit.score > 0.9
+    assert await rig.recall.count(rig.ref) == 1
 
 
 async def test_a_vector_written_by_an_indexer_that_died_before_it_looked_again_is_taken_out(rig: Rig) -> None:

@@ -48,7 +48,7 @@ async def test_a_duplicate_is_taken_and_stored_once(redis: RedisClient) -> None:
         ({"poll": {"id": "1"}}, "unused_kind"),
         ({"something_of_next_year": {"a": 1}}, "unknown_kind"),
         ({}, "unknown_kind"),
-        ({"edited_message": a_message_update()["message"]}, "edited_message"),
+        ({"edited_channel_post": a_message_update()["message"]}, "channel_post"),
         ({"message": {"message_id": 3}}, "no_message"),
         ({"message": "not an object"}, "no_message"),
         ({"message": None}, "no_message"),

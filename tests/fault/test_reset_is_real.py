@@ -16,7 +16,15 @@ from tests.fault.witnessed_model import WitnessedModel
 CANARY = "zanzibarwort"
 WITHIN_S = 20.0
 HELD = f"hold on to {CANARY} please"
-RECEIPT: dict[str, Any] = {"contexts": 1, "messages_left": 0, "vectors_left": 0, "is_proven": True}
+RECEIPT: dict[str, Any] = {
+    "contexts": 1,
+    "summaries_erased": 0,
+    "artifacts_erased": 0,
+    "messages_left": 0,
+    "vectors_left": 0,
+    "others_left": 0,
+    "is_proven": True,
+}
 
 
 async def test_a_reset_in_the_middle_of_a_running_turn_leaves_no_trace(tmp_path: Path) -> None:
@@ -39,7 +47,12 @@ async def test_a_reset_in_the_middle_of_a_running_turn_leaves_no_trace(tmp_path:
 
             receipt = await reset(system, chat)
 
-            assert receipt == RECEIPT | {"messages_erased": 6, "vectors_erased": 6, "updates_forgotten": 3}
+            assert receipt == RECEIPT | {
+                "messages_erased": 6,
+                "vectors_erased": 6,
+                "ledger_turns_erased": 3,
+                "updates_forgotten": 3,
+            }
             assert await redis_places(system.redis, CANARY) == []
             assert await index_places(system.index, CANARY) == []
             assert await count_points(system, [chat, other]) == {chat: 0, other: 2}

@@ -1,10 +1,12 @@
 """For any history: a window is a suffix of the conversation, as large as its limit allows, and no larger."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.message import CONVERSATION_ROLES, Message, Role
-from memory.message_selectors import MessageWindowMessageSelector, TokenWindowMessageSelector
+from memory.message_selectors import MessageWindowMessageSelector, TokenWindowMessageSelector, chunk_start
 from tests.messages import WordTokenizer, a_message, newest_of
 
 _ROLES: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "system", "tool"])
@@ -49,3 +51,26 @@ async def test_m08_a_conversation_is_never_answered_with_nothing(
 ) -> None:
     chosen = await TokenWindowMessageSelector(max_tokens, WordTokenizer()).select(newest_of(history))
     assert bool(chosen) == bool(conversation(history))
+
+
+@given(histories(), st.integers(min_value=1, max_value=60), st.integers(min_value=1, max_value=20))
+async def test_m08_in_chunks_a_window_is_a_suffix_of_what_fits_with_half_of_it_or_more(
+    history: list[Message], max_tokens: int, chunk: int
+) -> None:
+    numbered = [replace(each, sequence=place) for place, each in enumerate(history)]
+    fits = await TokenWindowMessageSelector(max_tokens, WordTokenizer()).select(newest_of(numbered))
+    chosen = await TokenWindowMessageSelector(max_tokens, WordTokenizer(), chunk=chunk).select(
+        newest_of(numbered)
+    )
+    assert chosen == fits[len(fits) - len(chosen) :]
+    assert 2 * len(chosen) >= len(fits)
+
+
+@given(st.integers(0, 500), st.integers(1, 60), st.integers(1, 64))
+def test_the_start_of_a_chunk_never_moves_back_as_a_conversation_grows(
+    first: int, length: int, chunk: int
+) -> None:
+    def start(of: int) -> int:
+        return of + chunk_start(range(of, of + length), chunk)
+
+    assert start(first) <= start(first + 1)

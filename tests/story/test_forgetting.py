@@ -24,8 +24,7 @@ from tests.story.harness import (
 from tests.story.index_points import points_with
 
 CANARY = "quokka"
-RECEIPT = "I have erased the memory of {what}.\n\nErased: {erased}.\n"
-READ_BACK = "Found on reading back: messages 0, search entries 0.\n"
+READ_BACK = "Found on reading back: messages 0, search entries 0, summaries, tool records and artifacts 0.\n"
 PROOF = "Both stores were read back afterwards: nothing is left."
 
 
@@ -45,7 +44,8 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
 
         assert receipt == (
             "I have erased the memory of this chat.\n\n"
-            "Erased: 4 messages, 4 search entries, 0 waiting updates.\n"
+            "Erased: 4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, "
+            "0 waiting updates.\n"
             f"{READ_BACK}{PROOF}"
         )
         await bot.wait_until_idle()

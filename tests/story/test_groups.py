@@ -109,7 +109,7 @@ async def test_no_chat_is_ever_told_what_another_one_said(stores: StoryStores) -
         (OLGA, WORKSHOP, IDEAS),
         (OLGA, WORKSHOP, BUGS),
     ]
-    async with running_bot(stores, window_tokens=64) as bot:
+    async with running_bot(stores, window_tokens=64, openai_summary_model="") as bot:
         for line in ("the word is", "some rain fell on the hills today", "what is the word"):
             for number, (person, chat, thread) in enumerate(places):
                 await bot.ask(
@@ -123,7 +123,7 @@ async def test_no_chat_is_ever_told_what_another_one_said(stores: StoryStores) -
             own = at % len(places)
             told = str(prompt)
             assert [n for n in range(len(places)) if f"canary{n}" in told] == [own]
-        assert all(recalled(prompt) for prompt in prompts[len(places) :])
+        assert all(recalled(prompt) for prompt in prompts[2 * len(places) :])
 
 
 async def test_every_context_is_registered_for_operators_with_its_title(stores: StoryStores) -> None:

@@ -188,7 +188,7 @@ async def test_a_store_that_goes_away_in_the_middle_of_a_turn_costs_no_answer(
 async def test_without_the_index_it_answers_without_recall_and_says_so(stores: StoryStores) -> None:
     async with (
         index_proxy(stores.index.url) as way,
-        running_bot(stores, qdrant_url=way.http_url, window_tokens=64) as bot,
+        running_bot(stores, qdrant_url=way.http_url, window_tokens=64, openai_summary_model="") as bot,
     ):
         await bot.wait_until_down()
         await bot.ask(BEN, "my sister Anna lives in Lisbon")

@@ -90,7 +90,7 @@ async def test_two_chats_are_answered_at_the_same_time(stores: StoryStores) -> N
 
 
 async def test_recall_brings_back_what_fell_out_of_the_recent_window(stores: StoryStores) -> None:
-    async with running_bot(stores, window_tokens=64) as bot:
+    async with running_bot(stores, window_tokens=64, openai_summary_model="") as bot:
         await bot.ask(BEN, "my sister Anna lives in Lisbon")
         for number in range(8):
             await bot.ask(BEN, f"line {number} is about something else such as rain")

@@ -42,7 +42,7 @@ async def test_m11_m17_what_a_run_thinks_and_shows_never_becomes_history(stores:
         text("It is 5."),
         text("You are welcome."),
     ]
-    async with running_bot(stores, script, recall_k=0) as bot:
+    async with running_bot(stores, script, recall_k=0, ledger_in_prompt=False) as bot:
         await bot.ask(BEN, "add 2 and 3")
         await bot.ask(BEN, "thanks")
 

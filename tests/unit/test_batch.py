@@ -34,6 +34,11 @@ def a_command(update_id: int) -> WaitingUpdate:
     return WaitingUpdate(update_id=update_id, admission=command, message=line.message)
 
 
+def an_edit(update_id: int) -> WaitingUpdate:
+    edit = Admission(action="edit", reason="edited_message")
+    return WaitingUpdate(update_id=update_id, admission=edit, message=a_line(update_id).message)
+
+
 def numbers(batch: tuple[WaitingUpdate, ...]) -> list[int]:
     return [update.update_id for update in batch]
 
@@ -49,6 +54,11 @@ def test_another_persons_line_waits_for_the_next_turn() -> None:
 def test_a_command_stands_alone_and_ends_the_lines_before_it() -> None:
     assert numbers(plan_batch([a_line(1), a_command(2), a_line(3)])) == [1]
     assert numbers(plan_batch([a_command(2), a_line(3)])) == [2]
+
+
+def test_an_edit_stands_alone_and_comes_after_what_it_edits() -> None:
+    assert numbers(plan_batch([a_line(1), an_edit(2), a_line(3)])) == [1]
+    assert numbers(plan_batch([an_edit(2), an_edit(3), a_line(4)])) == [2]
 
 
 def test_a_stop_parts_what_came_before_it_from_what_came_after() -> None:

@@ -15,6 +15,7 @@ from memory.recall import IndexItem, Recall
 from memory.redis_history import is_indexed
 from memory.testing import FakeEmbedder
 from memory.testing_stores import InMemoryHistory, InMemoryIndex
+from tests.contract.memory_kit import a_summary, a_turn
 from tests.messages import WordTokenizer, a_ref, ids
 
 REF = a_ref()
@@ -194,6 +195,19 @@ async def test_m15_deleting_what_a_selector_chooses_leaves_it_in_neither_store()
     assert (receipt.messages_left, receipt.vectors_left, receipt.is_proven) == (0, 0, True)
     assert [message.id async for message in rig.history.messages()] == ["s", "u1", "t"]
     assert "a1" not in [hit.message.id for hit in await rig.history.search("Anna", k=9)]
+
+
+async def test_m15_deleting_counts_the_summaries_and_the_calls_that_told_of_it() -> None:
+    store = InMemoryHistory()
+    rig = Rig(store)
+    for number in range(6):
+        await rig.history.append_user_message("hello", id=f"u{number}")
+    store.keep_summary(REF, a_summary("s1", upto=3))
+    store.keep_ledger_turn(REF, a_turn(4, 5, artifact="a1"))
+    receipt = await rig.history.delete_messages(MessageWindowMessageSelector(3))
+    assert (receipt.messages_erased, receipt.summaries_erased) == (3, 1)
+    assert (receipt.ledger_turns_erased, receipt.artifacts_erased) == (1, 1)
+    assert (receipt.others_left, receipt.is_proven) == (0, True)
 
 
 async def test_m15_deleting_nothing_is_proven_too() -> None:

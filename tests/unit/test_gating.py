@@ -83,7 +83,6 @@ def test_a_message_addressed_to_us_is_a_turn(parsed: ParsedUpdate, reason: str) 
         ),
         (update({"id": -5, "type": "channel"}, text="hi"), "channel_post"),
         (update(kind="channel_post", text="hi"), "channel_post"),
-        (update(PRIVATE, kind="edited_message", text="hi"), "edited_message"),
         (update(PRIVATE, kind="business_message", text="hi"), "unused_kind"),
         (update(kind="my_chat_member"), "unused_kind"),
         (update(kind="brand_new"), "unknown_kind"),
@@ -163,6 +162,52 @@ def test_others_are_refused_where_they_address_us_and_ignored_elsewhere(access: 
     assert decide(written("/help"), access) == Admission(action="refuse", reason="not_allowed")
     assert decide(update(PRIVATE, voice="a file"), access) == Admission(action="refuse", reason="not_allowed")
     assert decide(update(text="hello"), access) == ignored("not_allowed")
+
+
+def edited(chat: Mapping[str, object] = GROUP, **fields: object) -> ParsedUpdate:
+    return update(chat, "edited_message", ANNA, edit_date=2, **fields)
+
+
+@pytest.mark.parametrize(
+    "parsed",
+    [
+        edited(PRIVATE, text="hi"),
+        edited(text="nothing that names the bot"),
+        edited(text="/reset", entities=entity("bot_command", 6)),
+        edited(text="/reset@OtherBot", entities=entity("bot_command", 15)),
+        edited(photo=["a photo"], caption="what is this"),
+        edited(photo=["a photo whose caption was taken away"]),
+        edited(text=""),
+        edited(text="anonymously", sender_chat=GROUP),
+    ],
+)
+def test_an_edit_is_an_edit_whatever_it_says_and_whomever_it_addresses(parsed: ParsedUpdate) -> None:
+    assert decide(parsed) == Admission(action="edit", reason="edited_message")
+
+
+@pytest.mark.parametrize(
+    ("parsed", "reason"),
+    [
+        (update(kind="edited_message", text="hi", sender={"id": 8, "is_bot": True}), "from_bot"),
+        (edited({"id": -5, "type": "channel"}, text="hi"), "channel_post"),
+        (edited(text="hi", is_automatic_forward=True), "channel_post"),
+        (update(kind="edited_channel_post", text="hi"), "channel_post"),
+        (update(PRIVATE, kind="edited_business_message", text="hi"), "unused_kind"),
+        (edited(location={"latitude": 1, "live_period": 60}), "no_text"),
+        (edited(PRIVATE, poll={"question": "which?"}), "no_text"),
+        (parse_update({"update_id": 1, "edited_message": {}}), "no_message"),
+    ],
+)
+def test_an_edit_of_what_is_never_kept_is_ignored_with_the_reason(parsed: ParsedUpdate, reason: str) -> None:
+    assert decide(parsed) == ignored(reason)
+
+
+@pytest.mark.parametrize("chat", [PRIVATE, GROUP])
+def test_who_may_not_use_the_bot_edits_without_being_told_so(chat: Mapping[str, object]) -> None:
+    access = Access(allowed_user_ids=NEVER)
+    assert decide(edited(chat, text="@MnemoBot hi", entities=entity("mention", 9)), access) == ignored(
+        "not_allowed"
+    )
 
 
 def button(data: str) -> ParsedUpdate:

@@ -60,6 +60,38 @@ async def test_a_command_waits_with_its_name_and_argument() -> None:
     assert command == Command(name="reset", argument="all", mention="mnemo_bot")
 
 
+async def test_an_edit_waits_in_line_with_what_the_message_says_now() -> None:
+    edited = _update("hello there", edit_date=950)["message"]
+
+    arrival = await _arrival({"update_id": 6, "edited_message": edited})
+    waiting = parse_waiting(arrival.payload)
+
+    assert (arrival.mode, arrival.ref) == ("turn", telegram_ref(42, 7, None, partitions=1))
+    assert (waiting.admission.action, waiting.admission.command) == ("edit", None)
+    assert (waiting.message.message_id, waiting.message.edit_date) == (3, 950)
+    assert waiting.message.text == "hello there"
+
+
+async def test_nothing_of_an_edit_is_kept_whose_writer_may_not_use_the_bot() -> None:
+    edited = _update("quokka", edit_date=950)["message"]
+
+    arrival = await _arrival(
+        {"update_id": 6, "edited_message": edited}, access=Access(allowed_user_ids=frozenset({1}))
+    )
+
+    assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "not_allowed", "")
+
+
+async def test_forget_waits_with_the_message_that_it_replies_to() -> None:
+    arrival = await _arrival(_update("/forget", reply_to_message={"message_id": 2, "chat": PRIVATE}))
+
+    waiting = parse_waiting(arrival.payload)
+
+    assert waiting.admission.command == Command(name="forget", argument="", mention="")
+    assert waiting.message.reply_to is not None
+    assert waiting.message.reply_to.message_id == 2
+
+
 async def test_a_stop_is_told_apart_so_that_it_can_overtake() -> None:
     assert (await _arrival(_update("/stop"))).mode == "stop"
 

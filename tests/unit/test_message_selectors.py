@@ -1,9 +1,17 @@
 """What each selector chooses, and how little of the history it reads."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.message import Message
-from memory.message_selectors import MessageWindowMessageSelector, NoMessages, TokenWindowMessageSelector
+from memory.message_selectors import (
+    AfterSequence,
+    MessageWindowMessageSelector,
+    NoMessages,
+    TokenWindowMessageSelector,
+    chunk_start,
+)
 from memory.tokens import tokenizer_for
 from tests.messages import WordTokenizer, a_message, ids, newest_of, some_messages
 
@@ -117,3 +125,66 @@ async def test_m09_no_messages_selects_nothing_and_reads_nothing() -> None:
     read: list[str] = []
     assert await NoMessages().select(newest_of(MIXED, read)) == []
     assert read == []
+
+
+def numbered(number: int) -> list[Message]:
+    return [replace(each, sequence=place) for place, each in enumerate(some_messages(number))]
+
+
+async def test_a_window_that_was_trimmed_begins_at_a_chunk_and_stays_put_for_a_chunk_of_messages() -> None:
+    selector = TokenWindowMessageSelector(48, WordTokenizer(), chunk=8)
+
+    starts = [(await selector.select(newest_of(numbered(count))))[0].id for count in range(24, 42)]
+
+    assert starts == ["m0"] + ["m8"] * 8 + ["m16"] * 8 + ["m24"]
+
+
+async def test_a_window_of_so_many_messages_begins_at_a_chunk_too_and_reads_no_further() -> None:
+    read: list[str] = []
+    selector = TokenWindowMessageSelector(1000, WordTokenizer(), max_messages=20, chunk=8)
+
+    chosen = await selector.select(newest_of(numbered(30), read))
+
+    assert (chosen[0].id, chosen[-1].id, len(read)) == ("m16", "m29", 20)
+
+
+async def test_a_chunk_never_takes_more_than_half_of_a_window_and_never_all_of_it() -> None:
+    three = TokenWindowMessageSelector(6, WordTokenizer(), chunk=64)
+    one = TokenWindowMessageSelector(2, WordTokenizer(), chunk=100)
+
+    assert ids(await three.select(newest_of(numbered(60)))) == ["m58", "m59"]
+    assert ids(await one.select(newest_of(numbered(60)))) == ["m59"]
+
+
+async def test_messages_without_a_sequence_have_no_chunks() -> None:
+    selector = TokenWindowMessageSelector(10, WordTokenizer(), chunk=8)
+    assert len(await selector.select(newest_of(some_messages(30)))) == 5
+
+
+def test_a_chunk_begins_behind_its_message_when_that_is_missing() -> None:
+    assert chunk_start([5, 6, 7, 9, 10, 11, 12, 13, 14, 15], 8) == 3
+    assert chunk_start([], 8) == 0
+
+
+def test_a_chunk_smaller_than_one_message_is_refused() -> None:
+    with pytest.raises(ValueError, match="window"):
+        TokenWindowMessageSelector(10, WordTokenizer(), chunk=0)
+
+
+async def test_i05_a_window_ends_where_the_summary_begins_and_reads_no_further() -> None:
+    read: list[str] = []
+    selector = AfterSequence(MessageWindowMessageSelector(50), 95)
+
+    assert ids(await selector.select(newest_of(numbered(100), read))) == ["m96", "m97", "m98", "m99"]
+    assert read == ["m99", "m98", "m97", "m96"]
+
+
+async def test_i05_within_what_no_summary_covers_the_selector_chooses() -> None:
+    assert ids(await AfterSequence(MessageWindowMessageSelector(2), 95).select(newest_of(numbered(100)))) == [
+        "m98",
+        "m99",
+    ]
+    assert await AfterSequence(MessageWindowMessageSelector(2), 99).select(newest_of(numbered(100))) == []
+    assert (
+        len(await AfterSequence(MessageWindowMessageSelector(9), 0).select(newest_of(some_messages(5)))) == 5
+    )

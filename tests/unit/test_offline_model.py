@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.actions import StepDigest
 from bot.agent.offline_answer import ACKNOWLEDGEMENTS, UNKNOWN
 from bot.agent.offline_arguments import fill_arguments
 from bot.agent.offline_recollection import read_line
 from bot.agent.offline_reply import OfflineReply, reply_to
 from bot.agent.offline_wire import in_pieces
-from bot.agent.prompt import draft_prompt
+from bot.agent.prompt import assemble
+from bot.agent.prompt_parts import PromptBudget, PromptParts
+from memory.ledger import LedgerEntry
 from memory.message import Message, Role, Sender
+from memory.summary import Fact, Summary, SummaryText
+from memory.tokens import Tokenizer
 
 ANNA = "my sister Anna lives in Lisbon"
 
@@ -332,16 +337,65 @@ def said(text: str, sender: Sender | None, *, role: Role = "user", sent_at: floa
     return Message(id=text, role=role, text=text, sent_at=sent_at, tokens=1, sender=sender)
 
 
-def spoken(*, recalled: list[Message], window: list[Message], prompt: list[Message], is_group: bool) -> Any:
-    draft = draft_prompt(
-        system="You are Mnemogram.",
-        recalled=recalled,
-        window=window,
-        prompt=prompt,
-        steps=[],
-        is_group=is_group,
+def a_summary(text: SummaryText) -> Summary:
+    return Summary(
+        id="s1",
+        builds_on="",
+        conversation_start=0,
+        from_sequence=0,
+        upto_sequence=39,
+        text=text,
+        tokens=50,
+        model="m",
+        created_at=1.7e9,
     )
-    return [{"role": message.role, "content": message.text} for message in draft.messages()]
+
+
+def spoken(*, is_group: bool = False, **parts: Any) -> Any:
+    """The request that this bot would send, in the described order."""
+    budget = PromptBudget(window=8_000, answer_tokens=1_000, order="described")
+    told = PromptParts(system="You are Mnemogram.", is_group=is_group, **parts)
+    messages = assemble(told, budget, meter=Tokenizer(encoding="o200k_base")).messages
+    return [{"role": message.role, "content": message.text} for message in messages]
+
+
+def test_a_summary_in_the_prompt_is_answered_from() -> None:
+    asked = said("where does Anna live?", None)
+    text = SummaryText(
+        overview="40 messages were exchanged with user.",
+        facts=(Fact(about="user", fact=ANNA), Fact(about="Ben Hart", fact="my bike is red")),
+        decisions=("we meet in Porto",),
+    )
+
+    request = spoken(summary=a_summary(text), window=[said("hi", None)], prompt=[asked])
+    named = spoken(summary=a_summary(text), prompt=[said("what colour is Ben's bike?", None)])
+    chatter = spoken(summary=a_summary(text), prompt=[said("what did I say about the overview?", None)])
+
+    assert reply_to(request).text == f"Lisbon. You told me: “{ANNA}”."
+    assert reply_to(named).text == "Red. Ben Hart said: “my bike is red”."
+    assert reply_to(chatter).text == UNKNOWN
+
+
+def test_records_of_tools_behind_the_prompt_are_not_what_is_asked() -> None:
+    entry = LedgerEntry(
+        id="e", kind="tool", agent="", name="search", input="{}", output='"Anna lives in Rome"'
+    )
+    asked = [said("where does Anna live?", None)]
+
+    request = spoken(
+        window=[said(ANNA, None)],
+        prompt=asked,
+        record=[entry],
+        digest=StepDigest(covers=1, text="Done:\n- add"),
+    )
+
+    assert reply_to(request).text == f"Lisbon. You told me: “{ANNA}”."
+
+
+def test_a_delegated_task_is_what_is_asked() -> None:
+    request = spoken(window=[said(ANNA, None)], prompt=[said("hello", None)], task="where does Anna live?")
+
+    assert reply_to(request).text == f"Lisbon. You told me: “{ANNA}”."
 
 
 def test_in_a_group_others_are_named() -> None:

@@ -1,11 +1,13 @@
-"""Checks of the agent's file, the model endpoint and the embedder."""
+"""Checks of the agents' file, the models and the embedder."""
 
+import asyncio
 import time
 from contextlib import AsyncExitStack
 
-from bot.agent.agents_file import AgentSpec, load_agent
+from bot.agent.agents_file import load_agents
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
+from bot.assembly import build_team, model_names
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
 from bot.settings import Settings
@@ -17,15 +19,18 @@ _ONE_TRY = Patience(tries=1, idle_s=7.0)
 
 
 async def check_agent(settings: Settings) -> list[Finding]:
-    """AGENTS_FILE can be read and its tools are there. Raises SettingsInvalid."""
-    spec = _agent(settings)
-    tools = ", ".join(sorted(tool.name for tool in spec.tools)) or "none"
+    """AGENTS_FILE can be read, its tools are there, and its prompts fit their models. Raises SettingsInvalid."""
+    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+    build_team(settings, spec, None)
+    tools = ", ".join(sorted(tool.name for tool in spec.agents[spec.main].tools)) or "none"
+    others = sorted(name for name in spec.agents if name != spec.main)
     which = "AGENTS_FILE" if settings.agents_file else "the built-in agent"
-    return [ok("agent", f"{spec.name}, from {which}; tools: {tools}")]
+    beside = f"; beside it: {', '.join(others)}" if others else ""
+    return [ok("agent", f"{spec.main}, from {which}; tools: {tools}{beside}")]
 
 
 async def check_model(settings: Settings) -> list[Finding]:
-    """A tiny completion, or that the offline model stands in."""
+    """A tiny completion of each model that is used, summaries' included, or that the offline model stands in."""
     if settings.is_offline:
         return [
             warn(
@@ -34,21 +39,7 @@ async def check_model(settings: Settings) -> list[Finding]:
                 "Set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible endpoint.",
             )
         ]
-    name = _model_name(settings)
-    key = settings.openai_api_key
-    opening = open_openai_model(
-        model=name,
-        api_key=key.get_secret_value() if key else None,
-        base_url=settings.openai_base_url,
-        patience=_ONE_TRY,
-    )
-    began = time.monotonic()
-    try:
-        async with opening as model:
-            await model.chat([PromptMessage(role="user", text=f"Answer with one word: {_WORD}")], [])
-    except TellUser as failure:
-        return [_model_failure(name, failure)]
-    return [ok("model", f"{name} answers, in {time.monotonic() - began:.1f} s")]
+    return list(await asyncio.gather(*(_ask(settings, name) for name in _model_names(settings))))
 
 
 async def check_embedder(settings: Settings) -> list[Finding]:
@@ -62,15 +53,30 @@ async def check_embedder(settings: Settings) -> list[Finding]:
     return [ok("embedder", f"{space}, {how}")]
 
 
-def _agent(settings: Settings) -> AgentSpec:
-    return load_agent(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
-
-
-def _model_name(settings: Settings) -> str:
+async def _ask(settings: Settings, name: str) -> Finding:
+    key = settings.openai_api_key
+    opening = open_openai_model(
+        model=name,
+        api_key=key.get_secret_value() if key else None,
+        base_url=settings.openai_base_url,
+        patience=_ONE_TRY,
+    )
+    began = time.monotonic()
     try:
-        return _agent(settings).model or settings.openai_model
+        async with opening as model:
+            await model.chat([PromptMessage(role="user", text=f"Answer with one word: {_WORD}")], [])
+    except TellUser as failure:
+        return _model_failure(name, failure)
+    return ok("model", f"{name} answers, in {time.monotonic() - began:.1f} s")
+
+
+def _model_names(settings: Settings) -> list[str]:
+    try:
+        spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+        names = model_names(settings, spec)
     except SettingsInvalid:  # `check_agent` says it
-        return settings.openai_model
+        names = {settings.openai_model}
+    return sorted({*names, *filter(None, [settings.summary_model])})
 
 
 def _space(model: str, dimension: int) -> str:
@@ -84,7 +90,7 @@ def _model_failure(name: str, failure: TellUser) -> Finding:
         )
     fix = "Check OPENAI_BASE_URL and the way there."
     if isinstance(failure, ModelRefused):
-        fix = f"Check OPENAI_API_KEY, and that the endpoint has the model {name} (OPENAI_MODEL, AGENTS_FILE)."
+        fix = f"Check OPENAI_API_KEY, and that the endpoint has the model {name} (OPENAI_MODEL, OPENAI_SUMMARY_MODEL, AGENTS_FILE)."
     if isinstance(failure, ModelQuotaExhausted):
         fix = "Add to the quota of this OPENAI_API_KEY's account."
     return fail("model", str(failure), fix)

@@ -1,18 +1,24 @@
--- The one commit of a turn: still ours? same epoch? then append its messages, put its parts into the outbox,
--- take its updates out of the box and forget its journal. All of it, or nothing.
+-- The one commit of a turn: still ours? same epoch? then append its messages, keep what it called and its prompt's
+-- receipt, put its parts into the outbox, take its updates out of the box and forget its journal. All, or nothing.
 -- KEYS ready, box, journal, outbox, sending, delivering, epoch, messages, order, telegram, meta, work,
---      contexts
+--      contexts, summaries, lineage, ledger, prompts, compress
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 context id, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 terminal state, 10 reason, 11 seconds to keep a finished record, 12 starts a conversation (1 | 0),
 --      13 the context's entry in the registry if it is new, or '',
---      14 number of parts p, 15 number of updates u, then u ids, the messages as `read_messages` reads them, p parts
+--      14 what the turn called (`dump_entries`) or '', 15 the receipt of its prompt or '',
+--      16 receipts to keep, 17 seconds to keep them,
+--      18 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
+--      19 is a compression due (1 | 0),
+--      20 number of parts p, 21 number of updates u, then u ids, the messages as `read_messages` reads them, p parts
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
 local ready, box, journal, outbox, sending, delivering = unpack(KEYS, 1, 6)
 local epoch_key, messages_key, order_key, telegram_key, meta_key, work_key = unpack(KEYS, 7, 12)
+local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 13, 18)
 local group, consumer, entry, delivery, context, epoch, now, prefix = unpack(ARGV, 1, 8)
 local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 9, 13)
-local part_count, update_count = tonumber(ARGV[14]), tonumber(ARGV[15])
+local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 14, 19)
+local part_count, update_count, first_id = tonumber(ARGV[20]), tonumber(ARGV[21]), ARGV[22]
 
 if not is_held(ready, group, consumer, entry, delivery) then
   return 'fenced'
@@ -20,15 +26,15 @@ end
 if (redis.call('GET', epoch_key) or '0') ~= epoch then
   return 'forgotten'
 end
-if update_count > 0 and not redis.call('ZSCORE', box, ARGV[16]) then
-  local became = redis.call('HGET', prefix .. ARGV[16], 'state') or 'forgotten'
+if update_count > 0 and not redis.call('ZSCORE', box, first_id) then
+  local became = redis.call('HGET', prefix .. first_id, 'state') or 'forgotten'
   return became == 'forgotten' and became or 'already'
 end
 if update_count == 0 and redis.call('LINDEX', outbox, 0) == ARGV[#ARGV - part_count + 1] then
   return 'already'
 end
 
-local at = 16
+local at = 22
 for i = 1, update_count do
   local id = ARGV[at + i - 1]
   redis.call('ZREM', box, id)
@@ -44,12 +50,30 @@ at = at + update_count
 
 local messages
 messages, at = read_messages(ARGV, at)
+local first = tonumber(redis.call('HGET', meta_key, 'next_sequence') or '0')
 append_messages(messages_key, order_key, telegram_key, meta_key, work_key, context, epoch, now, messages)
+local last = tonumber(redis.call('HGET', meta_key, 'next_sequence') or '0') - 1
+if called ~= '' and last >= first then
+  redis.call('ZADD', ledger_key, last, first .. ' ' .. called)
+end
+if receipt ~= '' then
+  redis.call('LPUSH', prompts_key, receipt)
+  redis.call('LTRIM', prompts_key, 0, receipts_kept - 1)
+  redis.call('EXPIRE', prompts_key, receipts_ttl)
+end
 if registered ~= '' then
-  redis.call('HSETNX', KEYS[13], context, registered)
+  redis.call('HSETNX', contexts_key, context, registered)
 end
 if starts_conversation == '1' then
-  start_conversation(meta_key)
+  start_conversation(meta_key, summaries_key, lineage_key)
+end
+if active_agent == '=' then
+  redis.call('HDEL', meta_key, 'active_agent')
+elseif active_agent ~= '' then
+  redis.call('HSET', meta_key, 'active_agent', string.sub(active_agent, 2))
+end
+if compresses == '1' then
+  redis.call('ZADD', compress_key, 'NX', now, context)
 end
 for i = at, #ARGV do
   redis.call('RPUSH', outbox, ARGV[i])

@@ -1,15 +1,16 @@
 -- Erase everything of a context and raise its epoch, the fence that every late writer meets. Atomic.
--- KEYS messages, order, telegram, meta, epoch, contexts, work, box, journal, outbox, sending, delivering, stop, dead,
---      ready, erased
--- ARGV 1 context id, 2 now, 3 prefix of update keys, 4 seconds to keep a finished record,
---      5 the update id of the /reset itself, which is being answered and whose successors stay, or '',
---      6 group, 7 consumer, 8 entry, 9 delivery: the fence of the turn that answers it (only with 5),
---      10 vectors counted before, for the receipt of a /reset that is interrupted,
---      11 what that /reset erased in other contexts before (JSON, opaque) or '', 12 seconds to keep `erased`
--- Returns {new epoch, messages erased, updates forgotten}, also kept in the journal of that /reset; {'fenced'}.
+-- KEYS the thirteen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased
+-- ARGV 1 context id, 2 prefix of artifact keys, 3 now, 4 prefix of update keys, 5 seconds to keep a finished record,
+--      6 the update id of the /reset itself, which is being answered and whose successors stay, or '',
+--      7 group, 8 consumer, 9 entry, 10 delivery: the fence of the turn that answers it (only with 6),
+--      11 vectors counted before, for the receipt of a /reset that is interrupted,
+--      12 what that /reset erased in other contexts before (JSON, opaque) or '', 13 seconds to keep `erased`
+-- Returns {new epoch, messages, summaries, ledger turns, artifacts erased, updates forgotten}, also kept in the journal
+-- of that /reset, with the vectors; {'fenced'}.
 -- `erased` is this call's own key: repeated after a lost reply, it answers the same and erases nothing more.
-local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 8, 16)
-local context, now, prefix, ttl, reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV)
+local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 14, 22)
+local context, artifact_prefix, now, prefix, ttl = unpack(ARGV, 1, 5)
+local reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV, 6, 13)
 if reset_id ~= '' and not is_held(ready, group, consumer, entry, delivery) then
   return { 'fenced' }
 end
@@ -18,8 +19,7 @@ if before then
   return cjson.decode(before)
 end
 
-local messages, order, telegram, meta, epoch, contexts, work = unpack(KEYS, 1, 7)
-local new_epoch, erased = unpack(erase_memory(messages, order, telegram, meta, epoch, contexts, work, context))
+local counts = erase_memory(KEYS, context, artifact_prefix)
 
 local forgotten = 0
 local function forget(id, from)
@@ -40,12 +40,12 @@ for _, id in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
   end
 end
 redis.call('DEL', journal, outbox, sending, delivering, stop)
+counts[#counts + 1] = forgotten
 if reset_id ~= '' then
-  redis.call('HSET', journal, 'reset', new_epoch .. ' ' .. erased .. ' ' .. forgotten .. ' ' .. vectors)
+  redis.call('HSET', journal, 'reset', table.concat(counts, ' ') .. ' ' .. vectors)
   if others ~= '' then
     redis.call('HSET', journal, 'others', others)
   end
 end
-local counts = { new_epoch, erased, forgotten }
 redis.call('SET', erased_key, cjson.encode(counts), 'EX', erased_ttl)
 return counts

@@ -4,23 +4,27 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from prometheus_client import Counter, Histogram
 
 from bot.agent.context import AgentContext
-from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
-from bot.agent.model import ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
+from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.runner import RunLimits, RunResult, run_agent
+from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
+from bot.agent.tool_run import Journal
 from memory.buffered_history import BufferedHistory
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
-from memory.history_store import Erased, HistorySnapshot
+from memory.history_store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.message import Message, Role, Sender
 from memory.message_selectors import MessageSelector, MessageWindowMessageSelector
 from memory.recall import Recall, RecallHit, VectorErasure, VectorPoint, VectorQuery
 from memory.testing import FakeEmbedder
+from memory.testing_stores import InMemoryHistory
 from memory.tokens import tokenizer_for
 
 REF = ContextRef(context_id="c" * 32, partition=0)
@@ -150,36 +154,6 @@ class MemoryIndex:
         return len(self.points)
 
 
-class NothingStored:
-    """A HistoryStore with nothing in it: what stands under a BufferedHistory that was preloaded whole."""
-
-    async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
-        raise NotImplementedError
-
-    async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
-        raise NotImplementedError
-
-    async def page(
-        self,
-        ref: ContextRef,
-        *,
-        before_sequence: int | None = None,
-        after_sequence: int | None = None,
-        limit: int,
-        whole: bool = False,
-    ) -> list[Message]:
-        return []
-
-    async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
-        return {}
-
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
-        raise NotImplementedError
-
-    async def erase(self, ref: ContextRef) -> Erased:
-        raise NotImplementedError
-
-
 async def make_context(
     *,
     history: Sequence[Message] = (),
@@ -216,7 +190,7 @@ async def make_context(
     chat_history = ChatHistory(
         ref=REF,
         epoch=0,
-        store=BufferedHistory(NothingStored(), REF, snapshot),
+        store=BufferedHistory(InMemoryHistory(), REF, snapshot),
         recall=recall,
         tokenizer=TOKENIZER,
         clock=lambda: FIRST_SECOND,
@@ -232,10 +206,11 @@ def sample(metric: Counter | Histogram, name: str, **labels: str) -> float:
 
 
 def make_agent(
-    model: ScriptedModel,
+    model: ChatModel,
     *functions: Callable[..., object] | Tool,
     selector: MessageSelector | None = None,
     limits: PromptLimits | None = None,
+    **options: Unpack[PromptOptions],
 ) -> FunctionsBasedAgent:
     return FunctionsBasedAgent(
         model=model,
@@ -244,7 +219,15 @@ def make_agent(
         message_selector=selector or MessageWindowMessageSelector(10),
         tokenizer=TOKENIZER,
         limits=limits or PromptLimits(context_window=8_000, answer_tokens=1_000),
+        **options,
     )
+
+
+async def run_alone(
+    agent: Agent, context: AgentContext, *, journal: Journal, limits: RunLimits | None = None
+) -> RunResult:
+    """A run of a team of one."""
+    return await run_agent(Team.of(agent), context, journal=journal, limits=limits)
 
 
 async def wait_until(holds: Callable[[], bool]) -> None:

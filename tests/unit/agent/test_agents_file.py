@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.agents_file import BUILT_IN_PROMPT, load_agent
-from bot.errors import SettingsInvalid
+from bot.agent.agents_file import BUILT_IN_PROMPT, AgentSpec, TeamSpec, load_agents
+from bot.agent.model import ToolSpec
+from bot.agent.team import TeamLimits
+from bot.errors import SettingsInvalid, ToolFailed
 from bot.tools import BUILT_IN_TOOLS
 from tests.unit.agent.kit import make_context
 
@@ -25,6 +27,9 @@ def bare(sides):
     return sides
 
 ready = Tool.from_function(dice, name="ready", is_final=True)
+
+def delegate_to_a(task: str) -> str:
+    return task
 '''
 
 
@@ -49,8 +54,17 @@ def written(folder: Path, text: str) -> Path:
 
 def problems(path: Path) -> list[str]:
     with pytest.raises(SettingsInvalid) as invalid:
-        load_agent(path, built_in_tools=BUILT_IN_TOOLS)
+        load_agents(path, built_in_tools=BUILT_IN_TOOLS)
     return invalid.value.problems
+
+
+def loaded(path: Path) -> TeamSpec:
+    return load_agents(path, built_in_tools=BUILT_IN_TOOLS)
+
+
+def main_of(path: Path) -> AgentSpec:
+    team = loaded(path)
+    return team.agents[team.main]
 
 
 async def test_a_file_names_prompt_model_tools_and_their_limits(folder: Path) -> None:
@@ -68,26 +82,27 @@ async def test_a_file_names_prompt_model_tools_and_their_limits(folder: Path) ->
         """,
     )
 
-    spec = load_agent(path, built_in_tools=BUILT_IN_TOOLS)
+    spec = main_of(path)
 
     assert (spec.name, spec.prompt, spec.model) == ("Dealer", "You deal.", "gpt-4o")
     assert [(tool.name, tool.max_calls, tool.timeout_s, tool.is_final) for tool in spec.tools] == [
         ("add", None, 30, False),
         ("dice", 2, 5, False),
         ("ready", None, 30, True),
+        ("read_artifact", None, 30, False),
     ]
     assert await spec.tools[1].call('{"sides": 20}', await make_context()) == "20"
 
 
 def test_what_a_file_leaves_out_is_that_of_the_built_in_agent(folder: Path) -> None:
-    spec = load_agent(written(folder, "[agent]\n"), built_in_tools=BUILT_IN_TOOLS)
+    spec = main_of(written(folder, "[agent]\n"))
 
     assert (spec.name, spec.prompt, spec.model) == ("Mnemogram", BUILT_IN_PROMPT, None)
     assert [tool.name for tool in spec.tools] == list(BUILT_IN_TOOLS)
 
 
 def test_an_agent_may_have_no_tools(folder: Path) -> None:
-    assert load_agent(written(folder, "[agent]\ntools = []\n"), built_in_tools=BUILT_IN_TOOLS).tools == ()
+    assert main_of(written(folder, "[agent]\ntools = []\n")).tools == ()
 
 
 def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
@@ -125,7 +140,7 @@ def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
             "[agent]\ntools = ['weather']",
             [
                 "agent.tools[0] = 'weather': it is neither module:function nor a built-in tool "
-                "(add, current_time, search_memory, upper)"
+                "(add, current_time, read_artifact, search_memory, upper)"
             ],
         ),
         (
@@ -155,7 +170,7 @@ def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
             "[agent]\ntools = ['add']\n[tools.dice]\nmax_calls = 2",
             [
                 "tools.dice = {'max_calls': 2, 'timeout_s': 30.0, 'is_final': False}: "
-                "agent.tools lists no tool of this name"
+                "no agent lists a tool of this name"
             ],
         ),
     ],
@@ -170,3 +185,163 @@ def test_a_long_value_is_shown_by_its_beginning(folder: Path) -> None:
     (problem,) = problems(written(folder, f"[agent]\nprompt = ['{'x' * 500}']"))
 
     assert problem == f"AGENTS_FILE: agent.prompt = ['{'x' * 58}…: Input should be a valid string"
+
+
+TEAM = """
+[agent]
+name = "Desk"
+tools = []
+delegates_to = ["researcher"]
+transfers_to = ["support"]
+
+[agents.researcher]
+prompt = "You look things up."
+description = "Finds things out"
+tools = ["add"]
+model = "gpt-4o"
+delegates_to = ["Desk", "support"]
+
+[agents.support]
+prompt = "You help."
+description = "Helps with broken things."
+tools = []
+transfers_to = ["Desk"]
+delegates_to = ["researcher"]
+
+[limits]
+delegation_depth = 1
+delegations = 0
+"""
+
+
+def test_i12_a_file_names_a_team_with_its_limits(folder: Path) -> None:
+    team = loaded(written(folder, TEAM))
+
+    assert (team.main, list(team.agents)) == ("Desk", ["Desk", "researcher", "support"])
+    assert team.limits == TeamLimits(delegation_depth=1, delegations=0, transfers=3)
+    assert {name: [tool.name for tool in agent.tools] for name, agent in team.agents.items()} == {
+        "Desk": ["delegate_to_researcher", "transfer_to_support", "read_artifact"],
+        "researcher": ["add", "delegate_to_Desk", "delegate_to_support", "read_artifact"],
+        "support": ["delegate_to_researcher", "transfer_to_Desk", "read_artifact"],
+    }
+    researcher = team.agents["researcher"]
+    assert (researcher.prompt, researcher.model) == ("You look things up.", "gpt-4o")
+    assert (researcher.description, researcher.delegates_to) == ("Finds things out", ("Desk", "support"))
+
+
+def test_i12_an_agent_within_a_delegation_has_no_transfer_tools(folder: Path) -> None:
+    support = loaded(written(folder, TEAM)).agents["support"].within_delegation()
+
+    assert [tool.name for tool in support.tools] == ["delegate_to_researcher", "read_artifact"]
+    assert support.transfers_to == ()
+
+
+def test_i12_the_tools_say_to_whom_they_lead_and_take_one_argument(folder: Path) -> None:
+    delegate, transfer, _ = main_of(written(folder, TEAM)).tools
+
+    assert delegate.spec == ToolSpec(
+        name="delegate_to_researcher",
+        description=(
+            "Have the agent researcher do a task, and get its result: Finds things out. It reads this conversation "
+            "and uses its own tools; it knows of your plans only what the task says. Several run at the same time."
+        ),
+        parameters={
+            "additionalProperties": False,
+            "type": "object",
+            "required": ["task"],
+            "properties": {
+                "task": {
+                    "description": "What to do, complete in itself: with all that it needs to know",
+                    "minLength": 1,
+                    "type": "string",
+                }
+            },
+        },
+    )
+    assert transfer.spec.description == (
+        "Give this chat to the agent support: Helps with broken things. It answers the user from now on, this "
+        "message included, and knows what you have done so far."
+    )
+    assert list(transfer.spec.parameters["properties"]) == ["reason"]
+    with pytest.raises(ToolFailed, match="task: String should have at least 1 character"):
+        delegate.bind('{"task": " "}')
+
+
+def test_limits_of_a_tool_hold_for_every_agent_that_lists_it(folder: Path) -> None:
+    team = loaded(
+        written(folder, f"{TEAM}\n[tools.add]\nmax_calls = 2\n[tools.read_artifact]\nmax_calls = 9")
+    )
+
+    limits = {
+        (agent.name, tool.name): tool.max_calls for agent in team.agents.values() for tool in agent.tools
+    }
+    assert limits["researcher", "add"] == 2
+    assert {limits[name, "read_artifact"] for name in team.agents} == {9}
+
+
+SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[agent]\n[agents.a]\ntools = []\n[limits]\ntransfers = -1\ndepth = 1",
+            [
+                "agents.a.prompt = {'tools': []}: Field required",
+                "agents.a.description = {'tools': []}: Field required",
+                "limits.transfers = -1: Input should be greater than or equal to 0",
+                "limits.depth = 1: Extra inputs are not permitted",
+            ],
+        ),
+        (
+            f"[agent]\ndelegates_to = ['b']\ntransfers_to = ['Mnemogram']\n[agents.a]\n{SUB}\ntransfers_to = ['a', '']",
+            [
+                "agent.delegates_to[0] = 'b': there is no agent of this name (Mnemogram, a)",
+                "agent.transfers_to[0] = 'Mnemogram': it is the agent itself",
+                "agents.a.transfers_to[0] = 'a': it is the agent itself",
+                "agents.a.transfers_to[1] = '': there is no agent of this name (Mnemogram, a)",
+            ],
+        ),
+        (
+            f"[agent]\nname = 'Help desk'\n[agents.'two words']\n{SUB}\n[agents.{'x' * 53}]\n{SUB}\n"
+            f"[agents.a]\n{SUB}\ntransfers_to = ['Help desk']",
+            [
+                "agents.two words = 'two words': tools cannot be named for it: 1 to 52 of A-Z a-z 0-9 _ -",
+                f"agents.{'x' * 53} = '{'x' * 53}': tools cannot be named for it: 1 to 52 of A-Z a-z 0-9 _ -",
+                "agents.a.transfers_to[0] = 'Help desk': tools cannot be named for it: 1 to 52 of A-Z a-z 0-9 _ -",
+            ],
+        ),
+        (
+            f"[agent]\nname = 'Anna'\n[agents.anna]\n{SUB}",
+            ["agents.anna = 'anna': another agent has this name"],
+        ),
+        (
+            f"[agent]\ntools = ['dice_tools:delegate_to_a']\ndelegates_to = ['a', 'a']\n[agents.a]\n{SUB}",
+            [
+                "agent.tools[0] = 'dice_tools:delegate_to_a': "
+                "delegate_to_a is a name for handing over to another agent",
+                "agent.delegates_to[0] = 'a': another tool is named delegate_to_a too",
+                "agent.delegates_to[1] = 'a': another tool is named delegate_to_a too",
+            ],
+        ),
+        (
+            f"[agent]\ndelegates_to = ['a']\n[agents.a]\n{SUB}\n[tools.delegate_to_a]\nmax_calls = 1",
+            [
+                "tools.delegate_to_a = {'max_calls': 1, 'timeout_s': 30.0, 'is_final': False}: "
+                "no agent lists a tool of this name"
+            ],
+        ),
+        (
+            f"[agent]\ntools = []\n[agents.a]\n{SUB.replace('[]', repr(['weather']))}",
+            [
+                "agents.a.tools[0] = 'weather': it is neither module:function nor a built-in tool "
+                "(add, current_time, read_artifact, search_memory, upper)"
+            ],
+        ),
+    ],
+)
+def test_i12_each_mistake_in_a_team_is_one_line_with_its_key_and_value(
+    folder: Path, text: str, expected: list[str]
+) -> None:
+    assert problems(written(folder, text)) == [f"AGENTS_FILE: {line}" for line in expected]

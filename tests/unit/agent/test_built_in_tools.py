@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 
 import pytest
 
-from bot.agent.agents_file import load_agent
+from bot.agent.agents_file import load_agents
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 from bot.tools import BUILT_IN_TOOLS
@@ -103,7 +103,8 @@ async def test_search_memory_says_when_it_cannot_search_and_when_the_limit_is_wr
 
 
 def test_the_built_in_agent_has_every_built_in_tool() -> None:
-    spec = load_agent(None, built_in_tools=BUILT_IN_TOOLS)
+    team = load_agents(None, built_in_tools=BUILT_IN_TOOLS)
+    spec = team.agents[team.main]
 
     assert [tool.name for tool in spec.tools] == sorted(BUILT_IN_TOOLS)
     assert spec.model is None

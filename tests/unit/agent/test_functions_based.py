@@ -9,14 +9,17 @@ from bot.agent.actions import CompletedStep, Finish, ToolResult, UseTools
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
 from bot.agent.model import ModelReply
-from bot.agent.prompt import RECALLED_HEADING
+from bot.agent.pair_repair import NO_RESULT
+from bot.agent.prompt_text import RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.tools.add import add
 from memory.errors import RecallUnavailable
+from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message
-from memory.message_selectors import NoMessages
+from memory.message_selectors import MessageWindowMessageSelector, NoMessages
+from memory.summary import Summary, SummaryText
 from tests.unit.agent.kit import (
     MemoryIndex,
     ScriptedModel,
@@ -38,6 +41,32 @@ HISTORY = [
 ASK = message(9, "where does my sister Anna live?")
 
 
+def summary_up_to(sequence: int) -> Summary:
+    return Summary(
+        id="s1",
+        builds_on="",
+        conversation_start=0,
+        from_sequence=0,
+        upto_sequence=sequence,
+        text=SummaryText(overview="Anna lives in Lisbon."),
+        tokens=10,
+        model="small",
+        created_at=1.0,
+    )
+
+
+def entry(name: str, delegation_id: str) -> LedgerEntry:
+    return LedgerEntry(
+        id=name, kind="tool", agent="", name=name, input="{}", output="x", delegation_id=delegation_id
+    )
+
+
+def tools_told(model: ScriptedModel) -> list[str]:
+    """The names of the tools whose calls the first request tells, in its order."""
+    lines = [line for each in model.requests[0].messages for line in each.text.splitlines()]
+    return [line.removeprefix("## Tool: ") for line in lines if line.startswith("## Tool: ")]
+
+
 async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_steps() -> None:
     model = ScriptedModel(asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
@@ -48,8 +77,9 @@ async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_step
         )
     )
     limits = PromptLimits(context_window=8_000, answer_tokens=1_000, recall_k=1)
+    agent = make_agent(model, add, selector=MessageWindowMessageSelector(3), limits=limits, order="described")
 
-    action = await make_agent(model, add, limits=limits).next_action(context)
+    action = await agent.next_action(context)
 
     assert action == UseTools(reply=asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
     (request,) = model.requests
@@ -93,6 +123,141 @@ async def test_m10_without_new_messages_the_last_user_message_is_the_prompt() ->
         "assistant: I will remind you.",
         "user: the train leaves at nine",
     ]
+
+
+async def test_in_the_cached_order_the_same_stands_in_another_place() -> None:
+    model = ScriptedModel(says("ok"))
+    context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
+    limits = PromptLimits(context_window=8_000, answer_tokens=1_000, recall_k=1)
+
+    await make_agent(model, selector=MessageWindowMessageSelector(1), limits=limits).next_action(context)
+
+    assert model.requests[0].shown() == [
+        "system: You are a test.",
+        "assistant: I will remind you.",
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC] user: "my sister Anna lives in Lisbon"',
+        "user: where does my sister Anna live?",
+    ]
+
+
+async def test_i05_what_the_summary_covers_is_not_told_again_and_what_follows_it_is() -> None:
+    model = ScriptedModel(says("ok"))
+    context = await make_context(history=HISTORY, prompt=[ASK], summary=summary_up_to(1))
+
+    await make_agent(model).next_action(context)
+
+    assert model.requests[0].shown() == [
+        "system: You are a test.",
+        f"user: {SUMMARY_HEADING}\nOverview: Anna lives in Lisbon.",
+        "user: the train leaves at nine",
+        "assistant: I will remind you.",
+        "user: where does my sister Anna live?",
+    ]
+
+
+@pytest.mark.parametrize(("is_window_short", "told"), [(False, 4), (True, 2)])
+async def test_i07_without_a_summarizer_the_fallback_window_is_told(is_window_short: bool, told: int) -> None:
+    model = ScriptedModel(says("ok"))
+    context = await make_context(history=HISTORY, prompt=[ASK], is_window_short=is_window_short)
+    agent = make_agent(model, fallback_selector=MessageWindowMessageSelector(2))
+
+    await agent.next_action(context)
+
+    assert [each.text for each in model.requests[0].messages[1:-1]] == [
+        message.text for message in HISTORY[-told:]
+    ]
+
+
+@pytest.mark.parametrize(("tells_ledger", "told"), [(True, 1), (False, 0)])
+async def test_i08_the_ledger_is_told_by_setting(tells_ledger: bool, told: int) -> None:
+    model = ScriptedModel(says("ok"))
+    turn = LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry("trains", ""),))
+    context = await make_context(history=HISTORY, prompt=[ASK], past_ledger=(turn,))
+
+    await make_agent(model, tells_ledger=tells_ledger).next_action(context)
+
+    texts = [each.text for each in model.requests[0].messages]
+    assert sum("## Tool: trains" in text for text in texts) == told
+    assert len(texts) == 6 + told
+
+
+async def test_i10_the_main_agent_sees_what_was_called_within_its_delegations() -> None:
+    model = ScriptedModel(says("ok"))
+    ledger = [entry("own", ""), entry("inner", "a"), entry("deeper", "a/b")]
+    past = LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry("past", "x"),))
+    context = await make_context(history=HISTORY, prompt=[ASK], ledger=ledger, past_ledger=(past,))
+
+    await make_agent(model).next_action(context)
+
+    assert tools_told(model) == ["past", "inner", "deeper"]
+
+
+async def test_i11_a_delegated_agent_sees_the_top_level_and_its_own_but_no_unrelated_delegation() -> None:
+    model = ScriptedModel(says("ok"))
+    ledger = [entry("top", ""), entry("own", "a"), entry("below", "a/b"), entry("unrelated", "c")]
+    past = LedgerTurn(
+        first_sequence=2, last_sequence=3, entries=(entry("past-top", ""), entry("past-x", "x"))
+    )
+    alone = LedgerTurn(first_sequence=0, last_sequence=1, entries=(entry("past-y", "y"),))
+    context = await make_context(
+        history=HISTORY,
+        prompt=[ASK],
+        ledger=ledger,
+        past_ledger=(alone, past),
+        delegation_id="a",
+        task="Find Anna.",
+    )
+
+    await make_agent(model).next_action(context)
+
+    assert tools_told(model) == ["past-top", "top", "below"]
+    assert model.requests[0].messages[-1].text == f"{TASK_HEADING}\nFind Anna."
+
+
+async def test_each_request_leaves_its_receipt() -> None:
+    context = await make_context(history=HISTORY, prompt=[ASK])
+    agent = make_agent(ScriptedModel(PromptTooLong(), says("ok")), name="main")
+
+    await agent.next_action(context)
+
+    whole, half = context.receipts
+    assert (whole.agent, whole.order, whole.window, whole.room) == ("main", "cached", 8_000, 7_000)
+    assert (half.window, half.room) == (8_000, whole.tokens // 2)
+    assert half.tokens <= half.room
+
+
+async def test_a_preview_is_the_request_that_would_be_sent_and_asks_nobody() -> None:
+    model = ScriptedModel(says("ok"))
+    agent = make_agent(model, add)
+    context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
+
+    previewed = await agent.preview(context)
+
+    assert (model.requests, context.receipts) == ([], [])
+    await agent.next_action(context)
+    assert model.requests[0].messages == previewed.messages
+    assert context.receipts == [previewed.receipt]
+
+
+async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way() -> None:
+    context = await make_context(history=HISTORY, prompt=[message(9, "word " * 3_000)])
+    agent = make_agent(
+        ScriptedModel(says("ok")), limits=PromptLimits(context_window=1_000, answer_tokens=100)
+    )
+
+    tokens = await agent.prompt_tokens(context)
+
+    assert 3_000 < tokens < 3_100
+
+
+async def test_i13_steps_that_do_not_pair_up_are_repaired_before_they_are_sent() -> None:
+    model = ScriptedModel(says("ok"))
+    context = await make_context(prompt=[ASK])
+    context.completed_steps.append(CompletedStep(reply=asks(call("add", call_id="c1")), results=()))
+
+    await make_agent(model, add).next_action(context)
+
+    assert model.requests[0].shown()[-2:] == ["assistant:  add({}) #c1", f"tool #c1: {NO_RESULT}"]
 
 
 async def test_memory_is_searched_once_in_a_run_and_timed() -> None:

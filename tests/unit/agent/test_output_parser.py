@@ -142,3 +142,9 @@ def test_an_action_and_a_result_survive_the_journal_as_ascii(calls: list[ToolCal
         assert parse_action(dump_action(action)) == action
     assert dump_result(result).isascii()
     assert parse_result(dump_result(result)) == result
+
+
+def test_a_result_that_was_recorded_before_there_were_artifacts_is_read() -> None:
+    line = '{"call_id":"c","name":"add","output":"5","is_error":false,"is_final":false}'
+
+    assert parse_result(line) == ToolResult(call_id="c", name="add", output="5", artifact_id="")

@@ -1,150 +1,207 @@
-"""What goes first when a prompt does not fit, and that what is left is always a valid request."""
+"""What gives way first when a prompt does not fit."""
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from bot.agent.actions import CompletedStep, ToolResult
-from bot.agent.model import PromptMessage, ToolCall, ToolSpec
-from bot.agent.prompt import PromptDraft, RecalledLine, draft_prompt
-from bot.agent.prompt_fit import fit, measure
+from bot.agent.actions import CompletedStep, StepDigest, ToolResult
+from bot.agent.model import ToolSpec
+from bot.agent.prompt import assemble, measure
+from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt_receipt import PartName, ReceiptItem
 from bot.errors import PromptTooLong
+from memory.ledger import LedgerEntry, LedgerTurn
+from memory.summary import Summary, SummaryText
 from tests.unit.agent.kit import TOKENIZER, asks, call, message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
-
-
-def draft_of(
-    *, recalled: int = 2, window: int = 4, result: str = "5", prompt: str = "what is it?", steps: int = 1
-) -> PromptDraft:
-    done = [
-        CompletedStep(
-            reply=asks(call("add", '{"a": 1}', call_id=f"c{number}")),
-            results=(ToolResult(call_id=f"c{number}", name="add", output=result),),
-        )
-        for number in range(steps)
-    ]
-    return draft_prompt(
-        system="You are a test.",
-        recalled=[message(number, f"recalled {number}") for number in range(recalled)],
-        window=[message(10 + number, f"said {number}") for number in range(window)],
-        prompt=[message(50, prompt)],
-        steps=done,
-        is_group=False,
-    )
-
-
-def fitted(draft: PromptDraft, room: int) -> PromptDraft:
-    return fit(draft, [ADD], meter=TOKENIZER, room=room)
-
-
-def size(draft: PromptDraft) -> int:
-    return measure(draft, [ADD], TOKENIZER)
-
-
-def test_a_prompt_that_fits_is_left_alone() -> None:
-    draft = draft_of()
-
-    assert fitted(draft, size(draft)) is draft
-
-
-def test_the_worst_hit_of_recall_goes_first() -> None:
-    draft = draft_of()
-
-    smaller = fitted(draft, size(draft) - 1)
-
-    assert smaller == replace(draft, recalled=draft.recalled[:1])
-
-
-def test_all_of_recall_goes_before_the_oldest_of_the_window() -> None:
-    draft = draft_of()
-
-    smaller = fitted(draft, size(replace(draft, recalled=())) - 1)
-
-    assert smaller == replace(draft, recalled=(), window=draft.window[1:])
-
-
-def test_tool_results_are_cut_before_the_users_message_and_the_longest_most() -> None:
-    draft = draft_of(result="word " * 400, prompt="please " * 100)
-    short = draft.steps[0][0], replace(draft.steps[0][1], text="short")
-    draft = replace(draft, steps=(*draft.steps, short))
-
-    smaller = fitted(draft, 400)
-
-    assert smaller.prompt == draft.prompt
-    assert smaller.steps[1] == short
-    assert "[…]" in smaller.steps[0][1].text
-    assert 380 <= size(smaller) <= 400
-
-
-def test_the_users_message_is_cut_in_the_middle_and_keeps_both_ends() -> None:
-    draft = draft_of(prompt="first " + "word " * 2_000 + "last")
-
-    smaller = fitted(draft, 300)
-
-    assert smaller.prompt[0].text.startswith("first ")
-    assert smaller.prompt[0].text.endswith(" last")
-    assert "[…]" in smaller.prompt[0].text
-    assert size(smaller) <= 300
-
-
-def test_whole_steps_go_when_their_calls_alone_are_too_long() -> None:
-    draft = draft_of(steps=40)
-
-    smaller = fitted(draft, 300)
-
-    assert 0 < len(smaller.steps) < 40
-    assert smaller.steps == draft.steps[-len(smaller.steps) :]
-    assert size(smaller) <= 300
-
-
-def test_a_system_prompt_that_leaves_no_room_is_an_error() -> None:
-    draft = replace(draft_of(), system="word " * 1_000)
-
-    with pytest.raises(PromptTooLong):
-        fitted(draft, 500)
-
-
-texts = st.text(max_size=120) | st.integers(1, 900).map(lambda count: "word " * count)
-spoken = st.builds(PromptMessage, role=st.sampled_from(["user", "assistant"]), text=texts)
-
-
-@st.composite
-def steps_of_calls(draw: st.DrawFn) -> tuple[PromptMessage, ...]:
-    arguments = draw(st.lists(texts, min_size=1, max_size=3))
-    calls = tuple(ToolCall(id=f"c{n}", name="add", arguments=each) for n, each in enumerate(arguments))
-    results = (PromptMessage(role="tool", text=draw(texts), tool_call_id=each.id) for each in calls)
-    return (PromptMessage(role="assistant", text=draw(texts), tool_calls=calls), *results)
-
-
-drafts = st.builds(
-    PromptDraft,
-    system=st.just("You are a test."),
-    recalled=st.lists(st.builds(RecalledLine, sent_at=st.just(0.0), line=texts), max_size=3).map(tuple),
-    window=st.lists(spoken, max_size=6).map(tuple),
-    prompt=st.lists(st.builds(PromptMessage, role=st.just("user"), text=texts), min_size=1, max_size=3).map(
-        tuple
-    ),
-    steps=st.lists(steps_of_calls(), max_size=3).map(tuple),
+SUMMARY = Summary(
+    id="s1",
+    builds_on="",
+    conversation_start=0,
+    from_sequence=0,
+    upto_sequence=9,
+    text=SummaryText(overview="They talk. " * 40),
+    tokens=120,
+    model="small",
+    created_at=1.0,
 )
 
 
-@given(drafts, st.integers(min_value=80, max_value=3_000))
-def test_every_prompt_fits_its_room_and_stays_a_valid_request(draft: PromptDraft, room: int) -> None:
-    smaller = fitted(draft, room)
+def entry(entry_id: str, *, output: str = "5") -> LedgerEntry:
+    return LedgerEntry(id=entry_id, kind="tool", agent="", name="add", input="{}", output=output)
 
-    assert size(smaller) <= room
-    messages = smaller.messages()
-    assert messages[0] == PromptMessage(role="system", text="You are a test.")
-    assert len(smaller.prompt) >= 1
-    assert smaller.window == draft.window[len(draft.window) - len(smaller.window) :]
-    expected: list[str] = []
-    for each in messages:
-        if each.role == "tool":
-            assert each.tool_call_id == expected.pop(0)
-        else:
-            assert expected == []
-            expected = [asked.id for asked in each.tool_calls]
-    assert expected == []
+
+def parts_of(
+    *, recalled: int = 2, window: int = 4, result: str = "5", prompt: str = "what is it?", steps: int = 1
+) -> PromptParts:
+    return PromptParts(
+        system="You are a test.",
+        tools=(ADD,),
+        recalled=[message(number, f"recalled {number}") for number in range(recalled)],
+        window=[message(10 + number, f"said {number}", sequence=10 + number) for number in range(window)],
+        prompt=[message(500, prompt)],
+        steps=[
+            CompletedStep(
+                reply=asks(call("add", '{"a": 1}', call_id=f"c{number}")),
+                results=(ToolResult(call_id=f"c{number}", name="add", output=result),),
+            )
+            for number in range(steps)
+        ],
+    )
+
+
+def fitted(parts: PromptParts, room: int, *, order: PromptOrder = "described") -> AssembledPrompt:
+    budget = PromptBudget(window=room + 100, answer_tokens=100, order=order)
+    return assemble(parts, budget, meter=TOKENIZER)
+
+
+def size(parts: PromptParts) -> int:
+    return measure(parts, meter=TOKENIZER)
+
+
+def kept(prompt: AssembledPrompt, part: PartName) -> list[str]:
+    return [item.id for each in prompt.receipt.parts if each.part == part for item in each.included]
+
+
+def left_out(prompt: AssembledPrompt, part: PartName) -> list[ReceiptItem]:
+    return [item for each in prompt.receipt.parts if each.part == part for item in each.left_out]
+
+
+def texts(prompt: AssembledPrompt, role: str) -> list[str]:
+    return [each.text for each in prompt.messages if each.role == role]
+
+
+def test_a_prompt_that_fits_is_left_alone() -> None:
+    parts = parts_of()
+
+    prompt = fitted(parts, size(parts))
+
+    assert prompt.receipt.tokens == size(parts)
+    assert not [item for part in prompt.receipt.parts for item in part.left_out]
+
+
+def test_the_worst_hit_of_recall_goes_first() -> None:
+    parts = parts_of()
+
+    smaller = fitted(parts, size(parts) - 1)
+
+    assert smaller.messages == fitted(replace(parts, recalled=parts.recalled[:1]), 10_000).messages
+    (item,) = left_out(smaller, "recalled")
+    assert (item.id, item.why) == ("m1", "no room: the worst hit goes first, it can be searched for again")
+
+
+def test_all_of_recall_goes_before_the_ledger_and_the_ledger_before_the_window() -> None:
+    turns = [
+        LedgerTurn(first_sequence=10, last_sequence=11, entries=(entry("e1"),)),
+        LedgerTurn(first_sequence=12, last_sequence=13, entries=(entry("e2"),)),
+    ]
+    parts = replace(parts_of(), ledger=turns)
+    without_recall = replace(parts, recalled=())
+
+    without_a_turn = fitted(parts, size(without_recall) - 1)
+    without_a_message = fitted(parts, size(replace(without_recall, ledger=())) - 1)
+
+    assert (kept(without_a_turn, "recalled"), kept(without_a_turn, "ledger")) == ([], ["e2"])
+    assert kept(without_a_turn, "window") == ["m10", "m11", "m12", "m13"]
+    assert (kept(without_a_message, "ledger"), kept(without_a_message, "window")) == (
+        [],
+        ["m11", "m12", "m13"],
+    )
+
+
+def test_in_the_cached_order_the_window_goes_in_chunks_and_then_stays_put() -> None:
+    parts = parts_of(window=90, recalled=0)
+    rooms = range(size(parts) - 400, size(parts) + 1)
+
+    starts = [kept(fitted(parts, room, order="cached"), "window")[0] for room in rooms]
+
+    assert list(dict.fromkeys(starts)) == ["m80", "m64", "m48", "m32", "m16", "m10"]
+
+
+def test_the_summary_is_cut_when_the_window_is_gone_and_before_a_tools_result() -> None:
+    parts = replace(parts_of(result="word " * 100), summary=SUMMARY)
+    room = size(replace(parts, recalled=(), window=())) - 20
+
+    smaller = fitted(parts, room)
+
+    assert (kept(smaller, "window"), kept(smaller, "summary")) == ([], ["s1"])
+    summary = next(part for part in smaller.receipt.parts if part.part == "summary")
+    assert summary.included[0].why == "cut in the middle"
+    assert texts(smaller, "tool") == ["word " * 100]
+    assert room - 3 <= smaller.receipt.tokens <= room
+
+
+def test_the_record_of_other_agents_goes_before_the_own_results_are_cut() -> None:
+    parts = replace(parts_of(recalled=0, window=0, result="word " * 100), record=[entry("e1"), entry("e2")])
+
+    smaller = fitted(parts, size(parts) - 1)
+
+    assert kept(smaller, "record") == ["e2"]
+    assert texts(smaller, "tool") == ["word " * 100]
+
+
+def test_tool_results_are_cut_before_the_users_message_and_the_longest_most() -> None:
+    parts = parts_of(result="word " * 400, prompt="please " * 100, steps=2)
+    short = replace(parts.steps[1], results=(replace(parts.steps[1].results[0], output="short"),))
+    parts = replace(parts, steps=[parts.steps[0], short])
+
+    smaller = fitted(parts, 400)
+
+    assert texts(smaller, "user") == ["please " * 100]
+    assert "[…]" in texts(smaller, "tool")[0]
+    assert texts(smaller, "tool")[1] == "short"
+    assert 380 <= smaller.receipt.tokens <= 400
+
+
+def test_the_users_message_is_cut_in_the_middle_and_keeps_both_ends() -> None:
+    parts = parts_of(prompt="first " + "word " * 2_000 + "last")
+
+    smaller = fitted(parts, 300)
+
+    (prompt,) = texts(smaller, "user")
+    assert prompt.startswith("first ")
+    assert prompt.endswith(" last")
+    assert "[…]" in prompt
+    assert smaller.receipt.tokens <= 300
+
+
+def test_the_task_is_cut_after_the_users_message() -> None:
+    parts = replace(parts_of(prompt="word " * 500), task="first " + "do it " * 300 + "last")
+
+    smaller = fitted(parts, 300)
+
+    prompt, task = texts(smaller, "user")
+    assert TOKENIZER.count(prompt) <= 16
+    assert "first " in task
+    assert task.endswith(" last")
+    assert smaller.receipt.tokens <= 300
+
+
+def test_whole_steps_go_when_their_calls_alone_are_too_long_and_the_digest_before_them() -> None:
+    parts = replace(parts_of(steps=41), digest=StepDigest(covers=1, text="It began."))
+
+    smaller = fitted(parts, 300)
+
+    assert kept(smaller, "digest") == []
+    steps = kept(smaller, "steps")
+    assert 0 < len(steps) < 40
+    assert steps == [f"c{number}" for number in range(41)][-len(steps) :]
+    assert smaller.receipt.tokens <= 300
+
+
+def test_only_the_newest_of_many_messages_stays_at_the_very_last() -> None:
+    many = [message(500 + number, f"{number} please") for number in range(100)]
+
+    smaller = fitted(replace(parts_of(), prompt=many), 150)
+
+    assert kept(smaller, "prompt")[-1] == "m599"
+    assert len(kept(smaller, "prompt")) < 100
+    assert smaller.receipt.tokens <= 150
+
+
+def test_a_system_prompt_that_leaves_no_room_is_an_error() -> None:
+    parts = replace(parts_of(), system="word " * 1_000)
+
+    with pytest.raises(PromptTooLong):
+        fitted(parts, 500)

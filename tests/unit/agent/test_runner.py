@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from bot.agent.actions import UseTools, dump_action
 from bot.agent.context import AgentContext
 from bot.agent.model import ModelReply, Usage
-from bot.agent.runner import RunLimits, run_agent
+from bot.agent.runner import RunLimits
 from bot.agent.tool import Tool
 from bot.agent.tool_run import AT_ONCE
 from bot.errors import Fenced, ModelUnavailable, TurnStopped
@@ -25,6 +25,7 @@ from tests.unit.agent.kit import (
     make_agent,
     make_context,
     message,
+    run_alone,
     sample,
     says,
     wait_until,
@@ -38,7 +39,7 @@ async def test_t02_model_and_tools_take_turns_until_a_reply_without_calls() -> N
     model = ScriptedModel(asks(ADD), asks(call("upper", '{"text": "five"}', call_id="c2")), says("FIVE"))
     context = await make_context(prompt=[ASK])
 
-    result = await run_agent(make_agent(model, add, upper), context, journal=DictJournal())
+    result = await run_alone(make_agent(model, add, upper), context, journal=DictJournal())
 
     assert (result.text, result.ended_by, result.actions) == ("FIVE", "answer", 3)
     assert result.usage == Usage(prompt_tokens=30, completion_tokens=6)
@@ -56,9 +57,9 @@ async def test_m11_completed_steps_are_fresh_for_each_prompt_and_never_in_the_hi
     context = await make_context(prompt=[ASK])
     agent = make_agent(ScriptedModel(asks(ADD), says("5"), says("hello")), add)
 
-    await run_agent(agent, context, journal=DictJournal())
+    await run_alone(agent, context, journal=DictJournal())
     steps = len(context.completed_steps)
-    await run_agent(agent, context, journal=DictJournal())
+    await run_alone(agent, context, journal=DictJournal())
 
     assert (steps, len(context.completed_steps)) == (1, 0)
     assert [each async for each in context.chat_history.messages(whole=True)] == []
@@ -74,7 +75,7 @@ async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None
     both = asks(call("note", '{"text": "a"}', call_id="c1"), call("note", '{"text": "b"}', call_id="c2"))
     journal = DictJournal(refusal={"model:2": Fenced()})
     with pytest.raises(Fenced):
-        await run_agent(
+        await run_alone(
             make_agent(ScriptedModel(both, says("lost")), note),
             await make_context(prompt=[ASK]),
             journal=journal,
@@ -84,7 +85,7 @@ async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None
     journal.refusal = {}
     model = ScriptedModel(says("done"))
 
-    result = await run_agent(make_agent(model, note), await make_context(prompt=[ASK]), journal=journal)
+    result = await run_alone(make_agent(model, note), await make_context(prompt=[ASK]), journal=journal)
 
     assert result.text == "done"
     assert sorted(ran) == ["a", "b", "b"]
@@ -94,14 +95,14 @@ async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None
 
 async def test_a_finished_run_is_replayed_without_any_call() -> None:
     journal = DictJournal()
-    await run_agent(
+    await run_alone(
         make_agent(ScriptedModel(asks(ADD), says("5")), add),
         await make_context(prompt=[ASK]),
         journal=journal,
     )
     silent = ScriptedModel()
 
-    result = await run_agent(make_agent(silent, add), await make_context(prompt=[ASK]), journal=journal)
+    result = await run_alone(make_agent(silent, add), await make_context(prompt=[ASK]), journal=journal)
 
     assert (result.text, silent.requests) == ("5", [])
 
@@ -110,7 +111,7 @@ async def test_m12_a_run_makes_exactly_n_actions() -> None:
     model = ScriptedModel(asks(ADD), asks(ADD), says("never asked as an action"))
     context = await make_context(prompt=[ASK])
 
-    result = await run_agent(
+    result = await run_alone(
         make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=2)
     )
 
@@ -123,7 +124,7 @@ async def test_t03_at_the_limit_one_more_call_without_tools_gives_the_answer() -
     context = await make_context(prompt=[ASK])
     journal = DictJournal()
 
-    result = await run_agent(make_agent(model, add), context, journal=journal)
+    result = await run_alone(make_agent(model, add), context, journal=journal)
 
     assert (result.text, result.ended_by, result.actions) == ("So far: 5.", "max_actions", 5)
     assert len(model.requests) == 6
@@ -135,7 +136,7 @@ async def test_t03_a_model_that_has_no_last_answer_is_answered_for() -> None:
     model = ScriptedModel(asks(ADD), asks(ADD))
     context = await make_context(prompt=[ASK])
 
-    result = await run_agent(
+    result = await run_alone(
         make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
     )
 
@@ -149,7 +150,7 @@ async def test_m12_the_output_of_a_final_tool_is_the_reply() -> None:
     final = Tool.from_function(upper, is_final=True)
     model = ScriptedModel(asks(ADD, call("upper", '{"text": "done"}', call_id="c2")))
 
-    result = await run_agent(
+    result = await run_alone(
         make_agent(model, add, final), await make_context(prompt=[ASK]), journal=DictJournal()
     )
 
@@ -162,7 +163,7 @@ async def test_m12_a_final_tool_that_fails_or_says_nothing_does_not_end_the_run(
         asks(call("upper", "{}")), asks(call("upper", '{"text": " "}', call_id="c2")), says("sorry")
     )
 
-    result = await run_agent(
+    result = await run_alone(
         make_agent(model, final), await make_context(prompt=[ASK]), journal=DictJournal()
     )
 
@@ -182,7 +183,7 @@ async def test_m12_a_tool_runs_as_often_as_its_limit_says_and_not_once_more() ->
     two = asks(*(call("count", json.dumps({"number": n}), call_id=f"b{n}") for n in range(2, 4)))
     model = ScriptedModel(one, wrong, two, says("ok"))
 
-    await run_agent(make_agent(model, limited), await make_context(prompt=[ASK]), journal=DictJournal())
+    await run_alone(make_agent(model, limited), await make_context(prompt=[ASK]), journal=DictJournal())
 
     assert sorted(ran) == [0, 1, 2]
     assert model.requests[3].shown()[-2:] == [
@@ -219,7 +220,7 @@ async def test_m13_every_call_gets_exactly_one_result_in_the_order_of_the_calls(
     )
     errors = sample(TOOL_CALLS, "mnemogram_tool_calls_total", outcome="error")
 
-    await run_agent(
+    await run_alone(
         make_agent(model, slow, quick, broken), await make_context(prompt=[ASK]), journal=DictJournal()
     )
 
@@ -247,7 +248,7 @@ async def test_calls_of_one_action_run_at_the_same_time_up_to_a_bound() -> None:
 
     model = ScriptedModel(asks(*(call("work", call_id=f"c{n}") for n in range(20))), says("ok"))
     context = await make_context(prompt=[ASK])
-    run = asyncio.create_task(run_agent(make_agent(model, work), context, journal=DictJournal()))
+    run = asyncio.create_task(run_alone(make_agent(model, work), context, journal=DictJournal()))
     await wait_until(lambda: running == AT_ONCE)
     release.set()
     await run
@@ -262,7 +263,7 @@ async def test_m14_a_tool_shares_the_history_that_the_next_prompt_shows() -> Non
 
     model = ScriptedModel(asks(call("note", '{"text": "Noted: milk"}', call_id="c1")), says("ok"))
 
-    await run_agent(make_agent(model, note), await make_context(prompt=[ASK]), journal=DictJournal())
+    await run_alone(make_agent(model, note), await make_context(prompt=[ASK]), journal=DictJournal())
 
     assert model.requests[1].shown()[1] == "assistant: Noted: milk"
 
@@ -278,7 +279,7 @@ async def test_m16_the_emit_functions_get_the_reply_in_order() -> None:
 
     context = await make_context(prompt=[ASK], emit_functions=[first, second])
 
-    await run_agent(make_agent(ScriptedModel(asks(ADD), says("5")), add), context, journal=DictJournal())
+    await run_alone(make_agent(ScriptedModel(asks(ADD), says("5")), add), context, journal=DictJournal())
 
     assert emitted == ["first 5", "second 5"]
 
@@ -292,7 +293,7 @@ async def test_m17_the_status_names_the_tool_and_the_text_grows_outside_the_hist
     context = await make_context(prompt=[ASK], on_status=tell, on_text=tell)
     model = ScriptedModel(asks(ADD, call("nowhere")), says("It is 5."))
 
-    await run_agent(make_agent(model, add), context, journal=DictJournal())
+    await run_alone(make_agent(model, add), context, journal=DictJournal())
 
     assert told == ["Running tool add", "It is 5."]
     assert [each async for each in context.chat_history.messages(whole=True)] == []
@@ -303,7 +304,7 @@ async def test_t04_a_run_is_traced_as_llm_call_tool_result_and_agent_end() -> No
     context = await make_context(prompt=[ASK])
 
     with capture_logs() as logs:
-        await run_agent(make_agent(model, add), context, journal=DictJournal())
+        await run_alone(make_agent(model, add), context, journal=DictJournal())
 
     assert [(entry["event"], entry["detail"]) for entry in logs] == [
         ("llm_call", "Turn 1 (2 messages)"),
@@ -329,7 +330,7 @@ async def test_what_the_journal_raises_ends_the_run_as_it_is_and_cancels_the_oth
     journal = DictJournal(refusal={"tool:1:1": error})
 
     with pytest.raises(type(error)) as raised:
-        await run_agent(make_agent(model, wait, add), await make_context(prompt=[ASK]), journal=journal)
+        await run_alone(make_agent(model, wait, add), await make_context(prompt=[ASK]), journal=journal)
 
     assert raised.value is error
     assert stopped == ["wait"]
@@ -340,7 +341,7 @@ async def test_a_failing_model_ends_the_run_and_what_was_done_stays_in_the_journ
     model = ScriptedModel(asks(ADD), ModelUnavailable())
 
     with pytest.raises(ModelUnavailable):
-        await run_agent(make_agent(model, add), await make_context(prompt=[ASK]), journal=journal)
+        await run_alone(make_agent(model, add), await make_context(prompt=[ASK]), journal=journal)
 
     assert list(journal.steps) == ["model:1", "tool:1:0"]
 
@@ -355,7 +356,7 @@ async def test_a_cancelled_run_leaves_no_task_behind() -> None:
     calls = (call("wait", json.dumps({"number": n}), call_id=f"c{n}") for n in range(3))
     before = asyncio.all_tasks()
     run = asyncio.create_task(
-        run_agent(
+        run_alone(
             make_agent(ScriptedModel(asks(*calls)), wait),
             await make_context(prompt=[ASK]),
             journal=DictJournal(),
@@ -374,7 +375,7 @@ async def test_a_replayed_call_of_a_tool_that_is_gone_is_answered() -> None:
     journal = DictJournal(steps={"model:1": dump_action(UseTools(reply=asks(ADD)))})
     model = ScriptedModel(says("ok"))
 
-    await run_agent(make_agent(model, upper), await make_context(prompt=[ASK]), journal=journal)
+    await run_alone(make_agent(model, upper), await make_context(prompt=[ASK]), journal=journal)
 
     assert model.requests[0].shown()[-1] == "tool #c1: add is not available any more."
 

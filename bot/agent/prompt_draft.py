@@ -1,0 +1,201 @@
+"""Everything that a prompt could tell, rendered and counted, each message once: before anything gives way."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from bot.agent.model import PromptMessage, ToolSpec
+from bot.agent.pair_repair import exchanges, repair_pairs
+from bot.agent.prompt_parts import PromptParts
+from bot.agent.prompt_receipt import PartName, ReceiptItem
+from bot.agent.prompt_section import MESSAGE_OVERHEAD, Piece, Section, cost_of
+from bot.agent.prompt_text import (
+    DIGEST_HEADING,
+    GROUP_NOTE,
+    LEDGER_HEADING,
+    RECALLED_HEADING,
+    RECORD_HEADING,
+    SUMMARY_HEADING,
+    TASK_HEADING,
+    as_spoken,
+    quote_line,
+    tell_entries,
+    without_marks,
+)
+from memory.ledger import render_entry
+from memory.message import Message
+from memory.message_selectors import TokenCounter
+from memory.summary import render_summary
+
+REPLY_OVERHEAD = 3
+"""Tokens that prime the reply; they are counted with the system prompt."""
+
+PromptDraft = Mapping[PartName, Section]
+"""All parts of a prompt, also the empty ones."""
+
+
+def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
+    """The sections of a prompt. A message is told once: in `prompt`, or else in the window, or else recalled.
+
+    Row M10 keeps the first of the recalled and the window. Here the window keeps it: a quotation of what
+    stands in the conversation anyway would only take room. A tool message of the window (it has no call) and a
+    blank one are left out.
+    """
+    known: dict[str, str] = {}
+    prompt = _prompt(parts, known, meter)
+    window = _window(parts, known, meter)
+    return {
+        "system": _system(parts, meter),
+        "tools": _tools(parts.tools, meter),
+        "summary": _summary(parts, meter),
+        "window": window,
+        "recalled": _recalled(parts, known, meter),
+        "ledger": _ledger(parts, window.pieces, meter),
+        "prompt": prompt,
+        "record": _record(parts, meter),
+        "task": _under(TASK_HEADING, "task", without_marks(parts.task, is_group=parts.is_group), meter),
+        "digest": _digest(parts, meter),
+        "steps": _steps(parts, meter),
+    }
+
+
+def total_tokens(draft: PromptDraft) -> int:
+    """What the request takes. The tools' share is an estimate: endpoints render schemas in their own ways."""
+    return sum(section.tokens for section in draft.values())
+
+
+def _system(parts: PromptParts, meter: TokenCounter) -> Section:
+    text = f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
+    message = PromptMessage(role="system", text=text)
+    piece = Piece(id="system", messages=(message,), tokens=cost_of(message, meter) + REPLY_OVERHEAD)
+    return Section().with_pieces([piece], meter=meter)
+
+
+def _tools(tools: Sequence[ToolSpec], meter: TokenCounter) -> Section:
+    pieces = [
+        Piece(
+            id=tool.name,
+            tokens=MESSAGE_OVERHEAD
+            + meter.count(
+                json.dumps([tool.name, tool.description, dict(tool.parameters)], ensure_ascii=False)
+            ),
+        )
+        for tool in tools
+    ]
+    return Section().with_pieces(pieces, meter=meter)
+
+
+def _summary(parts: PromptParts, meter: TokenCounter) -> Section:
+    if parts.summary is None:
+        return Section(heading=SUMMARY_HEADING)
+    text = without_marks(render_summary(parts.summary.text), is_group=parts.is_group)
+    return _under(SUMMARY_HEADING, parts.summary.id, text, meter)
+
+
+def _prompt(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
+    """Learns into `known` the ids that it tells, as the window and the recalled messages do."""
+    fresh, repeated = _sift(parts.prompt, known, place="the prompt")
+    pieces: list[Piece] = []
+    for message in fresh:
+        spoken = as_spoken(message, is_group=parts.is_group)
+        pieces.append(Piece(id=message.id, messages=(spoken,), tokens=cost_of(spoken, meter)))
+    return Section().with_pieces(pieces, meter=meter, left_out=repeated)
+
+
+def _window(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
+    fresh, repeated = _sift(parts.window, known, place="the window")
+    pieces: list[Piece] = []
+    left_out = repeated
+    for message in fresh:
+        if message.role == "tool" or not message.text.strip():
+            why = "a tool message without its call" if message.role == "tool" else "it has no text"
+            left_out.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
+            continue
+        spoken = as_spoken(message, is_group=parts.is_group)
+        pieces.append(
+            Piece(id=message.id, messages=(spoken,), tokens=cost_of(spoken, meter), sequence=message.sequence)
+        )
+    return Section().with_pieces(pieces, meter=meter, left_out=left_out)
+
+
+def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
+    """The worst hit gives way first; told are they from the oldest to the newest."""
+    fresh, repeated = _sift(parts.recalled, known, place="the recalled messages")
+    pieces: list[Piece] = []
+    for message in reversed(fresh):
+        line = quote_line(message, is_group=parts.is_group)
+        pieces.append(Piece(id=message.id, text=line, tokens=meter.count(line), told_at=message.sent_at))
+    return Section(heading=RECALLED_HEADING).with_pieces(pieces, meter=meter, left_out=repeated)
+
+
+def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) -> Section:
+    """Each turn beside the last of its messages that the window tells; a turn outside the window is left out."""
+    sequences = sorted(piece.sequence for piece in window if piece.sequence is not None)
+    pieces: list[Piece] = []
+    left_out: list[ReceiptItem] = []
+    for turn in parts.ledger:
+        if not turn.entries:
+            continue
+        place = bisect_right(sequences, turn.last_sequence) - 1
+        if place < 0 or sequences[place] < turn.first_sequence:
+            why = "its turn is not in the window"
+            left_out.append(ReceiptItem(id=turn.entries[0].id, tokens=0, why=why))
+            continue
+        message = PromptMessage(role="user", text=tell_entries(LEDGER_HEADING, turn.entries))
+        pieces.append(
+            Piece(
+                id=turn.entries[0].id,
+                messages=(message,),
+                tokens=cost_of(message, meter),
+                sequence=sequences[place],
+            )
+        )
+    return Section().with_pieces(pieces, meter=meter, left_out=left_out)
+
+
+def _record(parts: PromptParts, meter: TokenCounter) -> Section:
+    pieces: list[Piece] = []
+    for entry in parts.record:
+        text = render_entry(entry)
+        pieces.append(Piece(id=entry.id, text=text, tokens=meter.count(text)))
+    return Section(heading=RECORD_HEADING, separator="\n\n").with_pieces(pieces, meter=meter)
+
+
+def _digest(parts: PromptParts, meter: TokenCounter) -> Section:
+    if parts.digest is None:
+        return Section(heading=DIGEST_HEADING)
+    text = without_marks(parts.digest.text, is_group=parts.is_group)
+    return _under(DIGEST_HEADING, f"steps 1-{parts.digest.covers}", text, meter)
+
+
+def _steps(parts: PromptParts, meter: TokenCounter) -> Section:
+    """The steps that no digest tells, each with its results: only so are they a valid request."""
+    covered = parts.digest.covers if parts.digest else 0
+    repaired = repair_pairs([each for step in parts.steps[covered:] for each in step.to_chat_messages()])
+    pieces: list[Piece] = []
+    for messages in exchanges(repaired):
+        calls = messages[0].tool_calls
+        tokens = sum(cost_of(message, meter) for message in messages)
+        pieces.append(Piece(id=calls[0].id if calls else "", messages=tuple(messages), tokens=tokens))
+    return Section().with_pieces(pieces, meter=meter)
+
+
+def _under(heading: str, piece_id: str, text: str, meter: TokenCounter) -> Section:
+    pieces = [Piece(id=piece_id, text=text, tokens=meter.count(text))] if text.strip() else []
+    return Section(heading=heading).with_pieces(pieces, meter=meter)
+
+
+def _sift(
+    messages: Sequence[Message], known: dict[str, str], *, place: str
+) -> tuple[list[Message], list[ReceiptItem]]:
+    """Those that are not `known` yet, which become known as told in `place`; and those that are."""
+    fresh: list[Message] = []
+    repeated: list[ReceiptItem] = []
+    for message in messages:
+        if message.id in known:
+            why = f"it stands in {known[message.id]}"
+            repeated.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
+        else:
+            known[message.id] = place
+            fresh.append(message)
+    return fresh, repeated

@@ -1,0 +1,65 @@
+"""What a prompt is made from, how much of a model's window it may take, and what comes of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.agent.actions import CompletedStep, StepDigest
+from bot.agent.model import PromptMessage, ToolSpec
+from bot.agent.prompt_receipt import PromptReceipt
+from memory.ledger import LedgerEntry, LedgerTurn
+from memory.message import Message
+from memory.message_selectors import WINDOW_CHUNK
+from memory.summary import Summary
+
+PromptOrder = Literal["described", "cached"]
+"""described: recalled messages before the conversation. cached: behind it, so that what repeats comes first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptParts:
+    """All that a prompt could tell, for one agent.
+
+    `recalled` has the best hit first; `window` and `ledger` (past turns, only what this agent may see) the oldest.
+    `prompt` are the messages to answer, `record` what other agents of this run called, `task` what a delegated
+    agent was told to do. `digest` tells the first of `steps`.
+    """
+
+    system: str
+    tools: Sequence[ToolSpec] = ()
+    summary: Summary | None = None
+    recalled: Sequence[Message] = ()
+    window: Sequence[Message] = ()
+    ledger: Sequence[LedgerTurn] = ()
+    prompt: Sequence[Message] = ()
+    record: Sequence[LedgerEntry] = ()
+    task: str = ""
+    digest: StepDigest | None = None
+    steps: Sequence[CompletedStep] = ()
+    is_group: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptBudget:
+    """The model's `window` in tokens, of which `answer_tokens` are kept free.
+
+    In the cached order a window that must be made shorter loses about `chunk` messages at once.
+    """
+
+    window: int
+    answer_tokens: int
+    order: PromptOrder = "cached"
+    chunk: int = WINDOW_CHUNK
+
+    @property
+    def room(self) -> int:
+        """What a prompt may take, the tools' schemas included."""
+        return self.window - self.answer_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssembledPrompt:
+    """A request that fits, and the receipt that says what is in it."""
+
+    messages: tuple[PromptMessage, ...]
+    receipt: PromptReceipt

@@ -1,0 +1,84 @@
+"""Mid-run compression: when the steps of a long run are told by a digest instead, and the making of it (row I3)."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from bot.agent.actions import StepDigest, dump_digest, parse_digest
+from bot.agent.context import AgentContext
+from bot.agent.team import Agent, Digester
+from bot.agent.tool_run import Journal
+from bot.errors import TellUser
+from memory.errors import SummaryFailed
+
+SHARES = ((100_000, 0.75), (500_000, 0.83))
+"""Windows below so many tokens, and the share of them at which steps are digested."""
+SHARE_OF_THE_LARGEST = 0.91
+STEPS_AT_LEAST = 2
+"""Steps that no digest covers: the newest of them stays whole, so that the agent reads what it just asked for."""
+
+log = structlog.get_logger()
+
+
+def share_for(window: int) -> float:
+    """The share of a model's window at which the steps of a run are compressed."""
+    return next((share for below, share in SHARES if window < below), SHARE_OF_THE_LARGEST)
+
+
+def should_digest(prompt_tokens: int, window: int, steps_since_digest: int) -> bool:
+    """Whether the next request is so large that older steps have to be told by a digest."""
+    return steps_since_digest >= STEPS_AT_LEAST and prompt_tokens >= share_for(window) * window
+
+
+@dataclass(slots=True, kw_only=True)
+class StepCompression:
+    """The digests of one run, its delegations included. After a failure the digester is not asked again in it."""
+
+    digester: Digester | None
+    has_failed: bool = False
+
+    async def restore(self, context: AgentContext, journal: Journal) -> None:
+        """What an interrupted run made at this step."""
+        known = await journal.finished(_step(context))
+        if known is not None:
+            context.digest = parse_digest(known)
+
+    async def relieve(self, agent: Agent, context: AgentContext, journal: Journal) -> None:
+        """Before the next decision: tell all steps but the newest by a digest, if the request has grown too large.
+
+        Where that cannot be had the run goes on as it is: the prompt is then made to fit by cutting results.
+        """
+        covered = context.digest.covers if context.digest else 0
+        since = len(context.completed_steps) - covered
+        if since < STEPS_AT_LEAST:  # measuring costs an assembly
+            return
+        window = agent.limits.context_window
+        tokens = await agent.prompt_tokens(context)
+        if not should_digest(tokens, window, since):
+            return
+        text = await self._digest(context, covered)
+        if not text.strip():
+            self.has_failed = True  # the turn's deadline is short
+            log.warning("steps_not_digested", tokens=tokens, window=window, has_digester=bool(self.digester))
+            return
+        context.digest = StepDigest(covers=len(context.completed_steps) - 1, text=text)
+        await journal.record(_step(context), dump_digest(context.digest))
+        log.info("steps_digested", steps=context.digest.covers, tokens=tokens, window=window)
+
+    async def _digest(self, context: AgentContext, covered: int) -> str:
+        """The text of the new digest, "" where there is none."""
+        if self.digester is None or self.has_failed:
+            return ""
+        try:
+            return await self.digester.digest(
+                task=context.task or "\n".join(message.text for message in context.user_messages),
+                digest=context.digest.text if context.digest else "",
+                steps=context.completed_steps[covered:-1],
+            )
+        except (TellUser, SummaryFailed) as error:
+            log.warning("digest_failed", failure=type(error).__name__)
+            return ""
+
+
+def _step(context: AgentContext) -> str:
+    return f"digest:{len(context.completed_steps)}"

@@ -1,0 +1,77 @@
+"""Opens what an agent works in: the context of a conversation, from one read of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+from bot.agent.context import AgentContext
+from memory.artifacts import ContextArtifacts
+from memory.buffered_history import BufferedHistory
+from memory.chat_history import ChatHistory
+from memory.history_store import HistorySnapshot, HistoryStore
+from memory.keys import ContextRef
+from memory.message_selectors import TokenCounter
+from memory.recall import Recall
+from memory.redis_client import RedisClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversations:
+    """What is the same for every conversation. `is_summarizing`: there is a model that writes summaries."""
+
+    redis: RedisClient
+    history: HistoryStore
+    recall: Recall
+    tokenizer: TokenCounter
+    clock: Callable[[], float]
+    artifact_ttl_s: int
+    artifact_chars: int
+    is_summarizing: bool
+
+    def buffer(self, ref: ContextRef, snapshot: HistorySnapshot) -> BufferedHistory:
+        """The history of one turn: read already, and appended to in memory until its commit."""
+        return BufferedHistory(self.history, ref, snapshot)
+
+    def open(
+        self,
+        ref: ContextRef,
+        snapshot: HistorySnapshot,
+        buffered: BufferedHistory,
+        *,
+        is_group: bool,
+        request_id: str = "",
+        metadata: Mapping[str, object] | None = None,
+    ) -> AgentContext:
+        """The context before its newest messages; `request_id` tells this turn's tool calls from all others."""
+        return AgentContext(
+            ref=ref,
+            chat_history=self._chat_history(ref, snapshot, buffered),
+            is_group=is_group,
+            request_id=request_id,
+            metadata=metadata or {},
+            agent_name=snapshot.active_agent,
+            summary=snapshot.summary,
+            past_ledger=snapshot.ledger,
+            is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,
+            artifacts=ContextArtifacts(
+                self.redis,
+                ref,
+                epoch=lambda: buffered.epoch,
+                clock=self.clock,
+                ttl_s=self.artifact_ttl_s,
+                keep_beyond=self.artifact_chars,
+            ),
+        )
+
+    def _chat_history(
+        self, ref: ContextRef, snapshot: HistorySnapshot, buffered: BufferedHistory
+    ) -> ChatHistory:
+        return ChatHistory(
+            ref=ref,
+            epoch=snapshot.epoch,
+            store=buffered,
+            recall=self.recall,
+            tokenizer=self.tokenizer,
+            clock=self.clock,
+            new_id=lambda: str(uuid4()),
+        )

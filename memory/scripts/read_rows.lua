@@ -1,0 +1,14 @@
+-- Read the messages of a slice of the order. A prelude.
+-- slice: {id, sequence, ...}. Returns {id, sequence, json, ...}, without those whose text is not there.
+local function read_rows(messages_key, slice)
+  local rows = {}
+  for at = 1, #slice, 2 do
+    local json = redis.call('HGET', messages_key, slice[at])
+    if json then
+      rows[#rows + 1] = slice[at]
+      rows[#rows + 1] = slice[at + 1]
+      rows[#rows + 1] = json
+    end
+  end
+  return rows
+end

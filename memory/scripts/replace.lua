@@ -1,0 +1,24 @@
+-- Replace a message of one context if it was not reset since `epoch` and the message is still as it was read.
+-- A new text takes the summaries with it that told the old one, and queues work on the message's vector.
+-- KEYS: messages, order, meta, work, epoch, summaries, lineage, compress
+-- ARGV: context_id, epoch, id, the message as it was read, the new one (JSON, opaque), is the text new (1 | 0)
+-- Reply: replaced | changed (read it again) | nil when the context was reset: then nothing is written.
+local messages, order, meta, work, epoch_key, summaries, lineage, compress = unpack(KEYS)
+local context, epoch, id, before, after, is_new = unpack(ARGV)
+if (redis.call('GET', epoch_key) or '0') ~= epoch then
+  return false
+end
+local sequence = redis.call('ZSCORE', order, id)
+if not sequence or redis.call('HGET', messages, id) ~= before then
+  return 'changed'
+end
+redis.call('HSET', messages, id, after)
+if is_new == '1' then
+  -- Also for a text that recall passes over: the indexer drops the vector of what is not to be found.
+  redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', epoch, 'id', id)
+  redis.call('HINCRBY', meta, 'revision', 1)
+  if tonumber(sequence) >= tonumber(redis.call('HGET', meta, 'conversation_start') or '0') then
+    drop_summaries(summaries, lineage, compress, context, sequence)
+  end
+end
+return 'replaced'

@@ -1,0 +1,206 @@
+"""What a summary of a conversation says, which messages it covers, and how it is told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+from memory.characters import seam_before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact about a person, as it was told; `about` is how the conversation calls them."""
+
+    about: str
+    fact: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactNote:
+    """An artifact that the covered messages worked with: its id, the tool that made it, what it holds."""
+
+    id: str
+    tool: str
+    holds: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryText:
+    """What a summary tells: the fixed fields of row I4. Empty fields are empty, never missing.
+
+    `next` is the state from which the conversation goes on.
+    """
+
+    overview: str = ""
+    primary_goal: str = ""
+    secondary_goals: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
+    discovered: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    decisions: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    artifacts: tuple[ArtifactNote, ...] = ()
+    next: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A summary of a conversation from its beginning up to and including the sequence `upto_sequence`.
+
+    It builds on the summary `builds_on` ("" for the first one of a conversation): it tells what that one told,
+    and the messages after it, from `from_sequence` on, whose ids are kept beside it. `conversation_start` is the
+    sequence at which its conversation begins. `tokens` is the size of its rendered text; `created_at` is in Unix
+    seconds.
+    """
+
+    id: str
+    builds_on: str
+    conversation_start: int
+    from_sequence: int
+    upto_sequence: int
+    text: SummaryText
+    tokens: int
+    model: str
+    created_at: float
+
+
+_Item = str | Fact | ArtifactNote
+_ListName = Literal[
+    "secondary_goals", "done", "partial", "discovered", "facts", "decisions", "open_questions", "artifacts"
+]
+_TextName = Literal["overview", "primary_goal", "next"]
+
+STORED_RESULTS = "Stored results"
+
+_LABELS: tuple[tuple[_ListName | _TextName, str], ...] = (
+    ("overview", "Overview"),
+    ("primary_goal", "Main goal"),
+    ("secondary_goals", "Other goals"),
+    ("done", "Done"),
+    ("partial", "Partly done"),
+    ("discovered", "Found out"),
+    ("facts", "About people"),
+    ("decisions", "Decided"),
+    ("open_questions", "Open questions"),
+    ("artifacts", STORED_RESULTS),
+    ("next", "To go on from"),
+)
+LABELS = tuple(label for _, label in _LABELS)
+"""What lines begin with that are not items."""
+_GIVES_WAY_FIRST: tuple[_ListName, ...] = (
+    "secondary_goals",
+    "done",
+    "discovered",
+    "partial",
+    "artifacts",
+    "open_questions",
+    "decisions",
+    "facts",
+)
+"""What people told of themselves is asked for longest after it was said: it goes last."""
+_CUT_FIRST: tuple[_TextName, ...] = ("next", "primary_goal", "overview")
+_CUT = " […]"
+
+
+def is_blank(text: SummaryText) -> bool:
+    """Whether it tells nothing."""
+    return not render_summary(text)
+
+
+def render_summary(text: SummaryText) -> str:
+    """The summary in plain words: a line for each text, a short list for each list; "" for a blank one.
+
+    Every text and item stands on one line, behind a label of ours or a dash: none can forge a line.
+    """
+    lines: list[str] = []
+    for name, label in _LABELS:
+        value = cast("str | tuple[_Item, ...]", getattr(text, name))
+        if isinstance(value, str):
+            lines += [f"{label}: {_one_line(value)}"] if value.strip() else []
+        else:
+            items = [f"- {line}" for item in value if (line := _item_line(item))]
+            lines += [f"{label}:", *items] if items else []
+    return "\n".join(lines)
+
+
+def fit_summary(text: SummaryText, max_tokens: int, count: Callable[[str], int]) -> SummaryText:
+    """The summary with its rendering in at most `max_tokens`; the same one if it fits already.
+
+    Of the lists the least important gives way first, its last items before the others; then texts are cut. A
+    summary that told something still does, even where one character takes more than `max_tokens`.
+    """
+    fitted = _smaller(text, max_tokens, count)
+    if is_blank(fitted) and not is_blank(text):
+        told = SummaryText(overview=" ".join(_told(text)))
+        return _with_text_cut(told, "overview", max_tokens, count, least=1)
+    return fitted
+
+
+def _smaller(text: SummaryText, max_tokens: int, count: Callable[[str], int]) -> SummaryText:
+    for name in _GIVES_WAY_FIRST:
+        excess = count(render_summary(text)) - max_tokens
+        if excess <= 0:
+            return text
+        text = replace(text, **{name: _shortened(_items_of(text, name), excess, count)})
+    for name in _CUT_FIRST:
+        text = _with_text_cut(text, name, max_tokens, count)
+    return text
+
+
+def _items_of(text: SummaryText, name: _ListName) -> tuple[_Item, ...]:
+    return cast("tuple[_Item, ...]", getattr(text, name))
+
+
+def _shortened(items: tuple[_Item, ...], excess: int, count: Callable[[str], int]) -> tuple[_Item, ...]:
+    """The items without as many of the last ones as take `excess` tokens, or without any."""
+    kept = len(items)
+    while kept and excess > 0:
+        kept -= 1
+        excess -= count(f"- {_item_line(items[kept])}\n")
+    return items[:kept]
+
+
+def _with_text_cut(
+    text: SummaryText, name: _TextName, max_tokens: int, count: Callable[[str], int], *, least: int = 0
+) -> SummaryText:
+    """With as many characters of that text as fit, found by halving; never fewer than `least`."""
+    if count(render_summary(text)) <= max_tokens:
+        return text
+    whole = _one_line(cast("str", getattr(text, name)))
+    fits, too_many = least, len(whole)
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        cut = replace(text, **{name: _beginning(whole, middle)})
+        if count(render_summary(cut)) <= max_tokens:
+            fits = middle
+        else:
+            too_many = middle
+    return replace(text, **{name: _beginning(whole, fits)})
+
+
+def _beginning(whole: str, length: int) -> str:
+    kept = whole[: seam_before(whole, length)] or whole[:length]
+    return f"{kept}{_CUT}" if len(kept) < len(whole) and len(kept) > len(_CUT) else kept
+
+
+def _told(text: SummaryText) -> list[str]:
+    """Every text and item of it on its own."""
+    values = [cast("str | tuple[_Item, ...]", getattr(text, name)) for name, _ in _LABELS]
+    items = [item for value in values for item in ((value,) if isinstance(value, str) else value)]
+    return [line for item in items if (line := _item_line(item))]
+
+
+def _item_line(item: _Item) -> str:
+    if isinstance(item, str):
+        return _one_line(item)
+    if isinstance(item, Fact):
+        about = f"{item.about}: " if item.about.strip() else ""
+        return _one_line(about + item.fact) if item.fact.strip() else ""
+    made = f"{item.id} ({item.tool}): {item.holds}" if item.holds.strip() else f"{item.id} ({item.tool})"
+    return _one_line(made)
+
+
+def _one_line(text: str) -> str:
+    # split() knows every line break that readers may see as one: U+0085, U+2028, U+2029, form feeds too.
+    return " ".join(text.split())

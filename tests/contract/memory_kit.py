@@ -1,0 +1,139 @@
+"""Summaries and ledger turns for tests, and two ways to have them stored: as Redis does it, and as the fake does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.history_store import HistoryStore
+from memory.keys import ContextRef, artifact_key, artifacts_key, ledger_key
+from memory.ledger import LedgerEntry, LedgerTurn
+from memory.ledger_codec import dump_ledger_turn
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from memory.redis_summaries import CompressionClaim, RedisSummaries
+from memory.summary import Fact, Summary, SummaryText
+from memory.testing_stores import InMemoryHistory
+
+NOW = 1_800_000_000.0
+LEASE_S = 60.0
+
+
+class Store(HistoryStore, Protocol):
+    async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int: ...
+
+
+class Memory(Protocol):
+    """A store of histories, and how something comes into it that a HistoryStore does not write."""
+
+    @property
+    def store(self) -> Store: ...
+
+    async def add_summary(self, ref: ContextRef, summary: Summary, covers: Sequence[str]) -> None: ...
+
+    async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None: ...
+
+
+class RedisMemory:
+    """The real one."""
+
+    def __init__(self, redis: RedisClient) -> None:
+        self.redis = redis
+        self.store = RedisHistory(redis)
+        self.clock = Clock()
+        self.summaries = RedisSummaries(redis, clock=self.clock)
+
+    async def claim(self, ref: ContextRef) -> CompressionClaim:
+        """A compression of this context, which is the only one that is queued."""
+        await self.summaries.queue(ref)
+        claim = await self.summaries.claim(ref.partition, lease_s=LEASE_S)
+        assert claim is not None
+        assert claim.ref == ref
+        return claim
+
+    async def add_summary(self, ref: ContextRef, summary: Summary, covers: Sequence[str]) -> None:
+        claim = await self.claim(ref)
+        snapshot = await self.store.load(ref, limit=0)
+        outcome = await self.summaries.save(
+            claim, summary, covers, epoch=snapshot.epoch, revision=snapshot.revision
+        )
+        assert outcome == "saved"
+        await self.summaries.finish(claim)
+
+    async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
+        await self.redis.call("ZADD", ledger_key(ref), turn.last_sequence, dump_ledger_turn(turn))
+        for artifact in (entry.artifact_id for entry in turn.entries if entry.artifact_id):
+            await self.add_artifact(ref, artifact)
+
+    async def add_artifact(self, ref: ContextRef, artifact: str, text: str = "large") -> None:
+        key = artifact_key(ref, artifact)
+        await self.redis.calls(
+            [
+                ("HSET", key, "about", "{}", "0", text),
+                ("EXPIRE", key, 1000),
+                ("ZADD", artifacts_key(ref), NOW + 1000, artifact),
+                ("EXPIRE", artifacts_key(ref), 1000),
+            ]
+        )
+
+
+class FakeMemory:
+    """The one for tests."""
+
+    def __init__(self) -> None:
+        self.store = InMemoryHistory()
+
+    async def add_summary(self, ref: ContextRef, summary: Summary, covers: Sequence[str]) -> None:
+        self.store.keep_summary(ref, summary)
+
+    async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
+        self.store.keep_ledger_turn(ref, turn)
+
+
+@dataclass(slots=True)
+class Clock:
+    """A clock that goes when it is told to."""
+
+    now: float = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def a_summary(
+    summary_id: str,
+    *,
+    upto: int,
+    after: Summary | None = None,
+    start: int = 0,
+    overview: str = "They talked.",
+) -> Summary:
+    """A summary up to this sequence, on top of another one."""
+    return Summary(
+        id=summary_id,
+        builds_on=after.id if after else "",
+        conversation_start=start,
+        from_sequence=after.upto_sequence + 1 if after else start,
+        upto_sequence=upto,
+        text=SummaryText(overview=overview, facts=(Fact(about="Anna", fact="lives in Lisbon"),)),
+        tokens=7,
+        model="small",
+        created_at=NOW,
+    )
+
+
+def a_turn(first: int, last: int, *, artifact: str = "", output: str = "42") -> LedgerTurn:
+    """A turn that called one tool."""
+    return LedgerTurn(first_sequence=first, last_sequence=last, entries=(an_entry(artifact, output=output),))
+
+
+def an_entry(artifact: str = "", *, output: str = "42", call: str = "call-1") -> LedgerEntry:
+    """One call of a tool."""
+    return LedgerEntry(
+        id=call,
+        kind="tool",
+        agent="",
+        name="calculator",
+        input='{"expression": "6*7"}',
+        output=output,
+        artifact_id=artifact,
+    )

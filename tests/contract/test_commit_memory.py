@@ -1,0 +1,259 @@
+"""What a turn's commit keeps beside its messages: its calls, its prompt's receipt, who has the chat, what is due."""
+
+from typing import Any
+
+import pytest
+
+from bot.errors import Fenced
+from bot.turn.turn_store import RECEIPTS_KEPT, Erased, TurnStore, parse_erased
+from memory import keys
+from memory.errors import Forgotten
+from memory.ledger import LedgerTurn
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from tests.contract.inbox_kit import NOW, open_inbox, some_parts
+from tests.contract.memory_kit import RedisMemory, a_summary, a_turn, an_entry
+from tests.messages import a_ref, some_messages
+from tests.redis_values import all_values, keys_with
+from tests.stores import stray_keys
+
+REF = a_ref()
+
+
+async def test_i08_a_commit_keeps_what_the_turn_called_with_the_messages_that_it_appends(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    store = RedisHistory(redis)
+    await store.append(REF, some_messages(3), epoch=0)
+    await box.accept(1)
+    called = (an_entry("a1", output="line one\nline \u2028 two \udcff"), an_entry(call="call-2"))
+
+    await box.commit(await box.claim_one(), 1, messages=some_messages(2, start=3), ledger=called)
+
+    assert (await store.load(REF, limit=1)).ledger == (
+        LedgerTurn(first_sequence=3, last_sequence=4, entries=called),
+    )
+
+
+async def test_without_messages_there_is_nothing_that_calls_could_be_kept_with(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+
+    await box.commit(await box.claim_one(), 1, ledger=(an_entry(),))
+
+    assert await redis.call("EXISTS", keys.ledger_key(REF)) == 0
+
+
+async def test_a_forgotten_message_takes_its_turns_calls_and_artifacts_along(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    memory = RedisMemory(redis)
+    await box.accept(1)
+    await memory.add_artifact(REF, "a1", "quokka")
+    await memory.add_artifact(REF, "a2", "wombat")
+    called = (an_entry("a1", output="quokka"), an_entry("a2"), an_entry("a1"))
+    await box.commit(await box.claim_one(), 1, messages=some_messages(2), ledger=called)
+
+    deleted = await memory.store.delete(REF, ["m1"], epoch=0)
+
+    assert (deleted.ledger_turns, deleted.artifacts) == (1, 2)
+    assert await keys_with(redis, "quokka") == await keys_with(redis, "wombat") == []
+
+
+async def test_the_receipts_of_the_last_prompts_are_kept_newest_first_and_for_a_while(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    store = RedisHistory(redis)
+    for update in range(1, RECEIPTS_KEPT + 3):
+        await box.accept(update)
+        claim = await box.claim_one()
+        await box.commit(claim, update, receipt=f"r{update}")
+        await box.inbox.settle(claim)
+
+    assert await store.receipts(REF) == [f"r{number}" for number in range(RECEIPTS_KEPT + 2, 2, -1)]
+    assert 0 < await box.ttl_of(keys.prompts_key(REF)) <= keys.PROMPTS_TTL_S
+
+
+async def test_a_turn_without_a_prompt_leaves_the_receipts_as_they_are(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+
+    await box.commit(await box.claim_one(), 1, messages=some_messages(1))
+
+    assert await RedisHistory(redis).receipts(REF) == []
+    assert await redis.call("EXISTS", keys.prompts_key(REF)) == 0
+
+
+async def test_i12_a_transfer_lasts_until_the_next_one_or_until_the_main_agent_has_the_chat_again(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    seen: list[str] = []
+    for update, agent in enumerate(["billing", None, "shipping", ""], start=1):
+        await box.accept(update)
+        claim = await box.claim_one()
+        await box.commit(claim, update, active_agent=agent)
+        await box.inbox.settle(claim)
+        seen.append((await RedisHistory(redis).load(REF, limit=0)).active_agent)
+
+    assert seen == ["billing", "billing", "shipping", ""]
+
+
+async def test_i12_a_new_conversation_gives_the_chat_back_to_the_main_agent_and_drops_the_summaries(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    memory = RedisMemory(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1, messages=some_messages(4), active_agent="billing")
+    await memory.add_summary(REF, a_summary("s1", upto=1), ["m0", "m1"])
+    await box.accept(2)
+
+    await box.commit(claim, 2, starts_conversation=True)
+
+    snapshot = await memory.store.load(REF, limit=9)
+    assert (snapshot.active_agent, snapshot.summary, snapshot.conversation_count) == ("", None, 0)
+    assert snapshot.count == 4
+
+
+async def test_a_commit_queues_its_conversation_for_compression_and_leaves_one_that_is_queued(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    memory = RedisMemory(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1, messages=some_messages(2))
+    assert await redis.call("EXISTS", keys.compress_key(0)) == 0
+    await box.accept(2)
+    await box.commit(claim, 2, messages=some_messages(2, start=2), compresses=True)
+
+    compression = await memory.summaries.claim(0, lease_s=60)
+    assert compression is not None
+    assert compression.ref == REF
+    await box.accept(3)
+    await box.commit(claim, 3, messages=some_messages(2, start=4), compresses=True)
+
+    assert await memory.summaries.claim(0, lease_s=60) is None
+
+
+async def test_a_commit_repeated_after_a_lost_reply_changes_nothing(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    everything: dict[str, Any] = {
+        "messages": some_messages(2),
+        "ledger": (an_entry("a1"),),
+        "receipt": "r",
+        "active_agent": "billing",
+        "compresses": True,
+        "parts": some_parts("hi"),
+    }
+    await box.commit(claim, 1, **everything)
+    before = await all_values(redis)
+
+    await box.commit(claim, 1, **everything)
+
+    assert await all_values(redis) == before
+    assert await stray_keys(redis) == []
+
+
+@pytest.mark.parametrize("late", ["after a reset", "without the claim"])
+async def test_a_late_commit_keeps_nothing_of_all_that(redis: RedisClient, late: str) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    if late == "after a reset":
+        await box.turns.reset(REF)
+    else:
+        await box.sweep("bert")
+    before = await all_values(redis)
+
+    with pytest.raises(Forgotten if late == "after a reset" else Fenced):
+        await box.commit(
+            claim, 1, messages=some_messages(2), ledger=(an_entry(),), receipt="r", active_agent="billing",
+            compresses=True,
+        )  # fmt: skip
+
+    assert await all_values(redis) == before
+
+
+async def test_a_take_brings_the_summary_the_ledger_and_who_has_the_chat_in_one_round_trip(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    memory = RedisMemory(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(
+        claim, 1, messages=some_messages(4), ledger=(an_entry(output="42"),), active_agent="billing"
+    )
+    await memory.add_summary(REF, a_summary("s1", upto=1), ["m0", "m1"])
+    await box.accept(2)
+    await box.take(claim)
+    trips = redis.round_trips
+
+    snapshot = await box.snapshot(claim)
+
+    assert redis.round_trips == trips + 1
+    assert snapshot.summary == a_summary("s1", upto=1)
+    assert snapshot.ledger == (a_turn(0, 3),)
+    assert snapshot.active_agent == "billing"
+
+
+async def test_a_reset_erases_all_that_a_turn_kept_and_counts_it(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    memory = RedisMemory(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await memory.add_artifact(REF, "a1", "quokka")
+    await box.commit(
+        claim, 1, messages=some_messages(4), ledger=(an_entry("a1", output="quokka"),), receipt="quokka",
+        active_agent="quokka", compresses=True,
+    )  # fmt: skip
+    await memory.add_summary(REF, a_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])
+    await memory.summaries.queue(REF)
+    await box.accept(2)
+
+    erased = await box.turns.reset(REF, vectors=3)
+
+    assert erased == Erased(
+        epoch=1, messages=4, updates=1, vectors=3, summaries=1, ledger_turns=1, artifacts=1
+    )
+    assert await keys_with(redis, "quokka") == []
+    assert (await memory.store.count_kept(REF)).total == 0
+    assert await redis.call("EXISTS", keys.compress_key(0)) == 0
+    assert (await memory.store.load(REF, limit=1)).active_agent == ""
+
+
+async def test_a_reset_that_is_answered_leaves_its_counts_for_the_answer(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    memory = RedisMemory(redis)
+    await memory.store.append(REF, some_messages(4), epoch=0)
+    await memory.add_summary(REF, a_summary("s1", upto=1), ["m0", "m1"])
+    await memory.add_turn(REF, a_turn(2, 3, artifact="a1"))
+    for update in (1, 2):
+        await box.accept(update)
+    claim = await box.claim_one()
+
+    erased = await box.turns.reset(REF, vectors=5, answering=(claim, 2))
+
+    assert parse_erased((await box.take(claim)).journal["reset"]) == erased
+    assert erased == Erased(
+        epoch=1, messages=4, updates=1, vectors=5, summaries=1, ledger_turns=1, artifacts=1
+    )
+
+
+async def test_a_reset_repeated_after_a_lost_reply_counts_the_same(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await open_inbox(redis)
+    await memory.store.append(REF, some_messages(4), epoch=0)
+    await memory.add_turn(REF, a_turn(2, 3, artifact="a1"))
+    turns = TurnStore(redis, clock=lambda: NOW, new_id=lambda: "the call that is repeated")
+
+    first = await turns.reset(REF)
+
+    assert await turns.reset(REF) == first
+    assert (first.epoch, first.ledger_turns, first.artifacts) == (1, 1, 1)

@@ -1,0 +1,567 @@
+"""The compressor on the real store: what it saves, and what it leaves alone when anything goes wrong."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+import pytest
+
+from memory import compressor
+from memory.compression import CompressionLimits, Piece
+from memory.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
+from memory.errors import SummaryFailed
+from memory.history_store import HistorySnapshot
+from memory.keys import compress_key, ledger_key
+from memory.ledger import LedgerEntry, LedgerTurn
+from memory.ledger_codec import dump_ledger_turn
+from memory.message import Message
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from memory.redis_summaries import RedisSummaries
+from memory.summary import SummaryText
+from memory.transcript import Excerpt
+from tests.messages import a_ref, ids, some_messages
+from tests.redis_values import all_values
+
+REF = a_ref()
+LIMITS = CompressionLimits(
+    trigger_tokens=600,
+    trigger_messages=400,
+    keep_tokens=200,
+    keep_messages=4,
+    piece_tokens=300,
+    summary_tokens=100,
+)
+LEASE_S = 60.0
+
+
+@dataclass
+class Joining:
+    """A summarizer whose summary is the texts that it read, joined. `during` runs while it works."""
+
+    model: str = "joining-1"
+    failures: list[SummaryFailed] = field(default_factory=list[SummaryFailed])
+    during: Callable[[], Awaitable[object]] | None = None
+    pieces: list[Piece] = field(default_factory=list[Piece])
+    most_lines: int = 1_000
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    async def summarize(self, previous: SummaryText | None, piece: Piece) -> SummaryText:
+        self.pieces.append(piece)
+        if self.during is not None:
+            await self.during()
+        if len(piece.lines) > self.most_lines:
+            raise SummaryFailed("Too long.", is_too_long=True)
+        if self.failures:
+            raise self.failures.pop(0)
+        told = [line.text if isinstance(line, Excerpt) else line.output for line in piece.lines]
+        return SummaryText(overview=" ".join([*([previous.overview] if previous else []), *told]))
+
+
+@dataclass
+class Rig:
+    """A conversation of 40 messages that is due, on a store whose clock is turned by hand."""
+
+    redis: RedisClient
+    now: float = 1_000.0
+    summarizer: Joining = field(default_factory=Joining)
+
+    @property
+    def history(self) -> RedisHistory:
+        return RedisHistory(self.redis)
+
+    @property
+    def summaries(self) -> RedisSummaries:
+        return RedisSummaries(self.redis, clock=lambda: self.now)
+
+    def compressor(
+        self,
+        summarizer: Joining | None = None,
+        *,
+        redis: RedisClient | None = None,
+        summaries: RedisSummaries | None = None,
+        lease_s: float = LEASE_S,
+    ) -> Compressor:
+        client = redis or self.redis
+        return Compressor(
+            history=RedisHistory(client),
+            summaries=summaries or RedisSummaries(client, clock=lambda: self.now),
+            summarizer=summarizer or self.summarizer,
+            limits=LIMITS,
+            partition=0,
+            clock=lambda: self.now,
+            lease_s=lease_s,
+        )
+
+    async def append(self, number: int, *, start: int = 0, tokens: int = 20) -> None:
+        said = [replace(message, tokens=tokens) for message in some_messages(number, start=start)]
+        await self.history.append(REF, said, epoch=0)
+
+    async def state(self) -> HistorySnapshot:
+        return await self.history.load(REF, limit=1_000)
+
+    async def is_queued(self) -> bool:
+        return await self.redis.call("ZSCORE", compress_key(0), REF.context_id) is not None
+
+    async def everything(self) -> dict[str, Any]:
+        """All that is stored but the queue."""
+        values = await all_values(self.redis)
+        values.pop(compress_key(0), None)
+        return values
+
+
+@pytest.fixture
+async def rig(redis: RedisClient) -> Rig:
+    made = Rig(redis=redis)
+    await made.append(40)
+    await made.summaries.queue(REF)
+    return made
+
+
+def told(*numbers: int) -> str:
+    return " ".join(f"text {number}" for number in numbers)
+
+
+async def test_nothing_queued_is_idle(redis: RedisClient) -> None:
+    result = await Rig(redis=redis).compressor().step()
+
+    assert result == CompressionResult(outcome="idle")
+    assert not result.is_busy
+
+
+async def test_i05_the_older_part_is_summarised_and_the_newest_stay(rig: Rig) -> None:
+    result = await rig.compressor().step()
+
+    after = await rig.state()
+    assert (result.outcome, result.ref, result.messages) == ("compressed", REF, 32)
+    assert after.summary is not None
+    assert after.summary.text.overview == told(*range(32))
+    assert (after.summary.upto_sequence, after.summary.model) == (31, "joining-1")
+    assert after.summary.tokens == len(told(*range(32)).split()) + 1
+    assert ids(after.newest) == [f"m{n}" for n in range(32, 40)]
+    assert after.count == 40  # originals stay
+    assert not await rig.is_queued()
+
+
+async def test_i05_each_piece_is_saved_on_top_of_the_one_before_with_what_it_adds(rig: Rig) -> None:
+    result = await rig.compressor().step()
+
+    newest = (await rig.state()).summary
+    assert newest is not None
+    added = [await rig.summaries.covered(REF, newest.id), await rig.summaries.covered(REF, newest.builds_on)]
+    assert result.summaries == len(rig.summarizer.pieces) > 2
+    assert added[0] == tuple(ids(rig.summarizer.pieces[-1].covers))
+    assert added[1] == tuple(ids(rig.summarizer.pieces[-2].covers))
+    assert newest.from_sequence == rig.summarizer.pieces[-1].covers[0].sequence
+
+
+async def test_i05_the_next_compression_builds_on_the_summary(rig: Rig) -> None:
+    await rig.compressor().step()
+    first = (await rig.state()).summary
+    await rig.append(40, start=40)
+    await rig.summaries.queue(REF)
+
+    await rig.compressor().step()
+
+    assert first is not None
+    assert rig.summarizer.pieces[-1].covers[-1].id == "m71"
+    last = (await rig.state()).summary
+    assert last is not None
+    assert last.text.overview == told(*range(72))
+
+
+async def test_what_is_not_due_any_more_leaves_the_queue(redis: RedisClient) -> None:
+    rig = Rig(redis=redis)
+    await rig.append(4)
+    await rig.summaries.queue(REF)
+
+    assert (await rig.compressor().step()).outcome == "not_due"
+    assert not await rig.is_queued()
+    assert (await rig.state()).summary is None
+
+
+async def test_i01_thousands_of_messages_are_read_page_by_page_and_compressed(redis: RedisClient) -> None:
+    rig = Rig(redis=redis)
+    for start in range(0, 1_200, 200):
+        await rig.append(200, start=start)
+    await rig.summaries.queue(REF)
+
+    result = await rig.compressor().step()
+
+    assert result.messages == 1_192
+    assert len((await rig.state()).newest) == 8
+
+
+async def test_i01_what_is_beyond_the_most_that_is_read_at_once_is_compressed_next(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compressor, "MESSAGES_AT_MOST", 30)
+
+    assert (await rig.compressor().step()).outcome == "compressed"
+    assert ids((await rig.state()).newest) == [f"m{n}" for n in range(22, 40)]  # then 18 are not due
+
+    await rig.append(30, start=40)
+    await rig.summaries.queue(REF)
+    assert (await rig.compressor().step()).outcome == "compressed"
+    summary = (await rig.state()).summary
+    assert summary is not None
+    assert summary.text.overview == told(*range(summary.upto_sequence + 1))
+
+
+async def test_what_tools_gave_is_read_before_the_reply(redis: RedisClient) -> None:
+    rig = Rig(redis=redis)
+    await rig.append(40)
+    entry = LedgerEntry(id="e", kind="tool", agent="", name="add", input="{}", output="five")
+    await keep_ledger(rig, first=2, last=3, entry=entry)
+    await rig.summaries.queue(REF)
+
+    await rig.compressor().step()
+
+    summary = (await rig.state()).summary
+    assert summary is not None
+    assert summary.text.overview.startswith("text 0 text 1 text 2 five text 3")
+
+
+async def keep_ledger(rig: Rig, *, first: int, last: int, entry: LedgerEntry) -> None:
+    turn = LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))
+    await rig.redis.call("ZADD", ledger_key(REF), last, dump_ledger_turn(turn))
+
+
+@pytest.mark.parametrize("message", ["The summary model failed.", ""])
+async def test_i07_a_failure_changes_nothing_and_is_tried_three_times(rig: Rig, message: str) -> None:
+    before = await rig.state()
+    rig.summarizer.failures = [SummaryFailed(message) for _ in range(3)]
+    one = rig.compressor()
+
+    outcomes: list[str] = []
+    for pause_s in (*RETRY_PAUSES_S, 0.0):
+        outcomes.append((await one.step()).outcome)
+        assert (await one.step()).outcome == "idle"  # not before its pause has passed
+        rig.now += pause_s
+
+    after = await rig.state()
+    assert outcomes == ["later", "later", "given_up"]
+    assert replace(after, summary_failed_at=None) == before
+    assert after.summary_failed_at == 40
+    assert not await rig.is_queued()
+
+
+async def test_i07_a_success_forgets_the_failures_before_it(rig: Rig) -> None:
+    rig.summarizer.failures = [SummaryFailed(), SummaryFailed()]
+    one = rig.compressor()
+    for pause_s in RETRY_PAUSES_S:
+        await one.step()
+        rig.now += pause_s
+
+    assert (await one.step()).outcome == "compressed"
+    rig.summarizer.failures = [SummaryFailed()]
+    await rig.append(40, start=40)
+    await rig.summaries.queue(REF)
+    assert (await one.step()).outcome == "later"
+
+
+async def test_i07_an_empty_summary_is_a_failure(rig: Rig) -> None:
+    class Blank(Joining):
+        async def summarize(self, previous: SummaryText | None, piece: Piece) -> SummaryText:
+            return SummaryText(overview=" ")
+
+    result = await rig.compressor(Blank()).step()
+
+    assert (result.outcome, result.reason) == ("later", "The summary is empty.")
+    assert (await rig.state()).summary is None
+
+
+async def test_a_failure_at_a_later_piece_keeps_what_was_saved(rig: Rig) -> None:
+    async def fail_at_the_third() -> None:
+        if len(rig.summarizer.pieces) == 3:
+            raise SummaryFailed
+
+    rig.summarizer.during = fail_at_the_third
+
+    result = await rig.compressor().step()
+
+    summary = (await rig.state()).summary
+    assert (result.outcome, result.summaries) == ("later", 2)
+    assert summary is not None
+    assert summary.upto_sequence == rig.summarizer.pieces[1].covers[-1].sequence
+
+
+async def test_a_piece_that_is_too_long_is_halved_twice_at_most(rig: Rig) -> None:
+    rig.summarizer.most_lines = 1  # of a whole piece's six; the half has two, the quarter one
+    assert (await rig.compressor().step()).outcome == "compressed"
+    assert [len(piece.lines) for piece in rig.summarizer.pieces[:3]] == [6, 2, 1]
+
+    await rig.append(40, start=40)
+    await rig.summaries.queue(REF)
+    rig.summarizer.pieces.clear()
+    rig.summarizer.most_lines = 0
+    result = await rig.compressor().step()
+
+    assert (result.outcome, result.reason) == ("later", "Too long.")
+    assert len(rig.summarizer.pieces) == 3
+    summary = (await rig.state()).summary
+    assert summary is not None
+    assert summary.upto_sequence == 31
+
+
+async def test_one_message_larger_than_a_piece_is_saved_once_it_is_read_to_its_end(
+    redis: RedisClient,
+) -> None:
+    rig = Rig(redis=redis)
+    long = replace(some_messages(1)[0], text="long word " * 200, tokens=900)
+    await rig.history.append(REF, [long], epoch=0)
+    await rig.append(9, start=1)
+    await rig.summaries.queue(REF)
+
+    async def nothing_is_saved_of_a_part() -> None:
+        if not rig.summarizer.pieces[-1].covers:
+            assert (await rig.state()).summary is None
+
+    rig.summarizer.during = nothing_is_saved_of_a_part
+
+    assert (await rig.compressor().step()).outcome == "compressed"
+    parts = [
+        line.text
+        for piece in rig.summarizer.pieces
+        for line in piece.lines
+        if isinstance(line, Excerpt) and line.message.id == "m0"
+    ]
+    assert len(parts) > 3
+    assert "".join(parts) == long.text
+
+
+async def test_i14_an_append_meanwhile_stays_and_is_not_covered(rig: Rig) -> None:
+    async def append_once() -> None:
+        if len(rig.summarizer.pieces) == 1:
+            await rig.append(2, start=40)
+
+    rig.summarizer.during = append_once
+
+    assert (await rig.compressor().step()).outcome == "compressed"
+    assert ids((await rig.state()).newest) == [f"m{n}" for n in range(32, 42)]
+
+
+async def test_i14_a_reset_meanwhile_leaves_no_summary(rig: Rig) -> None:
+    async def reset() -> None:
+        await rig.history.erase(REF)
+
+    rig.summarizer.during = reset
+
+    assert (await rig.compressor().step()).outcome == "lost"  # the reset took it out of the queue
+    after = await rig.state()
+    assert (after.epoch, after.count, after.summary) == (1, 0, None)
+    assert not await rig.is_queued()
+    assert "text 1" not in str(await rig.everything())
+
+
+async def test_i14_a_reset_right_before_the_save_leaves_no_summary(rig: Rig) -> None:
+    class ResetBeforeSave(RedisSummaries):
+        async def save(self, *arguments: Any, **named: Any) -> Any:
+            await rig.history.erase(REF)
+            return await super().save(*arguments, **named)
+
+    summaries = ResetBeforeSave(rig.redis, clock=lambda: rig.now)
+
+    assert (await rig.compressor(summaries=summaries).step()).outcome == "forgotten"
+    assert (await rig.state()).summary is None
+    assert "text 1" not in str(await rig.everything())
+
+
+async def test_a_covered_message_forgotten_meanwhile_is_not_told(rig: Rig) -> None:
+    async def forget_m1_at_the_second() -> None:
+        if len(rig.summarizer.pieces) == 2:
+            await rig.history.delete(REF, ["m1"], epoch=0)
+
+    rig.summarizer.during = forget_m1_at_the_second
+
+    assert (await rig.compressor().step()).outcome == "compressed"
+    summary = (await rig.state()).summary
+    assert summary is not None
+    assert summary.text.overview == told(0, *range(2, 32))
+
+
+async def test_a_covered_message_edited_meanwhile_is_told_as_it_is_now(rig: Rig) -> None:
+    async def edit_m1_at_the_second() -> None:
+        if len(rig.summarizer.pieces) == 2:
+            await rig.history.replace(REF, "m1", text="edited", tokens=20, edited_at=5.0, epoch=0)
+
+    rig.summarizer.during = edit_m1_at_the_second
+
+    assert (await rig.compressor().step()).outcome == "compressed"
+    summary = (await rig.state()).summary
+    assert summary is not None
+    assert summary.text.overview == f"text 0 edited {told(*range(2, 32))}"
+
+
+async def test_a_conversation_that_changes_under_every_summary_rests(rig: Rig) -> None:
+    async def forget_another() -> None:
+        await rig.history.delete(REF, [f"m{len(rig.summarizer.pieces)}"], epoch=0)
+
+    rig.summarizer.during = forget_another
+
+    result = await rig.compressor().step()
+
+    assert (result.outcome, result.summaries) == ("later", 0)
+    assert result.reason == "The conversation changed under every summary."
+
+
+async def test_a_new_conversation_meanwhile_gets_no_summary_of_the_old_one(rig: Rig) -> None:
+    async def begin() -> None:
+        await rig.history.start_conversation(REF, epoch=0)
+
+    rig.summarizer.during = begin
+
+    assert (await rig.compressor().step()).outcome == "not_due"
+    assert (await rig.state()).summary is None
+
+
+async def test_i14_two_compressors_work_on_different_conversations_or_not_at_all(rig: Rig) -> None:
+    working, go = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        working.set()
+        await go.wait()
+
+    first = asyncio.create_task(rig.compressor(Joining(during=wait)).step())
+    await working.wait()
+    second = await rig.compressor().step()
+    go.set()
+
+    assert second.outcome == "idle"
+    assert (await first).outcome == "compressed"
+
+
+async def test_i14_whoever_lost_its_lease_saves_nothing_more(rig: Rig) -> None:
+    working, go = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        working.set()
+        await go.wait()
+
+    slow = asyncio.create_task(rig.compressor(Joining(during=wait)).step())
+    await working.wait()
+    rig.now += LEASE_S + 1
+    assert (await rig.compressor().step()).outcome == "compressed"
+    after = await rig.everything()
+    go.set()
+
+    assert (await slow).outcome == "lost"
+    assert await rig.everything() == after
+
+
+async def test_the_lease_is_renewed_while_the_model_works(rig: Rig) -> None:
+    working, go = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        working.set()
+        await go.wait()
+
+    async def lease_end() -> float:
+        return float(await rig.redis.call("ZSCORE", compress_key(0), REF.context_id))
+
+    slow = asyncio.create_task(rig.compressor(Joining(during=wait), lease_s=0.03).step())
+    await working.wait()
+    rig.now += 10
+    await wait_until_async(lease_end, lambda end: end > rig.now)
+    assert (await rig.compressor().step()).outcome == "idle"
+    go.set()
+
+    assert (await slow).outcome == "compressed"
+
+
+async def wait_until_async(read: Callable[[], Awaitable[float]], holds: Callable[[float], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not holds(await read()):  # noqa: ASYNC110 - the store has no event to wait on
+            await asyncio.sleep(0.005)
+
+
+class TrippingRedis:
+    """A client whose user is cancelled at its round trip number `at`: before it is sent, or when the reply is there."""
+
+    def __init__(self, redis: RedisClient, at: int, when: Literal["before", "after"]) -> None:
+        self._redis = redis
+        self._at = at
+        self._when = when
+        self.trips = 0
+
+    async def run(self, *arguments: Any) -> Any:
+        return await self._trip(self._redis.run, *arguments)
+
+    async def run_all(self, *arguments: Any) -> Any:
+        return await self._trip(self._redis.run_all, *arguments)
+
+    async def call(self, *arguments: Any) -> Any:
+        return await self._trip(self._redis.call, *arguments)
+
+    async def _trip(self, do: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+        self.trips += 1
+        if self.trips == self._at and self._when == "before":
+            await _be_cancelled()
+        reply = await do(*arguments)
+        if self.trips == self._at and self._when == "after":
+            await _be_cancelled()
+        return reply
+
+
+async def _be_cancelled() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_cancelled_at_any_round_trip_nothing_is_half_done_and_the_next_one_ends_it(
+    redis: RedisClient, when: Literal["before", "after"]
+) -> None:
+    at, was_cancelled = 0, True
+    while was_cancelled:
+        at += 1
+        await redis.call("FLUSHALL")
+        rig = Rig(redis=redis)
+        await rig.append(40)
+        await rig.summaries.queue(REF)
+        tripping = TrippingRedis(redis, at, when)
+        step = asyncio.create_task(rig.compressor(redis=cast("RedisClient", tripping)).step())
+        await asyncio.wait({step})
+        was_cancelled = step.cancelled()
+
+        between = await rig.state()
+        assert between.count == 40
+        assert told_by(between) == told(*range(40))
+        rig.now += LEASE_S + 1
+        await rig.compressor().step()
+        ended = await rig.state()
+        assert ended.summary is not None
+        assert told_by(ended) == told(*range(40))
+        assert len(ended.newest) <= 24  # what one more compression may leave when the first saved a part
+        assert not await rig.is_queued()
+    assert at > 15
+
+
+def told_by(snapshot: HistorySnapshot) -> str:
+    """What summary and window tell together."""
+    newest: list[Message] = list(snapshot.newest)
+    summary = [snapshot.summary.text.overview] if snapshot.summary else []
+    return " ".join([*summary, *(message.text for message in newest)])
+
+
+async def test_cancelled_while_the_model_works_nothing_is_stored_and_no_task_is_left(rig: Rig) -> None:
+    working = asyncio.Event()
+
+    async def hang() -> None:
+        working.set()
+        await asyncio.Event().wait()
+
+    before = await rig.everything()
+    step = asyncio.create_task(rig.compressor(Joining(during=hang)).step())
+    await working.wait()
+    step.cancel()
+    await asyncio.wait({step})
+
+    assert step.cancelled()
+    assert await rig.everything() == before
+    assert [task for task in asyncio.all_tasks() if task.get_name() == "summarize"] == []

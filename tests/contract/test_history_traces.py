@@ -1,0 +1,420 @@
+"""What tells of messages beside themselves: read with them, and gone with them, on the real store and on the fake."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from memory.errors import Forgotten
+from memory.forgetting import delete_provably, prove_erased
+from memory.history_store import Deleted, Kept
+from memory.keys import (
+    artifact_key,
+    artifacts_key,
+    compress_key,
+    epoch_key,
+    lineage_key,
+    messages_key,
+    prompts_key,
+    work_key,
+)
+from memory.message import dump_message
+from memory.redis_client import RedisClient, open_redis
+from memory.redis_history import RedisHistory
+from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory, a_summary, a_turn
+from tests.messages import a_message, a_ref, ids, some_messages
+from tests.redis_values import all_values, keys_with
+from tests.stores import all_keys, stray_keys
+
+REF = a_ref()
+NOTHING = Kept(summaries=0, ledger_turns=0, artifacts=0)
+
+
+@pytest.fixture(params=["redis", "memory"])
+async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Memory]:
+    if request.param == "memory":
+        yield FakeMemory()
+        return
+    async with open_redis(redis_url) as redis:
+        await redis.call("FLUSHALL")
+        yield RedisMemory(redis)
+
+
+async def a_conversation(memory: Memory) -> None:
+    """Twelve messages; the first six in two summaries, the later one current; each pair a turn with a tool."""
+    await memory.store.append(REF, some_messages(12), epoch=0)
+    first = a_summary("s1", upto=3)
+    await memory.add_summary(REF, first, ["m0", "m1", "m2", "m3"])
+    await memory.add_summary(REF, a_summary("s2", upto=5, after=first), ["m4", "m5"])
+    for number in range(0, 12, 2):
+        await memory.add_turn(REF, a_turn(number, number + 1, artifact=f"a{number}"))
+
+
+async def test_i05_a_load_begins_after_the_current_summary_and_brings_it(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    snapshot = await memory.store.load(REF, limit=50)
+
+    assert ids(snapshot.newest) == [f"m{n}" for n in range(6, 12)]
+    assert snapshot.summary == a_summary("s2", upto=5, after=a_summary("s1", upto=3))
+    assert (snapshot.count, snapshot.conversation_count, snapshot.covered_count) == (12, 12, 6)
+    assert not snapshot.is_whole_conversation
+    assert snapshot.has_all_uncovered
+
+
+async def test_i05_the_originals_stay_in_the_store(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    page = await memory.store.page(REF, after_sequence=-1, limit=50)
+
+    assert ids(page) == [f"m{n}" for n in range(12)]
+
+
+async def test_i08_a_load_brings_the_ledger_of_the_messages_that_it_loads(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    whole = await memory.store.load(REF, limit=50)
+    cut_in_a_turn = await memory.store.load(REF, limit=3)
+    nothing = await memory.store.load(REF, limit=0)
+
+    assert whole.ledger == tuple(a_turn(n, n + 1, artifact=f"a{n}") for n in (6, 8, 10))
+    assert [turn.first_sequence for turn in cut_in_a_turn.ledger] == [8, 10]
+    assert nothing.ledger == ()
+    assert not cut_in_a_turn.has_all_uncovered
+
+
+async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    deleted = await memory.store.delete(REF, ["m4"], epoch=0)
+
+    assert deleted == Deleted(
+        messages=1, summaries=1, ledger_turns=1, artifacts=1, sequences=(4,), artifact_ids=("a4",)
+    )
+    snapshot = await memory.store.load(REF, limit=50)
+    assert snapshot.summary == a_summary("s1", upto=3)
+    assert ids(snapshot.newest) == ["m5", *(f"m{n}" for n in range(6, 12))]
+    assert snapshot.revision == 1
+    assert await memory.store.count_kept(REF) == Kept(summaries=1, ledger_turns=5, artifacts=5)
+
+
+async def test_forgetting_the_oldest_message_leaves_no_summary(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    deleted = await memory.store.delete(REF, ["m9", "m0"], epoch=0)
+
+    assert (deleted.messages, deleted.summaries, deleted.ledger_turns, deleted.artifacts) == (2, 2, 2, 2)
+    snapshot = await memory.store.load(REF, limit=50)
+    assert snapshot.summary is None
+    assert len(snapshot.newest) == 10
+
+
+async def test_forgetting_a_message_that_no_summary_covers_leaves_the_summaries(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    deleted = await memory.store.delete(REF, ["m6", "nothing"], epoch=0)
+
+    assert (deleted.messages, deleted.summaries, deleted.ledger_turns) == (1, 0, 1)
+    assert (await memory.store.load(REF, limit=50)).summary is not None
+
+
+async def test_forgetting_what_is_not_kept_changes_nothing(memory: Memory) -> None:
+    await a_conversation(memory)
+    before = await memory.store.load(REF, limit=50)
+
+    assert await memory.store.delete(REF, ["nothing"], epoch=0) == Deleted()
+
+    assert await memory.store.load(REF, limit=50) == before
+
+
+async def test_forgetting_a_message_of_an_older_conversation_leaves_the_present_summaries(
+    memory: Memory,
+) -> None:
+    await a_conversation(memory)
+    await memory.store.start_conversation(REF, epoch=0)
+    await memory.store.append(REF, some_messages(4, start=12), epoch=0)
+    present = a_summary("s3", upto=13, start=12)
+    await memory.add_summary(REF, present, ["m12", "m13"])
+
+    deleted = await memory.store.delete(REF, ["m1"], epoch=0)
+
+    assert (deleted.summaries, deleted.ledger_turns) == (0, 1)
+    assert (await memory.store.load(REF, limit=50)).summary == present
+
+
+async def test_the_receipt_of_forgetting_counts_what_went_and_what_reading_back_found(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    receipt = await delete_provably(REF, ["m2"], epoch=0, store=memory.store, recall=None)
+
+    assert (receipt.messages_erased, receipt.summaries_erased) == (1, 2)
+    assert (receipt.ledger_turns_erased, receipt.artifacts_erased) == (1, 1)
+    assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 0, True)
+
+
+async def test_reading_back_finds_what_still_tells_of_a_message(memory: Memory) -> None:
+    await a_conversation(memory)
+    deleted = await memory.store.delete(REF, ["m2"], epoch=0)
+    await memory.add_summary(REF, a_summary("late", upto=4), ["m3", "m4"])
+    await memory.add_turn(REF, a_turn(2, 3, artifact="a2"))
+
+    left = await memory.store.count_kept(REF, telling=deleted)
+
+    assert left == Kept(summaries=1, ledger_turns=1, artifacts=1)
+
+
+async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    await memory.store.start_conversation(REF, epoch=0)
+
+    snapshot = await memory.store.load(REF, limit=50)
+    assert (snapshot.summary, snapshot.covered_count, snapshot.conversation_count) == (None, 0, 0)
+    assert await memory.store.count_kept(REF) == Kept(summaries=0, ledger_turns=6, artifacts=6)
+
+
+async def test_an_erasure_counts_all_of_it_and_leaves_none(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    erased = await memory.store.erase(REF)
+
+    assert (erased.messages, erased.summaries, erased.ledger_turns, erased.artifacts) == (12, 2, 6, 6)
+    assert await memory.store.count_kept(REF) == NOTHING
+    receipt = await prove_erased(REF, erased, store=memory.store, recall=None)
+    assert (receipt.summaries_erased, receipt.ledger_turns_erased, receipt.artifacts_erased) == (2, 6, 6)
+    assert (receipt.others_left, receipt.is_proven) == (0, True)
+
+
+async def test_a_receipt_is_not_proven_while_something_tells_of_what_was_erased(memory: Memory) -> None:
+    await a_conversation(memory)
+    erased = await memory.store.erase(REF)
+    await memory.store.append(REF, some_messages(2), epoch=1)
+    await memory.store.delete(REF, ["m0", "m1"], epoch=1)
+    await memory.add_turn(REF, a_turn(0, 1))
+
+    receipt = await prove_erased(REF, erased, store=memory.store, recall=None)
+
+    assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 1, False)
+
+
+async def test_an_edit_replaces_the_text_and_keeps_the_rest(memory: Memory) -> None:
+    before = replace(a_message("u", "my sister Anna", telegram=9), is_stopped=True)
+    await memory.store.append(REF, [before], epoch=0)
+
+    assert await memory.store.replace(REF, "u", text="my brother Tom", tokens=3, edited_at=5.0, epoch=0)
+
+    wanted = replace(before, text="my brother Tom", tokens=3, edited_at=5.0, sequence=0)
+    snapshot = await memory.store.load(REF, limit=9)
+    assert snapshot.newest == (wanted,)
+    assert snapshot.revision == 1
+
+
+async def test_an_edit_of_a_covered_message_drops_the_summaries_that_told_it(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    assert await memory.store.replace(REF, "m5", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    snapshot = await memory.store.load(REF, limit=50)
+    assert snapshot.summary == a_summary("s1", upto=3)
+    assert [(m.id, m.text) for m in snapshot.newest][:2] == [("m4", "text 4"), ("m5", "new")]
+
+
+async def test_an_edit_of_an_older_conversations_message_leaves_the_present_summaries(memory: Memory) -> None:
+    await a_conversation(memory)
+    await memory.store.start_conversation(REF, epoch=0)
+    await memory.store.append(REF, some_messages(2, start=12), epoch=0)
+    await memory.add_summary(REF, a_summary("s3", upto=12, start=12), ["m12"])
+
+    await memory.store.replace(REF, "m1", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    assert (await memory.store.load(REF, limit=50)).summary is not None
+
+
+async def test_the_same_edit_again_and_an_older_one_change_nothing(memory: Memory) -> None:
+    await memory.store.append(REF, some_messages(2), epoch=0)
+    await memory.store.replace(REF, "m0", text="second", tokens=1, edited_at=6.0, epoch=0)
+    before = await memory.store.load(REF, limit=9)
+
+    assert await memory.store.replace(REF, "m0", text="second", tokens=1, edited_at=6.0, epoch=0)
+    assert await memory.store.replace(REF, "m0", text="first", tokens=1, edited_at=5.0, epoch=0)
+
+    assert await memory.store.load(REF, limit=9) == before
+
+
+async def test_two_edits_within_one_second_end_with_the_later_one(memory: Memory) -> None:
+    """Telegram's edit_date has whole seconds."""
+    await memory.store.append(REF, some_messages(1), epoch=0)
+
+    for text in ("first", "second"):
+        await memory.store.replace(REF, "m0", text=text, tokens=1, edited_at=5.0, epoch=0)
+
+    assert [m.text for m in (await memory.store.load(REF, limit=9)).newest] == ["second"]
+
+
+async def test_an_edit_that_leaves_the_text_leaves_the_summaries(memory: Memory) -> None:
+    """Telegram calls it an edit when a link gets its preview."""
+    await a_conversation(memory)
+
+    assert await memory.store.replace(REF, "m0", text="text 0", tokens=2, edited_at=5.0, epoch=0)
+
+    snapshot = await memory.store.load(REF, limit=50)
+    assert (snapshot.revision, snapshot.covered_count) == (0, 6)
+    assert (await memory.store.get(REF, ["m0"]))["m0"].edited_at == 5.0
+
+
+async def test_an_edit_of_what_is_not_kept_keeps_nothing(memory: Memory) -> None:
+    assert not await memory.store.replace(REF, "gone", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    assert (await memory.store.load(REF, limit=9)).count == 0
+
+
+async def test_an_edit_that_began_before_a_reset_is_forgotten(memory: Memory) -> None:
+    await memory.store.append(REF, some_messages(1), epoch=0)
+    await memory.store.erase(REF)
+    await memory.store.append(REF, some_messages(1), epoch=1)
+
+    with pytest.raises(Forgotten):
+        await memory.store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
+    with pytest.raises(Forgotten):
+        await memory.store.replace(REF, "gone", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    assert [m.text for m in (await memory.store.load(REF, limit=9)).newest] == ["text 0"]
+
+
+async def test_an_edit_queues_the_vector_anew_and_a_compression_where_a_summary_went(
+    redis: RedisClient,
+) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    await redis.call("DEL", work_key(0))
+
+    await memory.store.replace(REF, "m5", text=" ", tokens=0, edited_at=5.0, epoch=0)
+
+    work = [fields for _, fields in await redis.call("XRANGE", work_key(0), "-", "+")]
+    assert work == [{"op": "index", "context": REF.context_id, "epoch": "0", "id": "m5"}]
+    claim = await memory.summaries.claim(0, lease_s=1)
+    assert claim is not None
+    assert claim.ref == REF
+
+
+async def test_forgetting_a_covered_message_queues_a_compression_and_another_one_does_not(
+    redis: RedisClient,
+) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+
+    await memory.store.delete(REF, ["m9"], epoch=0)
+    assert await redis.call("EXISTS", compress_key(0)) == 0
+
+    await memory.store.delete(REF, ["m0"], epoch=0)
+    assert await redis.call("ZSCORE", compress_key(0), REF.context_id) == 0
+
+
+async def test_a_forgotten_messages_text_is_in_no_value_of_the_store(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await memory.store.append(REF, [a_message("u", "quokka", telegram=9), *some_messages(3)], epoch=0)
+    summary = a_summary("s1", upto=1, overview="about a quokka")
+    await memory.add_summary(REF, summary, ["u", "m0"])
+    await memory.add_turn(REF, a_turn(0, 1, artifact="a1", output="quokka"))
+    await memory.add_artifact(REF, "a1", "quokka")
+
+    await memory.store.delete(REF, ["u"], epoch=0)
+
+    assert await keys_with(redis, "quokka") == []
+    assert await redis.call("EXISTS", artifacts_key(REF), artifact_key(REF, "a1"), lineage_key(REF)) == 0
+
+
+async def test_an_erasure_takes_every_key_and_the_contexts_place_in_the_queue(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    await memory.add_artifact(REF, "unnamed", "quokka")
+    await redis.calls([("LPUSH", prompts_key(REF), "quokka"), ("EXPIRE", prompts_key(REF), 9)])
+    await memory.summaries.queue(REF)
+    await memory.summaries.queue(a_ref(2))
+
+    erased = await memory.store.erase(REF)
+
+    assert erased.artifacts == 7
+    assert await keys_with(redis, "quokka") == []
+    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), compress_key(0)])
+    assert await redis.call("ZRANGE", compress_key(0), 0, -1) == [a_ref(2).context_id]
+
+
+async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    other = a_ref(2)
+    await memory.store.append(other, some_messages(4), epoch=0)
+    await memory.add_summary(other, a_summary("s1", upto=1), ["m0", "m1"])
+    await memory.add_turn(other, a_turn(0, 1, artifact="a0"))
+    before = await memory.store.load(other, limit=9)
+
+    await memory.store.delete(REF, ["m0"], epoch=0)
+    await memory.store.erase(REF)
+
+    assert await memory.store.load(other, limit=9) == before
+    assert await memory.store.count_kept(other) == Kept(summaries=1, ledger_turns=1, artifacts=1)
+
+
+async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    await redis.call("DEL", artifact_key(REF, "a4"))
+
+    assert (await memory.store.count_kept(REF)).artifacts == 5
+    receipt = await delete_provably(REF, ["m4"], epoch=0, store=memory.store, recall=None)
+
+    assert receipt.is_proven
+    assert (await memory.store.count_kept(REF)).artifacts == 5
+
+
+async def test_the_ledger_is_read_by_the_sequences_that_its_turns_end_at(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+
+    turns = await memory.store.load_ledger(REF, after_sequence=3, upto_sequence=7)
+
+    assert [turn.last_sequence for turn in turns] == [5, 7]
+    assert turns[0] == a_turn(4, 5, artifact="a4")
+
+
+async def test_edits_at_once_end_with_the_latest(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, some_messages(1), epoch=0)
+
+    edits = [
+        store.replace(REF, "m0", text=f"edit {n}", tokens=2, edited_at=float(n), epoch=0) for n in range(20)
+    ]
+
+    assert all(await asyncio.gather(*edits))
+
+    (kept,) = (await store.load(REF, limit=1)).newest
+    assert (kept.text, kept.edited_at) == ("edit 19", 19.0)
+
+
+async def test_a_load_with_summary_and_ledger_is_one_round_trip_and_leaves_no_stray_key(
+    redis: RedisClient,
+) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    await memory.store.load(REF, limit=50)
+    before = await all_values(redis)
+    trips = redis.round_trips
+
+    await memory.store.load(REF, limit=50)
+
+    assert redis.round_trips == trips + 1
+    assert await all_values(redis) == before
+    assert await stray_keys(redis) == []
+
+
+async def test_a_message_as_an_older_version_wrote_it_can_be_edited(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, some_messages(1), epoch=0)
+    line = dump_message(a_message("m0", "old form")).replace(",", ", ")
+    await redis.call("HSET", messages_key(REF), "m0", line)
+
+    assert await store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    assert (await store.get(REF, ["m0"]))["m0"].text == "new"

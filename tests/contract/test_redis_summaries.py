@@ -1,0 +1,302 @@
+"""Row I14 on the real store: one compression of a conversation at a time, and no summary of what has changed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from memory.errors import Forgotten
+from memory.keys import compress_key, lineage_key, meta_key, summaries_key
+from memory.redis_client import RedisClient
+from memory.redis_summaries import SUMMARIES_KEPT, CompressionClaim, RedisSummaries, SaveOutcome
+from memory.summary import Summary
+from tests.contract.memory_kit import LEASE_S, RedisMemory, a_summary
+from tests.messages import a_message, a_ref, some_messages
+from tests.redis_values import all_values
+
+REF = a_ref()
+
+
+async def a_memory(redis: RedisClient, *, messages: int = 6) -> RedisMemory:
+    memory = RedisMemory(redis)
+    await memory.store.append(REF, some_messages(messages), epoch=0)
+    return memory
+
+
+async def save(
+    memory: RedisMemory,
+    claim: CompressionClaim,
+    summary: Summary | None = None,
+    *covers: str,
+    epoch: int = 0,
+    revision: int = 0,
+) -> SaveOutcome:
+    return await memory.summaries.save(
+        claim,
+        summary or a_summary("s1", upto=1),
+        covers or ("m0", "m1"),
+        epoch=epoch,
+        revision=revision,
+    )
+
+
+async def test_nothing_is_claimed_where_nothing_is_due(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+
+    assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
+
+
+async def test_the_conversation_that_is_due_longest_is_claimed_first(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    for chat in (2, 1, 3):
+        await memory.summaries.queue(a_ref(chat))
+        memory.clock.now += 1
+    await memory.summaries.queue(a_ref(2))
+
+    claims = [await memory.summaries.claim(0, lease_s=LEASE_S) for _ in range(4)]
+
+    assert [claim.ref if claim else None for claim in claims] == [a_ref(2), a_ref(1), a_ref(3), None]
+
+
+async def test_i14_a_claimed_conversation_is_not_claimed_again_before_its_lease_ends(
+    redis: RedisClient,
+) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    await memory.summaries.queue(REF)
+    memory.clock.now += LEASE_S - 1
+    assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
+    memory.clock.now += 1
+
+    second = await memory.summaries.claim(0, lease_s=LEASE_S)
+
+    assert second is not None
+    assert (second.ref, second.token == claim.token) == (REF, False)
+
+
+async def test_i14_of_many_compressors_at_once_one_gets_the_conversation(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    await memory.summaries.queue(REF)
+    others = [RedisSummaries(redis, clock=memory.clock) for _ in range(20)]
+
+    claims = await asyncio.gather(*(other.claim(0, lease_s=LEASE_S) for other in others))
+
+    assert [claim.ref for claim in claims if claim] == [REF]
+
+
+async def test_a_renewed_claim_lasts_longer_and_takes_the_place_of_the_old_one(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    memory.clock.now += LEASE_S / 2
+
+    renewed = await memory.summaries.renew(claim, lease_s=LEASE_S)
+
+    assert renewed is not None
+    memory.clock.now += LEASE_S - 1
+    assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
+    assert await save(memory, claim) == "lost"
+    assert await save(memory, renewed) == "saved"
+
+
+async def test_i05_a_saved_summary_is_the_current_one_with_the_ids_that_it_covers(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+
+    assert await save(memory, await memory.claim(REF)) == "saved"
+
+    assert (await memory.store.load(REF, limit=9)).summary == a_summary("s1", upto=1)
+    assert await memory.summaries.covered(REF, "s1") == ("m0", "m1")
+    assert await memory.summaries.covered(REF, "nothing") == ()
+
+
+async def test_i05_each_summary_builds_on_the_last_and_the_newest_few_are_kept(redis: RedisClient) -> None:
+    memory = await a_memory(redis, messages=12)
+    claim = await memory.claim(REF)
+    last = None
+    for upto in range(11):
+        last = a_summary(f"s{upto}", upto=upto, after=last)
+        assert await save(memory, claim, last, f"m{upto}") == "saved"
+
+    newest = [f"s{number}" for number in range(11 - SUMMARIES_KEPT, 11)]
+    assert await redis.call("ZRANGE", lineage_key(REF), 0, -1) == newest
+    fields = await redis.call("HKEYS", summaries_key(REF))
+    assert set(fields) == {*newest, *(f"covers:{kept}" for kept in newest)}
+    assert (await memory.store.count_kept(REF)).summaries == SUMMARIES_KEPT
+
+
+async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    await save(memory, claim)
+    before = await all_values(redis)
+
+    assert await save(memory, claim) == "saved"
+
+    assert await all_values(redis) == before
+
+
+async def test_i14_a_summary_that_was_appended_to_meanwhile_is_saved_and_the_messages_stay(
+    redis: RedisClient,
+) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    await memory.store.append(REF, [a_message("late")], epoch=0)
+
+    assert await save(memory, claim) == "saved"
+
+    snapshot = await memory.store.load(REF, limit=9)
+    assert [message.id for message in snapshot.newest] == ["m2", "m3", "m4", "m5", "late"]
+
+
+async def _delete_a_covered_message(memory: RedisMemory) -> None:
+    await memory.store.delete(REF, ["m1"], epoch=0)
+
+
+async def _delete_another_message(memory: RedisMemory) -> None:
+    await memory.store.delete(REF, ["m5"], epoch=0)
+
+
+async def _edit(memory: RedisMemory) -> None:
+    await memory.store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+
+async def _new_conversation(memory: RedisMemory) -> None:
+    await memory.store.start_conversation(REF, epoch=0)
+
+
+@pytest.mark.parametrize(
+    "change", [_delete_a_covered_message, _delete_another_message, _edit, _new_conversation]
+)
+async def test_i14_a_summary_of_what_has_changed_meanwhile_is_not_saved(
+    redis: RedisClient, change: Callable[[RedisMemory], Awaitable[None]]
+) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    await change(memory)
+    before = await all_values(redis)
+
+    assert await save(memory, claim) == "stale"
+
+    assert await all_values(redis) == before
+
+
+@pytest.mark.parametrize(
+    ("summary", "covers"),
+    [
+        (a_summary("s2", upto=3), ("m2", "m3")),
+        (a_summary("s2", upto=3, after=a_summary("other", upto=1)), ("m2", "m3")),
+        (a_summary("s2", upto=1, after=a_summary("s1", upto=1)), ("m1",)),
+        (a_summary("s2", upto=3, after=a_summary("s1", upto=1)), ("m2", "nothing")),
+        (a_summary("s2", upto=3, after=a_summary("s1", upto=1), start=2), ("m2", "m3")),
+    ],
+)
+async def test_a_summary_that_does_not_go_on_from_the_current_one_is_not_saved(
+    redis: RedisClient, summary: Summary, covers: tuple[str, ...]
+) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    await save(memory, claim)
+    before = await all_values(redis)
+
+    assert await save(memory, claim, summary, *covers) == "stale"
+
+    assert await all_values(redis) == before
+
+
+async def test_a_summary_of_what_was_reset_meanwhile_is_forgotten(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    await memory.store.erase(REF)
+    await memory.store.append(REF, some_messages(2), epoch=1)
+    before = await all_values(redis)
+
+    with pytest.raises(Forgotten):
+        await save(memory, claim)
+    assert await memory.summaries.renew(claim, lease_s=LEASE_S) is None
+
+    assert await all_values(redis) == before
+
+
+async def test_i14_who_slept_past_the_lease_writes_nothing_and_disturbs_nobody(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    sleeper = await memory.claim(REF)
+    memory.clock.now += LEASE_S
+    second = await memory.summaries.claim(0, lease_s=LEASE_S)
+    assert second is not None
+    before = await all_values(redis)
+
+    assert await save(memory, sleeper) == "lost"
+    assert await memory.summaries.renew(sleeper, lease_s=LEASE_S) is None
+    assert not await memory.summaries.fail(sleeper, next_sequence=6, retry_in_s=1, at_most=1)
+    await memory.summaries.finish(sleeper)
+
+    assert await all_values(redis) == before
+    assert await save(memory, second) == "saved"
+
+
+async def test_a_finished_compression_is_due_again_when_it_is_queued_again(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    await memory.summaries.finish(await memory.claim(REF))
+    assert await redis.call("EXISTS", compress_key(0)) == 0
+
+    assert (await memory.claim(REF)).ref == REF
+
+
+async def test_i07_a_failure_is_tried_again_after_its_pause_and_given_up_at_last(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    claim = await memory.claim(REF)
+    for _ in range(2):
+        assert not await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
+        assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
+        memory.clock.now += 30
+        again = await memory.summaries.claim(0, lease_s=LEASE_S)
+        assert again is not None
+        claim = again
+
+    assert await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
+
+    assert (await memory.store.load(REF, limit=1)).summary_failed_at == 6
+    assert await redis.call("EXISTS", compress_key(0)) == 0
+
+
+async def test_after_giving_up_the_failures_count_anew(redis: RedisClient) -> None:
+    memory = await a_memory(redis)
+    assert await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=1, at_most=1)
+
+    assert not await memory.summaries.fail(await memory.claim(REF), next_sequence=9, retry_in_s=1, at_most=2)
+
+    assert (await memory.store.load(REF, limit=1)).summary_failed_at == 6
+
+
+@pytest.mark.parametrize("ends_by", ["a summary", "a new conversation"])
+async def test_i07_the_failures_are_forgotten_with_a_summary_and_with_a_new_conversation(
+    redis: RedisClient, ends_by: str
+) -> None:
+    memory = await a_memory(redis)
+    await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=0, at_most=1)
+    await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=0, at_most=3)
+
+    if ends_by == "a summary":
+        claim = await memory.summaries.claim(0, lease_s=LEASE_S)
+        assert claim is not None
+        await save(memory, claim)
+    else:
+        await memory.store.start_conversation(REF, epoch=0)
+
+    assert (await memory.store.load(REF, limit=1)).summary_failed_at is None
+    assert "summary_failures" not in await redis.call("HGETALL", meta_key(REF))
+
+
+async def test_a_forgotten_message_of_an_older_summary_than_those_kept_leaves_none(
+    redis: RedisClient,
+) -> None:
+    memory = await a_memory(redis, messages=12)
+    claim = await memory.claim(REF)
+    last = None
+    for upto in range(11):
+        last = a_summary(f"s{upto}", upto=upto, after=last)
+        await save(memory, claim, last, f"m{upto}")
+
+    deleted = await memory.store.delete(REF, ["m0"], epoch=0)
+
+    assert deleted.summaries == SUMMARIES_KEPT
+    assert await redis.call("EXISTS", summaries_key(REF), lineage_key(REF)) == 0

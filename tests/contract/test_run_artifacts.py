@@ -1,0 +1,162 @@
+"""Large tool results of a run, on the real store: what the model, the journal and the ledger have of them."""
+
+import json
+
+import pytest
+
+from bot.agent.actions import parse_result
+from bot.agent.context import AgentContext
+from bot.agent.runner import run_agent
+from bot.agent.tool import Tool
+from bot.agent.tool_run import LONGEST_REPLY
+from bot.errors import Fenced, ToolFailed
+from bot.tools.read_artifact import read_artifact
+from memory.artifacts import ContextArtifacts
+from memory.errors import Forgotten
+from memory.keys import epoch_key
+from memory.redis_client import RedisClient
+from tests.unit.agent.kit import (
+    REF,
+    DictJournal,
+    ScriptedModel,
+    asks,
+    call,
+    make_agent,
+    make_context,
+    message,
+    run_alone,
+    says,
+)
+from tests.unit.agent.team_kit import TeamModel, make_team
+
+ASK = message(0, "list them")
+LIMIT = 1_000
+
+
+def many(count: int) -> list[int]:
+    """That many numbers."""
+    return list(range(count))
+
+
+async def open_context(redis: RedisClient, *, epoch: int = 0) -> AgentContext:
+    artifacts = ContextArtifacts(
+        redis, REF, epoch=lambda: epoch, clock=lambda: 1_800_000_000.0, ttl_s=600, keep_beyond=LIMIT
+    )
+    return await make_context(prompt=[ASK], artifacts=artifacts, request_id="5")
+
+
+def counting(count: int) -> ScriptedModel:
+    return ScriptedModel(asks(call("many", json.dumps({"count": count}), call_id="c1")), says("ok"))
+
+
+async def test_i06_a_large_result_is_an_artifact_in_the_prompt_the_journal_and_the_ledger(
+    redis: RedisClient,
+) -> None:
+    context, journal, model = await open_context(redis), DictJournal(), counting(5_000)
+
+    await run_alone(make_agent(model, many), context, journal=journal)
+
+    result = context.completed_steps[0].results[0]
+    assert result.output.startswith(f"[artifact {result.artifact_id}: the result of many, ")
+    assert len(result.output) < LIMIT
+    assert parse_result(journal.steps["tool:1:0"]) == result
+    assert (context.ledger[0].artifact_id, context.ledger[0].output) == (result.artifact_id, result.output)
+    assert model.requests[1].messages[-1].text == result.output
+    assert context.artifacts is not None
+    whole = await context.artifacts.read(result.artifact_id, start=0, length=100_000)
+    assert json.loads(whole) == many(5_000)
+
+
+async def test_i06_a_result_of_the_limit_stays_as_it_is(redis: RedisClient) -> None:
+    context = await open_context(redis)
+
+    def lines(count: int) -> str:
+        return "x" * count
+
+    asked = asks(call("lines", f'{{"count": {LIMIT}}}'), call("lines", f'{{"count": {LIMIT + 1}}}'))
+    await run_alone(make_agent(ScriptedModel(asked, says("ok")), lines), context, journal=DictJournal())
+
+    kept, moved = context.completed_steps[0].results
+    assert (kept.output, kept.artifact_id) == ("x" * LIMIT, "")
+    assert moved.artifact_id
+
+
+async def test_i06_what_reads_artifacts_ends_the_run_or_is_short_is_none_itself(redis: RedisClient) -> None:
+    context = await open_context(redis)
+
+    def report() -> str:
+        return "word " * 40_000
+
+    final = Tool.from_function(report, is_final=True)
+    first = counting(5_000)
+    await run_alone(make_agent(first, many), context, journal=DictJournal())
+    made = context.ledger[0].artifact_id
+    reading = call("read_artifact", json.dumps({"artifact_id": made, "length": LIMIT}), call_id="r1")
+    model = ScriptedModel(asks(reading), asks(call("report", call_id="f1")))
+
+    result = await run_alone(make_agent(model, read_artifact, final), context, journal=DictJournal())
+
+    read, reported = (step.results[0] for step in context.completed_steps)
+    assert len(read.output) > LIMIT
+    assert (read.artifact_id, reported.artifact_id) == ("", "")
+    assert result.ended_by == "final_tool"
+    assert len(result.text) < LONGEST_REPLY + 100
+
+
+async def test_i06_a_large_error_and_a_large_answer_of_a_delegated_agent_are_artifacts_too(
+    redis: RedisClient,
+) -> None:
+    def fail() -> None:
+        raise ToolFailed("wrong " * 1_000)
+
+    context = await open_context(redis)
+    model = TeamModel(
+        {
+            "desk": [
+                asks(
+                    call("fail", call_id="f1"), call("delegate_to_checker", '{"task": "Tell."}', call_id="d1")
+                ),
+                says("ok"),
+            ],
+            "checker: Tell.": [says("told " * 1_000)],
+        }
+    )
+
+    await run_agent(make_team(model, fail), context, journal=DictJournal())
+
+    failed, delegated = context.ledger
+    assert (failed.is_error, delegated.is_error) == (True, False)
+    assert failed.artifact_id != delegated.artifact_id
+    assert delegated.output.startswith(
+        f"[artifact {delegated.artifact_id}: the result of delegate_to_checker"
+    )
+    assert failed.artifact_id
+
+
+async def test_i06_a_resumed_run_replaces_its_own_artifact(redis: RedisClient) -> None:
+    journal = DictJournal(refusal={"tool:1:0": Fenced()})
+    before, after = await open_context(redis), await open_context(redis)
+    with pytest.raises(Fenced):
+        await run_alone(make_agent(counting(5_000), many), before, journal=journal)
+    journal.refusal = {}
+
+    await run_alone(make_agent(ScriptedModel(says("ok")), many), after, journal=journal)
+
+    (key,) = await redis.call("KEYS", "*artifact:*")
+    assert str(key).endswith(after.ledger[0].artifact_id)
+
+
+async def test_i06_a_reset_meanwhile_ends_the_run(redis: RedisClient) -> None:
+    context = await open_context(redis)
+    await redis.call("SET", epoch_key(REF), 1)
+
+    with pytest.raises(Forgotten):
+        await run_alone(make_agent(counting(5_000), many), context, journal=DictJournal())
+
+
+async def test_i06_without_a_store_a_large_result_is_cut() -> None:
+    context = await make_context(prompt=[ASK])
+
+    await run_alone(make_agent(counting(30_000), many), context, journal=DictJournal())
+
+    assert "characters left out" in context.completed_steps[0].results[0].output

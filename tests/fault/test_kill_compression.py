@@ -1,0 +1,129 @@
+"""A conversation of 600 messages in a small window: compressed again and again, and no killed worker changes it."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+from memory import keys
+from tests.fault.crowd import Heard, gather_people, listening
+from tests.fault.program import until, until_it_is
+from tests.fault.system import System, running_system
+from tests.stores import all_keys
+from tests.summarizing_model import SummarizingModel
+
+WINDOW = 8_192
+TURNS = 300
+PLANTED = {2: ("Anna", "tamarind"), 100: ("Boris", "kestrel"), 200: ("Carla", "obsidian")}
+"""Which person's turn tells a code: its message is the 5th, 201st and 401st of the history."""
+WITHIN_S = 60.0
+
+log = logging.getLogger(__name__)
+
+
+async def test_facts_told_at_messages_5_200_and_400_are_in_the_prompt_of_message_600(tmp_path: Path) -> None:
+    model = SummarizingModel()
+    async with running_system(
+        tmp_path, model, MODEL_CONTEXT_WINDOW=str(WINDOW), OPENAI_MODEL="scripted-8k"
+    ) as system:
+        (chat,) = await gather_people(system.simulator, 1)
+        await system.start("serve", "work")
+        async with listening(system.simulator) as heard:
+            for turn in range(TURNS - 1):
+                await answered(system, heard, chat, line_of(turn))
+            await at_rest(system)
+            await answered(system, heard, chat, "which codes do you know?")
+
+        last = prompts(system)[-1]
+        history = json.loads((await system.console("history", str(chat), "--json")).out)
+        assert history["messages"] == 2 * TURNS
+        assert [code for _, code in PLANTED.values() if code not in json.dumps(last)] == []
+        assert model.summaries >= 3
+        assert all(size <= WINDOW for size in sizes(system))
+        assert len(await kept(system, chat, "lineage")) >= 3
+        log.info("%d messages, %d summaries", history["messages"], model.summaries)
+
+
+async def test_a_worker_killed_while_it_compresses_changes_nothing_that_is_stored(tmp_path: Path) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_system(
+        tmp_path, model, MODEL_CONTEXT_WINDOW=str(WINDOW), OPENAI_MODEL="scripted-8k"
+    ) as system:
+        (chat,) = await gather_people(system.simulator, 1)
+        _, worker = await system.start("serve", "work")
+        async with listening(system.simulator) as heard:
+            turn = 0
+            while model.summaries == 0:
+                await answered(system, heard, chat, line_of(turn))
+                turn += 1
+            before = await memory_of(system, chat)
+            await worker.kill()
+            after = await memory_of(system, chat)
+            model.holding = False
+            await system.start("work")
+            await until(lambda: model.summaries >= 2, within_s=WITHIN_S, what="another try")
+            await at_rest(system)
+            await answered(system, heard, chat, "and now?")
+
+        assert after == before
+        assert await kept(system, chat, "lineage") != []
+        assert "overview" in json.dumps(await kept(system, chat, "summaries"))
+        assert "tamarind" in json.dumps(prompts(system)[-1])
+
+
+def line_of(turn: int) -> str:
+    """What is said in this turn: long enough to fill the window, and now and then a code."""
+    if turn in PLANTED:
+        name, code = PLANTED[turn]
+        return f"Please remember this for later, I will not say it again: the code of {name} is {code}."
+    return (
+        f"Note {turn}: the paint on shelf {turn} dries in {turn % 7 + 2} hours, then the next coat goes on, "
+        f"and the boards of row {turn % 13} are turned over and looked at from below once more."
+    )
+
+
+async def answered(system: System, heard: Heard, chat: int, line: str) -> None:
+    """Say it and wait for the answer."""
+    wanted = len(heard.by_chat[chat]) + 1
+    await system.simulator.say(chat, line)
+    await until(
+        lambda: len(heard.by_chat[chat]) >= wanted, within_s=WITHIN_S, what=f"an answer to {line[:20]!r}"
+    )
+
+
+async def at_rest(system: System) -> None:
+    """Wait until nothing is to be compressed and every vector is written."""
+
+    async def waiting() -> int:
+        return int(await system.redis.call("ZCARD", keys.compress_key(0))) + int(
+            await system.redis.call("XLEN", keys.work_key(0))
+        )
+
+    await until_it_is(0, waiting, within_s=WITHIN_S)
+
+
+def prompts(system: System) -> list[list[dict[str, Any]]]:
+    """The requests for answers, without those for summaries."""
+    bodies = [request.body for request in system.model.chat_requests]
+    return [body["messages"] for body in bodies if "response_format" not in body]
+
+
+def sizes(system: System) -> list[int]:
+    """About how many tokens each request had: four characters are more than a token of these texts has."""
+    return [len(json.dumps(request.body)) // 4 for request in system.model.chat_requests]
+
+
+async def kept(system: System, chat: int, name: str) -> Any:
+    """The value of a key of the chat's memory."""
+    key = keys.context_key(system.context(chat), name)
+    if await system.redis.call("TYPE", key) == "zset":
+        return await system.redis.call("ZRANGE", key, 0, -1, "WITHSCORES")
+    return await system.redis.call("HGETALL", key)
+
+
+async def memory_of(system: System, chat: int) -> dict[str, Any]:
+    """Everything that is kept of the chat, but for prompts' receipts."""
+    prefix = keys.context_key(system.context(chat), "")
+    names = [key.removeprefix(prefix) for key in await all_keys(system.redis) if key.startswith(prefix)]
+    hashes = sorted(set(names) - {"epoch", "prompts"})
+    return {name: await kept(system, chat, name) for name in hashes}

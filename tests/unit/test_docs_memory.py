@@ -1,0 +1,414 @@
+"""docs/memory.md: its examples run, what it quotes is what we render, and its tables and figures hold."""
+
+import importlib
+import re
+import sys
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import get_args
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from bot.agent.actions import CompletedStep, StepDigest, ToolResult
+from bot.agent.agents_file import TeamSpec, load_agents
+from bot.agent.artifact_reference import render_reference
+from bot.agent.context_windows import DEFAULT_CONTEXT_WINDOW
+from bot.agent.functions_based import FunctionsBasedAgent
+from bot.agent.model import ModelReply
+from bot.agent.prompt import assemble, measure
+from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt_receipt import PartName
+from bot.agent.runner import run_agent
+from bot.agent.step_digest import SHARE_OF_THE_LARGEST, SHARES
+from bot.agent.team import Team, TeamLimits
+from bot.agent.tool import Tool
+from bot.assembly import SUMMARY_TIMEOUT_S, WINDOW_MESSAGES
+from bot.errors import ToolFailed
+from bot.settings import Settings
+from bot.tools import BUILT_IN_TOOLS
+from bot.turn.turn_store import RECEIPTS_KEPT
+from memory.artifact_preview import preview
+from memory.artifacts import LARGEST_TEXT, Artifact
+from memory.compression import RETRY_AFTER_MESSAGES, limits_for
+from memory.compressor import MESSAGES_AT_MOST, RETRY_PAUSES_S, TRIES
+from memory.keys import PROMPTS_TTL_S
+from memory.ledger import LedgerEntry, LedgerTurn, render_entry
+from memory.message_selectors import WINDOW_CHUNK
+from memory.redis_summaries import SUMMARIES_KEPT
+from memory.summary import Fact, Summary, SummaryText, render_summary
+from tests.unit.agent.kit import (
+    TOKENIZER,
+    DictJournal,
+    ScriptedModel,
+    asks,
+    call,
+    make_agent,
+    make_context,
+    message,
+    says,
+)
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TEXT = (DOCS / "memory.md").read_text("utf-8")
+PICTURE = DOCS / "prompt.svg"
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+def blocks(language: str) -> dict[str, str]:
+    """The fenced blocks of a language, by the file name in their first line."""
+    found = re.findall(rf"^```{language}\n(# (\S+)\n.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    assert len(found) == len(re.findall(rf"^```{language}$", TEXT, re.MULTILINE)), "a block without a name"
+    return {name: source for source, name in found}
+
+
+def quoted() -> list[str]:
+    """What the document quotes as text."""
+    return [
+        text.removesuffix("\n")
+        for text in re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    ]
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table whose heading begins so, without markup."""
+    table = TEXT[TEXT.index(f"\n{heading}") :].lstrip("\n").partition("\n\n")[0]
+    return [[cell.strip().strip("`") for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Generator[Path]:
+    """A folder with every example as the file that it names; what importing them does to sys is undone."""
+    path, modules = list(sys.path), set(sys.modules)
+    examples = blocks("python") | blocks("toml")
+    for name, source in examples.items():
+        (tmp_path / name).write_text(source, "utf-8")
+    yield tmp_path
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if f"{name}.py" in examples:
+            del sys.modules[name]
+
+
+def imported(folder: Path, name: str) -> ModuleType:
+    sys.path.append(str(folder))
+    return importlib.import_module(name)
+
+
+def shop(folder: Path) -> TeamSpec:
+    return load_agents(folder / "team.toml", built_in_tools=BUILT_IN_TOOLS)
+
+
+# The examples ---------------------------------------------------------------------------------------------
+def test_every_example_is_one_that_is_tested_here() -> None:
+    assert {*blocks("python"), *blocks("toml")} == {"pause_selector.py", "shop_tools.py", "team.toml"}
+    assert set(re.findall(r"^```(\w+)$", TEXT, re.MULTILINE)) == {"python", "toml", "text"}
+
+
+async def test_the_selector_ends_the_window_at_a_pause(folder: Path) -> None:
+    select = imported(folder, "pause_selector").SinceLastPause(seconds=3600, at_most=3)
+    spoken = [message(0, "Long ago."), message(90, "Hello."), message(91, "Hi.", role="assistant")]
+    context = await make_context(
+        history=[*spoken, message(92, "8", role="tool"), message(93, "How are you?")]
+    )
+
+    chosen = await context.chat_history.select_messages(select)
+
+    assert [each.text for each in chosen] == ["Hello.", "Hi.", "How are you?"]
+
+
+async def test_the_selector_stops_at_its_limit(folder: Path) -> None:
+    select = imported(folder, "pause_selector").SinceLastPause(seconds=3600, at_most=2)
+    context = await make_context(history=[message(number, f"Line {number}.") for number in range(5)])
+
+    chosen = await context.chat_history.select_messages(select)
+
+    assert [each.text for each in chosen] == ["Line 3.", "Line 4."]
+
+
+async def test_the_agent_with_that_selector_answers_from_its_window(folder: Path) -> None:
+    model = ScriptedModel(says("Fine."))
+    agent: FunctionsBasedAgent = imported(folder, "pause_selector").build_agent(model)
+    context = await make_context(
+        history=[message(0, "Long ago."), message(90, "Hello.")], prompt=[message(91, "How are you?")]
+    )
+
+    result = await run_agent(Team.of(agent), context, journal=DictJournal())
+
+    assert result.text == "Fine."
+    assert model.requests[0].shown() == [
+        "system: You help with whatever is being talked about now.",
+        "user: Hello.",
+        "user: How are you?",
+    ]
+
+
+async def test_the_tools_answer_and_fail_as_the_text_says(folder: Path) -> None:
+    tools = imported(folder, "shop_tools")
+    stock = Tool.from_function(tools.in_stock)
+    context = await make_context()
+
+    assert stock.spec.description == "Say how many pieces of an item are in stock."
+    assert await stock.call('{"item": "milk"}', context) == "0"
+    with pytest.raises(ToolFailed, match=r"^The shop has no gold\. It sells bread, milk, tea\.$"):
+        await stock.call('{"item": "gold"}', context)
+
+
+async def test_the_tool_with_a_context_reads_this_chat_and_hides_the_context(folder: Path) -> None:
+    asked = Tool.from_function(imported(folder, "shop_tools").asked_before)
+    history = [
+        message(0, "Is there Tea?"),
+        message(1, "Tea? Yes.", role="assistant"),
+        message(2, "No tea, thanks."),
+    ]
+    context = await make_context(history=[*history, message(3, "Bread then.")])
+
+    assert list(asked.spec.parameters["properties"]) == ["word", "at_most"]
+    assert await asked.call('{"word": "tea"}', context) == '["Is there Tea?","No tea, thanks."]'
+    assert await asked.call('{"word": "tea", "at_most": 1}', context) == '["No tea, thanks."]'
+    with pytest.raises(ToolFailed):
+        await asked.call('{"word": "tea", "at_most": 21}', context)
+
+
+async def test_the_large_result_gets_the_reference_that_is_shown(folder: Path) -> None:
+    sales = Tool.from_function(imported(folder, "shop_tools").sales)
+    largest = int(Settings.model_fields["artifact_chars"].default)
+
+    output = await sales.call('{"days": 365}', await make_context())
+
+    assert len(output) > largest
+    artifact = Artifact(id="a5d8f0c21b7e", tool="sales", length=len(output), ends_at=0)
+    assert render_reference(artifact, preview(output, at_most=largest // 3)) in quoted()
+
+
+def test_the_agents_file_loads_with_its_tools_and_limits(folder: Path) -> None:
+    team = shop(folder)
+
+    assert (team.main, team.limits) == ("Shop", TeamLimits(delegation_depth=1, delegations=4, transfers=2))
+    assert {name: sorted(tool.name for tool in agent.tools) for name, agent in team.agents.items()} == {
+        "Shop": [
+            *("asked_before", "delegate_to_analyst", "in_stock"),
+            *("read_artifact", "search_memory", "transfer_to_complaints"),
+        ],
+        "analyst": ["read_artifact", "sales"],
+        "complaints": ["read_artifact", "search_memory", "transfer_to_Shop"],
+    }
+    (limited,) = (tool for tool in team.agents["analyst"].tools if tool.name == "sales")
+    assert (limited.timeout_s, limited.max_calls) == (10, 3)
+
+
+async def test_the_sub_agents_work_and_see_what_the_text_says(folder: Path) -> None:
+    models = {
+        "Shop": ScriptedModel(
+            asks(call("in_stock", '{"item": "tea"}')),
+            asks(call("delegate_to_analyst", '{"task": "What sold best yesterday?"}')),
+            asks(call("transfer_to_complaints", '{"reason": "The tea was cold."}')),
+        ),
+        "analyst": ScriptedModel(asks(call("sales", '{"days": 1}')), says("Tea, 6 times.")),
+        "complaints": ScriptedModel(says("I am sorry about your tea.")),
+    }
+    context = await make_context(prompt=[message(0, "My tea was cold!")])
+
+    result = await run_agent(built(shop(folder), models), context, journal=DictJournal())
+
+    assert (result.text, context.agent_name) == ("I am sorry about your tea.", "complaints")
+    asked, done = models["analyst"].requests
+    assert {tool.name for tool in asked.tools} == {"read_artifact", "sales"}
+    assert "## Tool: in_stock" in told(asked.shown())  # the top level's
+    assert "What sold best yesterday?" in told(asked.shown())
+    assert "sales({" in told(done.shown())
+    before, after = models["Shop"].requests[1:]
+    assert "## Tool: sales" not in told(before.shown())
+    assert "## Tool: sales" in told(after.shown())  # the delegated agent's
+    (taken,) = models["complaints"].requests
+    assert "in_stock({" in told(taken.shown())  # it goes on with the finished steps
+    assert [render_entry(entry).partition("\n")[0] for entry in context.ledger] == [
+        "## Tool: in_stock",
+        "## Tool: sales",
+        "## Delegation: Shop → analyst",
+        "## Transfer: Shop → complaints",
+    ]
+    assert render_entry(context.ledger[0]) in quoted()
+
+
+def built(spec: TeamSpec, models: dict[str, ScriptedModel]) -> Team:
+    """The team of the file, each agent with a model of its own."""
+    agents = {name: _agent(name, each.prompt, each.tools, models[name]) for name, each in spec.agents.items()}
+    within = {name: each.within_delegation() for name, each in spec.agents.items()}
+    delegates = {name: _agent(name, each.prompt, each.tools, models[name]) for name, each in within.items()}
+    return Team(agents=agents, main=spec.main, delegates=delegates, limits=spec.limits)
+
+
+def _agent(name: str, prompt: str, tools: Sequence[Tool], model: ScriptedModel) -> FunctionsBasedAgent:
+    agent = make_agent(model, *tools, name=name)
+    agent.prompt = prompt
+    return agent
+
+
+def told(messages: Sequence[str]) -> str:
+    return "\n".join(messages)
+
+
+# What it quotes, lists and counts -------------------------------------------------------------------------
+def test_the_summary_that_is_shown_is_rendered_so() -> None:
+    text = SummaryText(
+        overview="Olga plans a visit to her sister.",
+        primary_goal="Find a train to Lisbon in May.",
+        partial=("Compared the night trains",),
+        facts=(Fact(about="Olga", fact="her sister Anna lives in Lisbon"),),
+        open_questions=("Does Anna have a spare room?",),
+        next="Olga asks Anna, then books.",
+    )
+
+    assert render_summary(text) in quoted()
+
+
+def test_the_table_has_every_part_of_a_prompt() -> None:
+    assert sorted(row[0] for row in rows("| part | what it is |")) == sorted(get_args(PartName))
+
+
+@pytest.mark.parametrize("order", ["described", "cached"])
+def test_the_picture_shows_the_parts_in_their_order(order: PromptOrder) -> None:
+    column = next(group for group in ET.parse(PICTURE).iter(f"{_SVG}g") if group.get("id") == order)  # noqa: S314 - our own file
+
+    drawn = [part for group in column.iter() for part in group.get("data-parts", "").split()]
+
+    assert drawn == [part.part for part in assembled(order=order).receipt.parts]
+
+
+def test_the_picture_is_text_and_shapes_and_nothing_else() -> None:
+    tags = {element.tag.removeprefix(_SVG) for element in ET.parse(PICTURE).iter()}  # noqa: S314 - our own file
+
+    assert tags == {"svg", "title", "desc", "style", "rect", "text", "g", "path"}
+    assert not re.search(r"href|url\(|@import|@font-face", PICTURE.read_text("utf-8"))
+
+
+def test_parts_give_way_in_the_order_that_is_listed() -> None:
+    listed = re.findall(r"^\d+\. `(\w+)`:", TEXT, re.MULTILINE)
+    whole = measure(PARTS, meter=TOKENIZER)
+
+    gave_way: list[str] = []
+    for room in range(whole, 400, -20):
+        for part in assembled(order="described", room=room).receipt.parts:
+            is_smaller = any("no room" in item.why for item in part.left_out) or any(
+                item.why for item in part.included
+            )
+            if is_smaller and part.part not in gave_way:
+                gave_way.append(part.part)
+
+    assert gave_way == listed
+
+
+def test_the_settings_have_the_defaults_that_are_listed() -> None:
+    listed = {name: default for name, default, _ in rows("| setting | default |")}
+    described = ("MODEL_CONTEXT_WINDOW", "OPENAI_SUMMARY_MODEL")
+    actual = {
+        name: str(Settings.model_fields[name.lower()].default) for name in listed if name not in described
+    }
+
+    assert actual == {
+        name: "True" if default == "true" else default
+        for name, default in listed.items()
+        if name not in described
+    }
+    assert Settings.model_fields["openai_summary_model"].default in listed["OPENAI_SUMMARY_MODEL"]
+
+
+def test_the_figures_are_those_of_the_code() -> None:
+    limits = limits_for(1_000_000, 1_000_000, trigger=0.9, cap_tokens=0)
+    pauses = [f"after {RETRY_PAUSES_S[0]:.0f} s", f"after {RETRY_PAUSES_S[1] / 60:.0f} minutes"]
+    figures = [
+        f"up to {SUMMARIES_KEPT - 1} before it",
+        f"last {RECEIPTS_KEPT} prompts",
+        f"{PROMPTS_TTL_S // 3600} hours after the last turn",
+        f"{Settings.model_fields['artifact_ttl_s'].default // 86400} days unless you change it",
+        f"loses about {WINDOW_CHUNK} messages",
+        f"an unknown model has {DEFAULT_CONTEXT_WINDOW:,}",
+        f"- {limits.trigger_messages} messages.",
+        f"at least {limits.keep_messages}, and",
+        f"never more than {limits.summary_tokens:,} tokens",
+        f"at most {MESSAGES_AT_MOST:,}, in pieces",
+        f"no answer in {SUMMARY_TIMEOUT_S:.0f} s",
+        f"tried again {pauses[0]}, then {pauses[1]}",
+        f"the newest {WINDOW_MESSAGES} messages, `WINDOW_TOKENS`",
+        f"once {RETRY_AFTER_MESSAGES} more messages have come",
+        f"more than {LARGEST_TEXT // 1024**2} MiB fails",
+        f"`delegations` ({TeamLimits().delegations}) in all, `delegation_depth` ({TeamLimits().delegation_depth})",
+        f"`transfers` ({TeamLimits().transfers})",
+    ]
+
+    assert [figure for figure in figures if figure not in TEXT] == []
+    assert TRIES == 3  # "the third try fails as well"
+    shares = [
+        f"{share:.0%}".replace("%", " %") for share in (*(share for _, share in SHARES), SHARE_OF_THE_LARGEST)
+    ]
+    assert [share for _, share in rows("| window in tokens | from |")] == shares
+
+
+def test_every_link_leads_somewhere() -> None:
+    anchors = {
+        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
+    }
+    links = re.findall(r"\]\(([^)]+)\)", TEXT)
+
+    lost = [link for link in links if not (link[1:] in anchors if link[0] == "#" else (DOCS / link).exists())]
+
+    assert links
+    assert lost == []
+
+
+def assembled(*, order: PromptOrder, room: int = 100_000) -> AssembledPrompt:
+    budget = PromptBudget(window=room + 100, answer_tokens=100, order=order, chunk=1)
+    return assemble(PARTS, budget, meter=TOKENIZER)
+
+
+def _look(text: str) -> str:
+    """Look something up."""
+    return text
+
+
+def _long(word: str) -> str:
+    return f"{word} " * 300
+
+
+def _entry(number: int) -> LedgerEntry:
+    return LedgerEntry(
+        id=f"e{number}", kind="tool", agent="a", name="look", input="{}", output=_long("found")
+    )
+
+
+def _step(number: int) -> CompletedStep:
+    asked = call("look", call_id=f"c{number}")
+    result = ToolResult(call_id=asked.id, name="look", output=_long("result"))
+    return CompletedStep(reply=ModelReply(tool_calls=(asked,)), results=(result,))
+
+
+PARTS = PromptParts(
+    system="You are a test.",
+    tools=[Tool.from_function(_look, name="look").spec],
+    summary=Summary(
+        id="s1",
+        builds_on="",
+        conversation_start=0,
+        from_sequence=0,
+        upto_sequence=9,
+        text=SummaryText(overview=_long("earlier")),
+        tokens=300,
+        model="m",
+        created_at=0,
+    ),
+    recalled=[message(1, _long("old")), message(2, _long("older"))],
+    window=[
+        message(10, _long("question"), sequence=10),
+        message(11, _long("answer"), role="assistant", sequence=11),
+    ],
+    ledger=[LedgerTurn(first_sequence=10, last_sequence=11, entries=(_entry(1),))],
+    prompt=[message(12, _long("please"))],
+    task=_long("task"),
+    record=[_entry(2)],
+    digest=StepDigest(covers=1, text=_long("done")),
+    steps=[_step(1), _step(2)],
+)
+"""Every part of a prompt, each of some hundred tokens."""
