@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from bot.agent.agents_file import TeamSpec, load_agents
+from bot.agent.agents_file import TeamSpec
 from bot.assembly import (
     Outside,
     build_access,
@@ -21,7 +21,7 @@ from bot.assembly import (
     build_team,
     build_worker,
     model_names,
-    with_main_model,
+    read_agents,
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
@@ -37,7 +37,6 @@ from bot.simulator import errors as simulator_errors
 from bot.simulator.config import SimulatorConfig
 from bot.simulator.serving import serve as serve_simulator
 from bot.stores import Stores, open_stores
-from bot.tools import BUILT_IN_TOOLS
 from bot.transport import texts
 from bot.transport.http import create_http_app
 from bot.transport.ingest import Ingest
@@ -81,8 +80,7 @@ async def run_service(
     that does not answer yet is waited for: the webhook answers 503 until then.
     """
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
-    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
-    settings = with_main_model(settings, spec)
+    settings, spec = read_agents(settings)
     build_team(settings, spec, None)  # a mistake in them ends the start first
     service = _Service(settings, spec)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):

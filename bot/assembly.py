@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from bot.agent.agents_file import AgentSpec, TeamSpec
+from bot.agent.agents_file import AgentSpec, TeamSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.model import ChatModel
 from bot.agent.prompt import measure
@@ -18,6 +18,7 @@ from bot.inbox.worker import Worker
 from bot.models import Models, NoModel, window_of
 from bot.settings import Settings
 from bot.stores import Stores
+from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import telegram_ref
 from bot.transport.telegram_api import TelegramApi
@@ -71,10 +72,14 @@ def build_access(settings: Settings) -> Access:
     )
 
 
-def with_main_model(settings: Settings, spec: TeamSpec) -> Settings:
-    """The settings with the chat model that AGENTS_FILE names for the main agent, where it names one."""
+def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
+    """The agents of AGENTS_FILE, and the settings with the chat model that it names for the main agent, if it does.
+
+    Raises SettingsInvalid.
+    """
+    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
     named = spec.agents[spec.main].model
-    return settings.model_copy(update={"openai_model": named}) if named else settings
+    return (settings.model_copy(update={"openai_model": named}) if named else settings), spec
 
 
 def model_names(settings: Settings, spec: TeamSpec) -> set[str]:

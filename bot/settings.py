@@ -84,7 +84,7 @@ class Settings(BaseSettings):
         None, ge=1024, description="Tokens that the chat model takes. Unset: from the table of known models."
     )
     agents_file: Path | None = Field(
-        None, description="TOML: the agent's prompt, model and tools. Unset: the built-in agent."
+        None, description="TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."
     )
     operator_ids: Ids = Field(frozenset(), description="Telegram user ids of the operators, comma-separated.")
     allowed_chat_ids: Ids = Field(frozenset(), description="Only these chats are served. Empty: every chat.")

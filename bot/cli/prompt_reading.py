@@ -5,19 +5,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bot.agent.agents_file import load_agents
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import PromptMessage
 from bot.agent.prompt_parts import AssembledPrompt
 from bot.agent.prompt_receipt import PromptReceipt, ReceiptItem
-from bot.assembly import build_conversations, build_team, loaded_messages, with_main_model
+from bot.assembly import build_conversations, build_team, loaded_messages, read_agents
 from bot.cli.failures import CommandFailed
 from bot.cli.known_chats import KnownChat, find_known
 from bot.cli.options import ChatName
 from bot.cli.output import print_json, print_line, print_table
 from bot.settings import Settings
 from bot.stores import Stores, open_stores
-from bot.tools import BUILT_IN_TOOLS
 from memory.message import Message
 
 PLACEHOLDER = "(the next message)"
@@ -44,8 +42,7 @@ async def print_prompt(settings: Settings, name: ChatName, *, text: str | None, 
 
 
 async def _preview(settings: Settings, stores: Stores, chat: KnownChat, text: str | None) -> AssembledPrompt:
-    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
-    settings = with_main_model(settings, spec)
+    settings, spec = read_agents(settings)
     team = build_team(settings, spec, None)
     conversations = build_conversations(settings, stores, clock=time.time)
     snapshot = await stores.history.load(chat.ref, limit=loaded_messages(settings))

@@ -4,15 +4,13 @@ import asyncio
 import time
 from contextlib import AsyncExitStack
 
-from bot.agent.agents_file import load_agents
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
-from bot.assembly import build_team, model_names
+from bot.assembly import build_team, model_names, read_agents
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
 from bot.settings import Settings
 from bot.stores import open_embedder
-from bot.tools import BUILT_IN_TOOLS
 
 _WORD = "hello"
 _ONE_TRY = Patience(tries=1, idle_s=7.0)
@@ -20,7 +18,7 @@ _ONE_TRY = Patience(tries=1, idle_s=7.0)
 
 async def check_agent(settings: Settings) -> list[Finding]:
     """AGENTS_FILE can be read, its tools are there, and its prompts fit their models. Raises SettingsInvalid."""
-    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+    settings, spec = read_agents(settings)
     build_team(settings, spec, None)
     tools = ", ".join(sorted(tool.name for tool in spec.agents[spec.main].tools)) or "none"
     others = sorted(name for name in spec.agents if name != spec.main)
@@ -72,7 +70,7 @@ async def _ask(settings: Settings, name: str) -> Finding:
 
 def _model_names(settings: Settings) -> list[str]:
     try:
-        spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+        settings, spec = read_agents(settings)
         names = model_names(settings, spec)
     except SettingsInvalid:  # `check_agent` says it
         names = {settings.openai_model}
