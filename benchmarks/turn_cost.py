@@ -24,6 +24,7 @@ from rig.instant import InstantModel, InstantTelegram, a_message, an_update
 from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
+from bot.agents import model_names
 from bot.assembly import (
     Outside,
     build_access,
@@ -32,7 +33,6 @@ from bot.assembly import (
     build_services,
     build_team,
     loaded_messages,
-    model_names,
 )
 from bot.inbox.redis_inbox import RedisInbox
 from bot.models import Models

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import structlog
 
 from bot.agent.agents_file import TeamSpec
+from bot.agents import model_names, read_agents
 from bot.assembly import (
     Outside,
     build_access,
@@ -20,8 +21,6 @@ from bot.assembly import (
     build_services,
     build_team,
     build_worker,
-    model_names,
-    read_agents,
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
@@ -311,7 +310,7 @@ def _log_compression(result: CompressionResult) -> None:
         outcome=result.outcome,
         summaries=result.summaries,
         messages=result.messages,
-        reason=result.reason,
+        **({"reason": result.reason} if result.reason else {}),
     )
 
 

@@ -2,26 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
-from bot.agent.agents_file import AgentSpec, TeamSpec, load_agents
-from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
+from bot.agent.agents_file import AgentSpec, TeamSpec
+from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ChatModel
-from bot.agent.prompt import measure
-from bot.agent.prompt_parts import PromptParts
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.team import Team
+from bot.agents import counter_for, find_room_problems, limits_of, model_of, window_of
 from bot.errors import SettingsInvalid
+from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.stops import StopSignals
 from bot.inbox.worker import Worker
-from bot.models import Models, NoModel, window_of
+from bot.models import Models, NoModel
 from bot.settings import Settings
 from bot.stores import Stores
-from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import Access, BotIdentity
-from bot.transport.ingest import telegram_ref
 from bot.transport.telegram_api import TelegramApi
+from bot.turn.chat_contexts import find_chat
 from bot.turn.conversation import Conversations
 from bot.turn.delivery import Delivery
 from bot.turn.resetting import Resetting
@@ -33,11 +31,9 @@ from memory import contexts
 from memory.compression import CompressionLimits, limits_for
 from memory.compressor import Compressor
 from memory.keys import ContextRef
-from memory.message_selectors import WINDOW_CHUNK, TokenCounter, TokenWindowMessageSelector
+from memory.message_selectors import WINDOW_CHUNK, TokenWindowMessageSelector
 from memory.redis_client import RedisClient
 from memory.redis_summaries import RedisSummaries
-from memory.token_cache import CachingTokenCounter
-from memory.tokens import tokenizer_for
 
 SIMULATED_OPERATORS = frozenset({1001})
 """The simulator's Olga Marin is an operator, unless OPERATOR_IDS says otherwise."""
@@ -46,11 +42,6 @@ WINDOW_MESSAGES = 50
 UNCOVERED_MESSAGES = 450
 """With one: the newest messages that no summary covers. More than start a compression, which needs a moment."""
 SUMMARY_TIMEOUT_S = 90.0
-_ANSWER_TOKENS = 4096
-_ANSWER_SHARE = 4
-"""A quarter of a small window is kept for the answer, and never more than _ANSWER_TOKENS."""
-_LEAST_CONVERSATION = 256
-"""Tokens that must be left for the conversation beside an agent's prompt and tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,30 +63,14 @@ def build_access(settings: Settings) -> Access:
     )
 
 
-def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
-    """The agents of AGENTS_FILE, and the settings with the chat model that it names for the main agent, if it does.
-
-    Raises SettingsInvalid.
-    """
-    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
-    named = spec.agents[spec.main].model
-    return (settings.model_copy(update={"openai_model": named}) if named else settings), spec
-
-
-def model_names(settings: Settings, spec: TeamSpec) -> set[str]:
-    """The chat models that the agents use."""
-    return {agent.model or settings.openai_model for agent in spec.agents.values()}
-
-
 def build_team(settings: Settings, spec: TeamSpec, models: Models | None) -> Team:
     """The agents of AGENTS_FILE, or the built-in one. Without `models` they can only show their prompts.
 
     Raises SettingsInvalid where an agent's prompt and tools leave no room in its model's window.
     """
+    if problems := find_room_problems(settings, spec):
+        raise SettingsInvalid(problems)
     agents = {name: _build_agent(settings, agent, models) for name, agent in spec.agents.items()}
-    problems = [_too_large(agent) for agent in agents.values()]
-    if any(problems):
-        raise SettingsInvalid([problem for problem in problems if problem])
     return Team(
         agents=agents,
         main=spec.main,
@@ -115,7 +90,7 @@ def build_summarizer(settings: Settings, models: Models | None) -> ModelSummariz
     limits = compression_limits(settings)
     return ModelSummarizer(
         models.summary,
-        tokenizer=_counter(settings.summary_model),
+        tokenizer=counter_for(settings.summary_model),
         context_window=window_of(settings, settings.summary_model),
         summary_tokens=limits.summary_tokens,
         timeout_s=SUMMARY_TIMEOUT_S,
@@ -156,7 +131,7 @@ def build_conversations(settings: Settings, stores: Stores, *, clock: Callable[[
         redis=stores.redis,
         history=stores.history,
         recall=stores.recall,
-        tokenizer=_counter(settings.openai_model),
+        tokenizer=counter_for(settings.openai_model),
         clock=clock,
         artifact_ttl_s=settings.artifact_ttl_s,
         artifact_chars=settings.artifact_chars,
@@ -185,9 +160,12 @@ def build_services(
 ) -> TurnServices:
     """What a turn works with."""
     turn_store = TurnStore(stores.redis, clock=clock)
+    inspection = InboxInspection(stores.redis, partitions=stores.partitions, clock=clock)
 
     async def chat_contexts(chat_id: int) -> list[ContextRef]:
-        return await find_chat(stores, bot_id=outside.bot.id, chat_id=chat_id)
+        return await find_chat(
+            stores.redis, inspection, bot_id=outside.bot.id, chat_id=chat_id, partitions=stores.partitions
+        )
 
     async def statistics() -> str:
         known = await contexts.list_contexts(stores.redis, range(stores.partitions))
@@ -201,7 +179,7 @@ def build_services(
         store=turn_store,
         history=stores.history,
         recall=stores.recall,
-        tokenizer=_counter(settings.openai_model),
+        tokenizer=counter_for(settings.openai_model),
         team=team,
         conversations=build_conversations(settings, stores, clock=clock),
         compression=compression_limits(settings) if settings.summary_model else None,
@@ -233,25 +211,11 @@ def build_worker(settings: Settings, inbox: RedisInbox, services: TurnServices, 
     )
 
 
-async def find_chat(stores: Stores, *, bot_id: int, chat_id: int) -> list[ContextRef]:
-    """Every context of a chat: its own, registered or not (its first message may still wait), and its topics'."""
-    known = await contexts.list_contexts(stores.redis, range(stores.partitions))
-    own = telegram_ref(bot_id, chat_id, None, partitions=stores.partitions)
-    registered = [
-        context.ref
-        for context in known
-        if context.keys.get("bot_id") == bot_id and context.keys.get("chat_id") == chat_id
-    ]
-    return list(dict.fromkeys([own, *registered]))
-
-
 def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> FunctionsBasedAgent:
-    name = spec.model or settings.openai_model
-    window = window_of(settings, name)
-    answer_tokens = min(_ANSWER_TOKENS, window // _ANSWER_SHARE)
-    counter = _counter(name)
+    name = model_of(settings, spec)
+    limits, counter = limits_of(settings, spec), counter_for(name)
     chunk = WINDOW_CHUNK if settings.prompt_order == "cached" else 1
-    short = min(settings.window_tokens, window - answer_tokens)
+    short = min(settings.window_tokens, limits.prompt_tokens)
     model: ChatModel = models.chat[name] if models else NoModel()
     return FunctionsBasedAgent(
         name=spec.name,
@@ -259,34 +223,13 @@ def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> 
         prompt=spec.prompt,
         tools=spec.tools,
         message_selector=TokenWindowMessageSelector(
-            window - answer_tokens, counter, max_messages=UNCOVERED_MESSAGES, chunk=chunk
+            limits.prompt_tokens, counter, max_messages=UNCOVERED_MESSAGES, chunk=chunk
         ),
         fallback_selector=TokenWindowMessageSelector(
             short, counter, max_messages=WINDOW_MESSAGES, chunk=chunk
         ),
         tokenizer=counter,
-        limits=PromptLimits(context_window=window, answer_tokens=answer_tokens, recall_k=settings.recall_k),
+        limits=limits,
         order=settings.prompt_order,
         tells_ledger=settings.ledger_in_prompt,
     )
-
-
-def _too_large(agent: FunctionsBasedAgent) -> str | None:
-    """What is wrong with an agent whose prompt and tools leave no room for a conversation."""
-    parts = PromptParts(
-        system=agent.prompt, tools=[tool.spec for tool in agent.tools.values()], is_group=True
-    )
-    tokens, limits = measure(parts, meter=agent.tokenizer), agent.limits
-    if tokens + _LEAST_CONVERSATION <= limits.prompt_tokens:
-        return None
-    return (
-        f"AGENTS_FILE: the prompt and the tools of {agent.name} take {tokens:,} tokens; with at least "
-        f"{_LEAST_CONVERSATION} for the conversation they must fit the {limits.prompt_tokens:,} that the model's "
-        f"window of {limits.context_window:,} (MODEL_CONTEXT_WINDOW) has for prompts"
-    )
-
-
-@cache
-def _counter(model: str) -> TokenCounter:
-    """One for each model, so that all its agents and turns share what was counted."""
-    return CachingTokenCounter(tokenizer_for(model))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.agent.context_windows import context_window
 from bot.agent.model import ChatModel, JsonModel, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
 from bot.agent.openai_model import open_openai_model
@@ -52,9 +51,3 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
             for name in sorted({*names, *filter(None, [settings.summary_model])})
         }
         yield Models(chat=opened, summary=opened.get(settings.summary_model))
-
-
-def window_of(settings: Settings, model: str) -> int:
-    """The window of a model in tokens. MODEL_CONTEXT_WINDOW is of OPENAI_MODEL; others are looked up in the table."""
-    override = settings.model_context_window if model == settings.openai_model else None
-    return context_window(model, override)

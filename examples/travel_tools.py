@@ -12,7 +12,7 @@ TOWNS = {
     "Madrid": {"country": "Spain", "station": "Atocha", "inhabitants": 3_330_000},
 }
 _FIRST, _LAST = 5 * 60, 23 * 60
-_MINUTES = {"Lisbon": 12, "Porto": 15, "Madrid": 20}
+_MINUTES = {"Lisbon": 5, "Porto": 15, "Madrid": 20}
 
 
 def town_facts(town: Annotated[str, Field(description="The name of a town")]) -> dict[str, object]:

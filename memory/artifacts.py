@@ -1,16 +1,18 @@
 """Artifacts: large tool results, kept in pieces beside the history, readable in parts, and aged out."""
 
+import asyncio
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any, cast
 from uuid import uuid4
 
 from memory.characters import well_formed
-from memory.errors import Forgotten, StoreUnavailable
+from memory.errors import Forgotten, MemoryFailure, StoreFull, StoreUnavailable
 from memory.keys import ContextRef, artifact_key, artifacts_key, epoch_key
 from memory.message import message_id
 from memory.redis_client import RedisClient, load_script
@@ -91,9 +93,14 @@ class ContextArtifacts:
         )
         # Not durably: the journal's record of the call comes after it in the same log, and is.
         writing = uuid4().hex
-        for number, fields in enumerate(_batches(text, about=_dump(artifact))):
-            arguments = [epoch, artifact.id, artifact.ends_at, now, self._ttl_s * 1000, self._key("")]
-            await self._write(artifact.id, [*arguments, writing, int(number == 0), *fields])
+        arguments = [epoch, artifact.id, artifact.ends_at, now, self._ttl_s * 1000, self._key(""), writing]
+        try:
+            for number, fields in enumerate(_batches(text, about=_dump(artifact))):
+                await self._write(artifact.id, [*arguments, int(number == 0), *fields])
+        except (asyncio.CancelledError, StoreFull):
+            # A turn that is stopped commits without it: no ledger would name it to whoever forgets that turn.
+            await self._drop(artifact.id, writing)
+            raise
         return artifact
 
     async def find(self, artifact_id: str) -> Artifact | None:
@@ -148,6 +155,14 @@ class ContextArtifacts:
         if not int(written):
             raise StoreUnavailable(
                 "another writer keeps this artifact now, or what was written of it is gone"
+            )
+
+    async def _drop(self, artifact_id: str, writing: str) -> None:
+        """Erase what this writing left, as far as the store answers; what it does not, ends with its TTL."""
+        keys = [self._key(artifact_id), artifacts_key(self._ref)]
+        with suppress(MemoryFailure):
+            await self._redis.run(
+                load_script("memory.scripts", "drop_artifact"), keys, [artifact_id, writing]
             )
 
     async def _pieces(self, artifact_id: str, numbers: Iterable[int]) -> list[str]:

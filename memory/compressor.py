@@ -1,6 +1,7 @@
 """Compresses conversations: has what is older summarised, piece by piece, and saves each piece's summary."""
 
 import asyncio
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from memory.compression import (
     has_reached_trigger,
     plan_compression,
 )
-from memory.errors import Forgotten, SummaryFailed
+from memory.errors import Forgotten, MemoryFailure, SummaryFailed
 from memory.history_store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
@@ -117,15 +118,21 @@ class Compressor:
             return work.result("lost")
         except SummaryFailed as failure:
             return await self._fail(work, failure)
+        except MemoryFailure:
+            raise
+        except Exception as error:  # noqa: BLE001
+            # The broad catch of a compression: one that breaks must end neither the process nor others, and is
+            # given up like one that fails, or it would be summarised again after each lease.
+            return await self._fail(work, SummaryFailed(f"It broke: {_where(error)}."))
         del self._failures[claim.ref]
-        await self._summaries.finish(work.claim)
+        await self._summaries.finish(work.claim, seen=work.seen)
         return work.result(outcome)
 
     async def _compress(self, work: "_Work") -> Outcome:
         """Plan and summarise until nothing is due. Raises SummaryFailed, Forgotten and _ClaimLostError."""
         while True:
             found = await self._load(work.claim.ref)
-            work.next_sequence = found.snapshot.next_sequence
+            work.seen = found.snapshot
             plan = _plan(found, work.limits)
             if plan is None:
                 return "compressed" if work.summaries else "not_due"
@@ -212,11 +219,11 @@ class Compressor:
 
     async def _fail(self, work: "_Work", failure: SummaryFailed) -> CompressionResult:
         """Note the failure; what was saved before it stays."""
-        ref = work.claim.ref
+        ref, next_sequence = work.claim.ref, work.seen.next_sequence if work.seen else 0
         pause_s = RETRY_PAUSES_S[min(self._failures[ref], len(RETRY_PAUSES_S) - 1)]
         self._failures[ref] += 1
         is_given_up = await self._summaries.fail(
-            work.claim, next_sequence=work.next_sequence, retry_in_s=pause_s, at_most=TRIES
+            work.claim, next_sequence=next_sequence, retry_in_s=pause_s, at_most=TRIES
         )
         if is_given_up:
             del self._failures[ref]
@@ -235,7 +242,7 @@ class _Work:
     limits: CompressionLimits
     halvings: int = 0
     stale: int = 0
-    next_sequence: int = 0
+    seen: HistorySnapshot | None = None
     summaries: int = 0
     messages: int = 0
 
@@ -275,6 +282,12 @@ def _plan(found: _Found, limits: CompressionLimits) -> CompressionPlan | None:
     if not has_reached_trigger(found.messages, found.ledger, found.snapshot.summary, limits):
         return None
     return plan_compression(found.messages, found.ledger, limits=limits)
+
+
+def _where(error: Exception) -> str:
+    """The kind of an error and the place that raised it: its own text may quote the conversation."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__} at {frames[-1].name}:{frames[-1].lineno}"
 
 
 def _sequence(message: Message) -> int:

@@ -75,7 +75,8 @@ class Erased:
 class Deleted:
     """What deleting messages removed: them, and what told of them.
 
-    `sequences` are those of the messages, `artifact_ids` those that the ledger turns named: for reading back.
+    `sequences` are those of the messages, `artifact_ids` those that the ledger turns named, `message_ids` what was to
+    be deleted: for reading back.
     """
 
     messages: int = 0
@@ -84,6 +85,7 @@ class Deleted:
     artifacts: int = 0
     sequences: tuple[int, ...] = ()
     artifact_ids: tuple[str, ...] = ()
+    message_ids: tuple[str, ...] = ()
 
 
 class HistoryStore(Protocol):
@@ -127,7 +129,7 @@ class HistoryStore(Protocol):
     async def replace(
         self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
     ) -> bool:
-        """Replace a message's text, drop the summaries that told the old one, queue its vector anew.
+        """Replace a message's text, drop summaries and ledger turns that told the old one, queue its vector anew.
 
         False if the message is not kept. An edit that is older than the one kept changes nothing.
         """

@@ -26,7 +26,8 @@ class LedgerEntry:
     `name` is the tool's; of a delegation or a transfer it is the agent's to whom it went. `delegation_id` is the
     path of the delegation within which it ran ("" for the agent that talks with the chat, `a` for one that it
     delegated to, `a/b` below that). A delegation's own entry belongs to who delegated; its `opened` is the path
-    that it opened.
+    that it opened. `quotes` are the ids, with spaces, of the messages and artifacts that the output quotes: what
+    erases one of these erases the entry's turn too.
     """
 
     id: str
@@ -39,6 +40,7 @@ class LedgerEntry:
     delegation_id: str = ""
     opened: str = ""
     artifact_id: str = ""
+    quotes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,8 +135,12 @@ class RedisHistory:
                 [
                     *(messages_key(ref), order_key(ref), meta_key(ref), work_key(ref.partition)),
                     *(epoch_key(ref), summaries_key(ref), lineage_key(ref), compress_key(ref.partition)),
+                    *(ledger_key(ref), artifacts_key(ref)),
                 ],
-                [ref.context_id, epoch, message_id, line, dump_message(edited), int(text != found.text)],
+                [
+                    *(ref.context_id, epoch, message_id, line, dump_message(edited)),
+                    *(int(text != found.text), artifact_key(ref, "")),
+                ],
             )
             if outcome is None:
                 raise Forgotten
@@ -166,6 +170,7 @@ class RedisHistory:
             artifacts=artifacts,
             sequences=tuple(int(sequence) for sequence in sequences),
             artifact_ids=tuple(named),
+            message_ids=tuple(ids) if sequences else (),
         )
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
@@ -177,7 +182,10 @@ class RedisHistory:
             reply = await self._redis.run(script, keys, [prefix])
         else:
             script = load_script(_SCRIPTS, "count_telling", _TRACES)
-            arguments = [prefix, len(telling.sequences), *telling.sequences, *telling.artifact_ids]
+            arguments = [
+                *(prefix, len(telling.sequences), *telling.sequences),
+                *(len(telling.artifact_ids), *telling.artifact_ids, *telling.message_ids),
+            ]
             reply = await self._redis.run(
                 script, [meta_key(ref), lineage_key(ref), ledger_key(ref)], arguments
             )

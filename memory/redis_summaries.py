@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from secrets import randbelow
 from typing import Literal
 
 from memory.errors import Forgotten
+from memory.history_store import HistorySnapshot
 from memory.keys import (
     ContextRef,
     compress_key,
@@ -52,7 +54,9 @@ class RedisSummaries:
         """The conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
         now = self._clock()
         claimed = await self._redis.run(
-            load_script(_SCRIPTS, "claim_compression"), [compress_key(partition)], [now, now + lease_s]
+            load_script(_SCRIPTS, "claim_compression"),
+            [compress_key(partition)],
+            [now, _end_of(now, lease_s)],
         )
         if claimed is None:
             return None
@@ -64,7 +68,7 @@ class RedisSummaries:
         token = await self._redis.run(
             load_script(_SCRIPTS, "move_compression"),
             [compress_key(claim.ref.partition)],
-            [claim.ref.context_id, claim.token, self._clock() + lease_s],
+            [claim.ref.context_id, claim.token, _end_of(self._clock(), lease_s)],
         )
         return None if token is None else replace(claim, token=token)
 
@@ -108,14 +112,23 @@ class RedisSummaries:
         )
         return outcome == "given_up"
 
-    async def finish(self, claim: CompressionClaim) -> None:
-        """Leave the queue; a claim that is lost leaves it to its new holder."""
+    async def finish(self, claim: CompressionClaim, *, seen: HistorySnapshot | None = None) -> None:
+        """Leave the queue; a claim that is lost leaves it to its new holder.
+
+        It stays, due at once, if the conversation has changed since it was `seen` last.
+        """
+        looked = ("", "") if seen is None else (seen.next_sequence, seen.revision)
         await self._redis.run(
             load_script(_SCRIPTS, "finish_compression"),
-            [compress_key(claim.ref.partition)],
-            [claim.ref.context_id, claim.token],
+            [compress_key(claim.ref.partition), meta_key(claim.ref)],
+            [claim.ref.context_id, claim.token, *looked],
         )
 
     async def covered(self, ref: ContextRef, summary_id: str) -> tuple[str, ...]:
         """The ids of the messages that a summary added to the one that it builds on; none if it is not kept."""
         return parse_covers(await self._redis.call("HGET", summaries_key(ref), f"covers:{summary_id}"))
+
+
+def _end_of(now: float, lease_s: float) -> float:
+    """The end of a lease, less than a millisecond early by chance: two leases of one instant have different tokens."""
+    return now + lease_s - randbelow(1_000) / 1_000_000

@@ -107,7 +107,8 @@ class InMemoryHistory:
         kept.messages[message_id] = replace(found, text=text, tokens=tokens, edited_at=edited_at)
         if text != found.text:
             kept.revision += 1
-            _drop_summaries(kept, [_sequence(found)])
+            quoting = _drop_quoting(kept, {message_id})
+            _drop_summaries(kept, [_sequence(found), *(turn.last_sequence for turn in quoting)])
         return True
 
     async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
@@ -120,14 +121,17 @@ class InMemoryHistory:
         sequences = tuple(_sequence(message) for message in gone)
         turns = _turns_of(kept.ledger, sequences)
         kept.ledger = [turn for turn in kept.ledger if turn not in turns]
+        quoting = _drop_quoting(kept, {*(message.id for message in gone), *_artifacts_of(turns)})
+        turns += quoting
         artifacts = _artifacts_of(turns)
         return Deleted(
             messages=len(gone),
-            summaries=_drop_summaries(kept, sequences),
+            summaries=_drop_summaries(kept, [*sequences, *(turn.last_sequence for turn in quoting)]),
             ledger_turns=len(turns),
             artifacts=len(artifacts),
             sequences=sequences,
             artifact_ids=artifacts,
+            message_ids=tuple(ids) if gone else (),
         )
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
@@ -137,7 +141,8 @@ class InMemoryHistory:
         if telling is not None:
             present = [each for each in telling.sequences if each >= kept.conversation_start]
             summaries = [s for s in summaries if present and s.upto_sequence >= min(present)]
-            turns = _turns_of(turns, telling.sequences)
+            of_them = _turns_of(turns, telling.sequences)
+            turns = of_them + _quoting(turns, {*telling.message_ids, *telling.artifact_ids})
         artifacts = _artifacts_of(kept.ledger)
         if telling is not None:
             artifacts = tuple(each for each in artifacts if each in telling.artifact_ids)
@@ -248,6 +253,20 @@ def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> int:
     if present:
         kept.summaries = [s for s in kept.summaries if s.upto_sequence < min(present)]
     return before - len(kept.summaries)
+
+
+def _drop_quoting(kept: _Kept, ids: set[str]) -> list[LedgerTurn]:
+    """Drop the turns that quote one of these messages and artifacts, and those that quote their artifacts in turn."""
+    dropped: list[LedgerTurn] = []
+    while found := _quoting(kept.ledger, ids):
+        kept.ledger = [turn for turn in kept.ledger if turn not in found]
+        ids |= set(_artifacts_of(found))
+        dropped += found
+    return dropped
+
+
+def _quoting(ledger: Sequence[LedgerTurn], ids: set[str]) -> list[LedgerTurn]:
+    return [turn for turn in ledger if any(ids & set(entry.quotes.split()) for entry in turn.entries)]
 
 
 def _turns_of(ledger: Sequence[LedgerTurn], sequences: Collection[int]) -> list[LedgerTurn]:

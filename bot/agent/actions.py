@@ -38,7 +38,8 @@ Action = UseTools | Finish
 class ToolResult:
     """What one tool call gave. `is_final`: the output is the answer of the whole run.
 
-    With an `artifact_id` the output is that artifact's reference, and the whole of it is kept.
+    With an `artifact_id` the output is that artifact's reference, and the whole of it is kept. `quotes` are the
+    ids, with spaces, of the messages and artifacts that it quotes.
     """
 
     call_id: str
@@ -47,6 +48,7 @@ class ToolResult:
     is_error: bool = False
     is_final: bool = False
     artifact_id: str = ""
+    quotes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,7 @@ def dump_result(result: ToolResult) -> str:
         "is_error": result.is_error,
         "is_final": result.is_final,
         "artifact_id": result.artifact_id,
+        "quotes": result.quotes,
     }
     return json.dumps(fields, separators=(",", ":"))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from bot.agent.artifact_reference import READ_ARTIFACT
 from bot.agent.handover_tools import can_be_named, delegate_tool, read_handover, transfer_tool
@@ -140,9 +141,7 @@ def _read(path: Path) -> _File:
         return _File.model_validate(document)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False)
-        raise SettingsInvalid(
-            [_problem(_key(fault["loc"]), fault["input"], fault["msg"]) for fault in faults]
-        ) from error
+        raise SettingsInvalid([_fault_problem(fault) for fault in faults]) from error
 
 
 class _Loading:
@@ -279,6 +278,13 @@ def _import(name: str) -> object:
 def _limited(tool: Tool, limits: _ToolLimits | None) -> Tool:
     given: dict[str, Any] = limits.model_dump(exclude_unset=True) if limits else {}
     return replace(tool, **given)
+
+
+def _fault_problem(fault: ErrorDetails) -> str:
+    key = _key(fault["loc"])
+    if fault["type"] == "missing":  # pydantic's input is then all that stands beside the key
+        return f"AGENTS_FILE: {key} is missing"
+    return _problem(key, fault["input"], fault["msg"])
 
 
 def _key(location: tuple[int | str, ...]) -> str:

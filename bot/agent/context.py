@@ -33,7 +33,8 @@ class AgentContext:
     `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
     `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests. A run
     within a delegation has its path in `delegation_id`, its `task`, and shares `ledger` and `receipts`.
-    Without `artifacts` large results are cut instead of kept.
+    Without `artifacts` large results are cut instead of kept. `count_uncovered` tells, for receipts and without a round
+    trip, how many messages of the conversation no summary covers.
     """
 
     ref: ContextRef
@@ -57,6 +58,7 @@ class AgentContext:
     task: str = ""
     digest: StepDigest | None = None
     artifacts: ContextArtifacts | None = None
+    count_uncovered: Callable[[], Awaitable[int]] | None = None
 
     @classmethod
     async def get_or_create(

@@ -12,7 +12,7 @@ from bot.agent.model import ChatModel, ModelReply
 from bot.agent.output_parser import parse_reply
 from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt import assemble, measure
-from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
@@ -106,7 +106,7 @@ class FunctionsBasedAgent:
         """The request that this context would get now; the model is not asked. Raises PromptTooLong."""
         return self._assemble(await self.gather(context), room=self.limits.prompt_tokens)
 
-    async def prompt_tokens(self, context: AgentContext) -> int:
+    async def prompt_size(self, context: AgentContext) -> PromptSize:
         """What the next request would take before anything is left out of it to make it fit."""
         return measure(await self.gather(context), meter=self.tokenizer)
 
@@ -115,7 +115,11 @@ class FunctionsBasedAgent:
         prompt = await self.user_prompt(context)
         recalled = await self.recall(context, prompt)
         recent = await self.select_recent(context)
-        return self.draft(context, recalled=recalled, recent=recent, prompt=prompt)
+        parts = self.draft(context, recalled=recalled, recent=recent, prompt=prompt)
+        if context.count_uncovered is None:
+            return parts
+        told = {message.id for message in (*recent, *prompt) if message.sequence is not None}
+        return replace(parts, unselected=max(0, await context.count_uncovered() - len(told)))
 
     async def user_prompt(self, context: AgentContext) -> tuple[Message, ...]:
         """The messages to answer: those of this turn, or the last one that a user has in the history."""

@@ -5,10 +5,12 @@
 import re
 from collections.abc import Callable
 
-from bot.agent.offline_words import content_stems, fold
+from bot.agent.offline_words import NOT_A_TITLE, content_stems, fold
 
 _CLAUSE_END = re.compile(
-    r"[.,;:!?…\n]|\s(?:and|but|with|since|because|for|where|which|who|when|while|until|after|before|now"
+    r"[.,;:!?…\n]"
+    + NOT_A_TITLE
+    + r"|\s(?:and|but|with|since|because|for|where|which|who|when|while|until|after|before|now"
     r"|y|pero|con|desde|porque|и|но|с|со|потому|сейчас)\s.*|\s(?:now|ahora|сейчас)$",
     re.IGNORECASE,
 )

@@ -2,10 +2,10 @@
 
 import re
 
-from bot.agent.offline_words import content_stems, fold, folded_words
+from bot.agent.offline_words import NOT_A_TITLE, content_stems, fold, folded_words
 
 _LONGEST = 240
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])" + NOT_A_TITLE + r"\s+|\n+")
 _ABOUT_PEOPLE = re.compile(
     r"\b(?:my|our|mine|remember|birthday|allerg\w+|mi|mis|nuestr[oa]s?|мо[йяеию]|моего|моей|наш\w*|запомни)\b"
     r"|\b(?:i|we)(?: m| am| are| ve| have| had| was| were)?(?: \w+ly)? ?(?:live|work|like|love|hate|prefer|want|need|play"

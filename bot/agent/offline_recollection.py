@@ -9,7 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from bot.agent.prompt_text import DIGEST_HEADING, LEDGER_HEADING, RECORD_HEADING, TASK_HEADING
+from bot.agent.prompt_text import (
+    DIGEST_HEADING,
+    LEDGER_HEADING,
+    RECORD_HEADING,
+    TASK_HEADING,
+    UNANSWERED_HEADING,
+)
 from memory.summary import LABELS
 
 # A Telegram message's length; what is longer is read up to here, so that no pattern takes long over it.
@@ -34,7 +40,7 @@ _HEADING = re.compile(r"\b(?:recall|earlier|memor|previous|relevant|quote|histor
 _BOT_MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _HEAD_NOISE = re.compile(r"\b(?:said|wrote|says|on|at)\b|[\[\](),:;—-]|\bUTC\b")
 _SUMMARY_LABEL = re.compile(rf"(?:{'|'.join(LABELS)}):(?: |$)")
-_RECORD_HEADINGS = (LEDGER_HEADING, RECORD_HEADING, DIGEST_HEADING)
+_RECORD_HEADINGS = (LEDGER_HEADING, UNANSWERED_HEADING, RECORD_HEADING, DIGEST_HEADING)
 _OWN_NAMES = frozenset({"assistant", "bot", "mnemogram", "you", "me"})
 _TEXT_KEYS = ("text", "content", "quote", "message")
 _SPEAKER_KEYS = ("speaker", "sender", "from", "author", "name", "role")

@@ -5,6 +5,8 @@
 import re
 import unicodedata
 
+NOT_A_TITLE = r"(?<!\b[DMS][rst]\.)(?<!\bMrs\.)(?<!\bProf\.)"
+"""Behind a full stop in a pattern: the stop ends more than Dr., Mr., Ms., St., Mrs. or Prof."""
 _WORD = re.compile(r"[^\W_]+")
 _BREVE = "\u0306"  # kept: й and и are different letters, é and e are only spelt differently
 

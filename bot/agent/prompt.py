@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from bot.agent.model import PromptMessage
 from bot.agent.prompt_draft import PromptDraft, draft_prompt, total_tokens
 from bot.agent.prompt_fit import fit
-from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.prompt_receipt import PartName, PromptReceipt, ReceiptPart
 from bot.agent.prompt_section import Section
 from memory.message_selectors import TokenCounter
@@ -20,7 +20,7 @@ _ORDERS: Mapping[PromptOrder, tuple[PartName, ...]] = {
 _REASONS: Mapping[PartName, str] = {
     "system": "the agent's instructions",
     "tools": "the tools that it may call",
-    "summary": "it stands for the messages before the window",
+    "summary": "it stands for the older part of the conversation",
     "recalled": "found by a search for the newest message",
     "window": "the newest messages of the conversation",
     "ledger": "what was called for replies in the window",
@@ -47,9 +47,11 @@ def assemble(
     )
 
 
-def measure(parts: PromptParts, *, meter: TokenCounter) -> int:
-    """The tokens of a request of all these parts, before anything gives way."""
-    return total_tokens(draft_prompt(parts, meter=meter))
+def measure(parts: PromptParts, *, meter: TokenCounter) -> PromptSize:
+    """How large a request of all these parts would be."""
+    draft = draft_prompt(parts, meter=meter)
+    older = sum(piece.tokens for piece in draft["steps"].pieces[:-1])
+    return PromptSize(tokens=total_tokens(draft), older_steps=older)
 
 
 def _messages(draft: PromptDraft, order: PromptOrder) -> Iterator[PromptMessage]:
@@ -82,7 +84,7 @@ def _receipt(draft: PromptDraft, budget: PromptBudget, agent: str) -> PromptRece
             ReceiptPart(
                 part=part,
                 tokens=draft[part].tokens,
-                why=_REASONS[part],
+                why=draft[part].why or _REASONS[part],
                 included=tuple(piece.item() for piece in draft[part].told()),
                 left_out=draft[part].left_out,
             )

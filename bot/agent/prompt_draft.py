@@ -3,6 +3,7 @@
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.agent.model import PromptMessage, ToolSpec
 from bot.agent.pair_repair import exchanges, repair_pairs
@@ -17,6 +18,7 @@ from bot.agent.prompt_text import (
     RECORD_HEADING,
     SUMMARY_HEADING,
     TASK_HEADING,
+    UNANSWERED_HEADING,
     as_spoken,
     quote_line,
     tell_entries,
@@ -39,7 +41,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
 
     Row M10 keeps the first of the recalled and the window. Here the window keeps it: a quotation of what
     stands in the conversation anyway would only take room. A tool message of the window (it has no call) and a
-    blank one are left out.
+    blank reply are left out. A blank message of a user reads as it did when it was answered.
     """
     known: dict[str, str] = {}
     prompt = _prompt(parts, known, meter)
@@ -89,7 +91,9 @@ def _summary(parts: PromptParts, meter: TokenCounter) -> Section:
     if parts.summary is None:
         return Section(heading=SUMMARY_HEADING)
     text = without_marks(render_summary(parts.summary.text), is_group=parts.is_group)
-    return _under(SUMMARY_HEADING, parts.summary.id, text, meter)
+    first, last = parts.summary.conversation_start, parts.summary.upto_sequence
+    section = _under(SUMMARY_HEADING, parts.summary.id, text, meter)
+    return replace(section, why=f"it stands for the messages with the sequences {first} to {last}")
 
 
 def _prompt(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
@@ -105,9 +109,9 @@ def _prompt(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> S
 def _window(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
     fresh, repeated = _sift(parts.window, known, place="the window")
     pieces: list[Piece] = []
-    left_out = repeated
+    left_out = [*_unselected(parts), *repeated]
     for message in fresh:
-        if message.role == "tool" or not message.text.strip():
+        if message.role == "tool" or (message.role != "user" and not message.text.strip()):
             why = "a tool message without its call" if message.role == "tool" else "it has no text"
             left_out.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
             continue
@@ -116,6 +120,14 @@ def _window(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> S
             Piece(id=message.id, messages=(spoken,), tokens=cost_of(spoken, meter), sequence=message.sequence)
         )
     return Section().with_pieces(pieces, meter=meter, left_out=left_out)
+
+
+def _unselected(parts: PromptParts) -> list[ReceiptItem]:
+    """One item for all: they were not read."""
+    if not parts.unselected:
+        return []
+    why = f"older part of the conversation, {parts.unselected:,} messages: not selected, and no summary tells it"
+    return [ReceiptItem(id="older", tokens=0, why=why)]
 
 
 def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
@@ -130,6 +142,7 @@ def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) ->
 
 def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) -> Section:
     """Each turn beside the last of its messages that the window tells; a turn outside the window is left out."""
+    replies = {piece.sequence for piece in window if piece.messages[-1].role == "assistant"}
     sequences = sorted(piece.sequence for piece in window if piece.sequence is not None)
     pieces: list[Piece] = []
     left_out: list[ReceiptItem] = []
@@ -141,7 +154,8 @@ def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) ->
             why = "its turn is not in the window"
             left_out.append(ReceiptItem(id=turn.entries[0].id, tokens=0, why=why))
             continue
-        message = PromptMessage(role="user", text=tell_entries(LEDGER_HEADING, turn.entries))
+        heading = LEDGER_HEADING if sequences[place] in replies else UNANSWERED_HEADING
+        message = PromptMessage(role="user", text=tell_entries(heading, turn.entries))
         pieces.append(
             Piece(
                 id=turn.entries[0].id,

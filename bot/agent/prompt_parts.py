@@ -22,7 +22,8 @@ class PromptParts:
 
     `recalled` has the best hit first; `window` and `ledger` (past turns, only what this agent may see) the oldest.
     `prompt` are the messages to answer, `record` what other agents of this run called, `task` what a delegated
-    agent was told to do. `digest` tells the first of `steps`.
+    agent was told to do. `digest` tells the first of `steps`. `unselected`: how many messages that no summary covers
+    are neither in `window` nor in `prompt`.
     """
 
     system: str
@@ -30,6 +31,7 @@ class PromptParts:
     summary: Summary | None = None
     recalled: Sequence[Message] = ()
     window: Sequence[Message] = ()
+    unselected: int = 0
     ledger: Sequence[LedgerTurn] = ()
     prompt: Sequence[Message] = ()
     record: Sequence[LedgerEntry] = ()
@@ -55,6 +57,16 @@ class PromptBudget:
     def room(self) -> int:
         """What a prompt may take, the tools' schemas included."""
         return self.window - self.answer_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSize:
+    """What a request would take before anything gives way; of it `older_steps`, which a digest could tell: all
+    steps that no digest tells yet, but the newest.
+    """
+
+    tokens: int
+    older_steps: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ class ReceiptItem:
     """One thing that is in a prompt or was left out.
 
     `id` is a message's, a summary's, a tool's name, the first ledger entry's of a past turn, an entry's of this run,
-    or the first call's of a step. `tokens` is what it takes in the prompt, or would have taken (0: not counted);
+    or the first call's of a step; "older" stands for all messages that the window's selector passed over. `tokens` is what it takes in the prompt, or would have taken (0: not counted);
     `why` is empty for what is in it whole.
     """
 

@@ -37,10 +37,12 @@ class Section:
     """A part of a prompt. The piece that gives way first is the first one.
 
     With a `heading` the texts of all pieces are one message of role "user": what people, tools and models wrote
-    must not gain the authority of a system message.
+    must not gain the authority of a system message. `why` is its reason in the receipt, where that is not the same in
+    all prompts.
     """
 
     heading: str = ""
+    why: str = ""
     separator: str = "\n"
     pieces: tuple[Piece, ...] = ()
     left_out: tuple[ReceiptItem, ...] = ()

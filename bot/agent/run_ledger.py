@@ -38,5 +38,6 @@ def record_calls(
                 delegation_id=context.delegation_id,
                 opened=path if path in opened else "",
                 artifact_id=result.artifact_id,
+                quotes=result.quotes,
             )
         )

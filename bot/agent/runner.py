@@ -7,7 +7,15 @@ from typing import Literal
 
 import structlog
 
-from bot.agent.actions import Action, CompletedStep, Finish, UseTools, dump_action, parse_action
+from bot.agent.actions import (
+    Action,
+    CompletedStep,
+    Finish,
+    ToolResult,
+    UseTools,
+    dump_action,
+    parse_action,
+)
 from bot.agent.context import AgentContext
 from bot.agent.delegation import Delegations
 from bot.agent.model import ModelReply, Usage
@@ -130,10 +138,25 @@ class _Run:
             earlier=context.completed_steps,
             transfer_limit=0 if is_delegated else self._team.limits.transfers,
         )
-        results = await run_calls(
-            planned, context, tools=agent.tools, journal=journal, handovers=self._delegations
-        )
-        record_calls(context, planned, results, agent=name, opened=self._delegations.opened)
+        finished: dict[str, ToolResult] = {}
+        try:
+            results = await run_calls(
+                planned,
+                context,
+                tools=agent.tools,
+                journal=journal,
+                handovers=self._delegations,
+                finished=finished,
+            )
+        finally:  # what was called before a stop or the deadline is told too
+            known = [each for each in planned if each.step in finished]
+            record_calls(
+                context,
+                known,
+                [finished[each.step] for each in known],
+                agent=name,
+                opened=self._delegations.opened,
+            )
         step = CompletedStep(reply=action.reply, results=results)
         context.completed_steps.append(step)
         for each, result in zip(planned, results, strict=True):

@@ -6,6 +6,7 @@ import structlog
 
 from bot.agent.actions import StepDigest, dump_digest, parse_digest
 from bot.agent.context import AgentContext
+from bot.agent.prompt_parts import PromptSize
 from bot.agent.team import Agent, Digester
 from bot.agent.tool_run import Journal
 from bot.errors import TellUser
@@ -17,6 +18,9 @@ SHARE_OF_THE_LARGEST = 0.91
 STEPS_AT_LEAST = 2
 """Steps that no digest covers: the newest of them stays whole, so that the agent reads what it just asked for."""
 
+WORTH_SHARE = 0.1
+"""Of the window: older steps that take less are not worth a digest."""
+
 log = structlog.get_logger()
 
 
@@ -25,9 +29,14 @@ def share_for(window: int) -> float:
     return next((share for below, share in SHARES if window < below), SHARE_OF_THE_LARGEST)
 
 
-def should_digest(prompt_tokens: int, window: int, steps_since_digest: int) -> bool:
-    """Whether the next request is so large that older steps have to be told by a digest."""
-    return steps_since_digest >= STEPS_AT_LEAST and prompt_tokens >= share_for(window) * window
+def should_digest(size: PromptSize, window: int) -> bool:
+    """Whether the next request is so large that older steps are to be told by a digest, and they are worth it.
+
+    They are from a tenth of the window on. A history alone can exceed the share: a digest of small steps would
+    not help there, and would cost a call of the summary model before every decision.
+    """
+    is_large = size.tokens >= share_for(window) * window
+    return is_large and size.older_steps >= WORTH_SHARE * window
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,24 +59,26 @@ class StepCompression:
         """
         covered = context.digest.covers if context.digest else 0
         since = len(context.completed_steps) - covered
-        if since < STEPS_AT_LEAST:  # measuring costs an assembly
+        if since < STEPS_AT_LEAST or self.has_failed:  # measuring costs an assembly
             return
         window = agent.limits.context_window
-        tokens = await agent.prompt_tokens(context)
-        if not should_digest(tokens, window, since):
+        size = await agent.prompt_size(context)
+        if not should_digest(size, window):
             return
         text = await self._digest(context, covered)
         if not text.strip():
             self.has_failed = True  # the turn's deadline is short
-            log.warning("steps_not_digested", tokens=tokens, window=window, has_digester=bool(self.digester))
+            log.warning(
+                "steps_not_digested", tokens=size.tokens, window=window, has_digester=bool(self.digester)
+            )
             return
         context.digest = StepDigest(covers=len(context.completed_steps) - 1, text=text)
         await journal.record(_step(context), dump_digest(context.digest))
-        log.info("steps_digested", steps=context.digest.covers, tokens=tokens, window=window)
+        log.info("steps_digested", steps=context.digest.covers, tokens=size.tokens, window=window)
 
     async def _digest(self, context: AgentContext, covered: int) -> str:
         """The text of the new digest, "" where there is none."""
-        if self.digester is None or self.has_failed:
+        if self.digester is None:
             return ""
         try:
             return await self.digester.digest(

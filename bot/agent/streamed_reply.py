@@ -52,7 +52,9 @@ class StreamedReply:
     def reply(self) -> ModelReply:
         """The reply. Calls have "" for an id that the server did not give; the output parser makes one up."""
         calls = (
-            ToolCall(id=call.id, name=call.name, arguments=well_formed(call.arguments))
+            ToolCall(
+                id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments)
+            )
             for call in self._calls
         )
         return ModelReply(

@@ -10,7 +10,7 @@ from memory.characters import well_formed
 from memory.summary import ArtifactNote, Fact, SummaryText
 
 _LONGEST_ITEM = 1_000
-_OBJECTS_TRIED = 20
+_OBJECTS_TRIED = 500
 """Places where an answer's object may begin: prose around it, and what a model thinks aloud, have braces too."""
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
@@ -50,14 +50,17 @@ DIGEST_SCHEMA = JsonSchema(
 
 
 def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:
-    """The first JSON object of this schema in the text, whatever stands around it; unknown fields are passed over.
+    """The last JSON object of this schema in the text, whatever stands around it; unknown fields are passed over.
 
-    Raises ValueError where there is none.
+    Earlier ones are drafts of a model that thinks aloud. Raises ValueError where there is none.
     """
+    answer = None
     for found in _objects_in(text):
         if _conforms(found, schema.schema):
-            return cast("Mapping[str, Any]", found)
-    raise ValueError(f"no JSON object of the form {schema.name}")
+            answer = cast("Mapping[str, Any]", found)
+    if answer is None:
+        raise ValueError(f"no JSON object of the form {schema.name}")
+    return answer
 
 
 def read_summary(answer: Mapping[str, Any]) -> SummaryText:

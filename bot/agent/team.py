@@ -6,6 +6,7 @@ from typing import Protocol
 
 from bot.agent.actions import Action, CompletedStep, Finish
 from bot.agent.context import AgentContext
+from bot.agent.prompt_parts import PromptSize
 from bot.agent.tool import Tool
 
 
@@ -39,7 +40,7 @@ class Agent(Protocol):
         """The answer when no action is left. Raises ModelRepliedNothing when there is none."""
         ...
 
-    async def prompt_tokens(self, context: AgentContext) -> int:
+    async def prompt_size(self, context: AgentContext) -> PromptSize:
         """What its next request would take before anything is left out."""
         ...
 

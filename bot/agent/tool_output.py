@@ -1,6 +1,7 @@
 """What a tool returned, as the text that the model reads."""
 
 import re
+from collections.abc import Iterable
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -30,6 +31,22 @@ _SIGNATURES = (
     (b"\x7fELF", "an ELF program"),
 )
 """First bytes, and what a file that begins with them is."""
+
+
+class Quoting(str):
+    """A tool's output that quotes messages or artifacts: what erases one of these erases the record of the call.
+
+    `ids`: theirs, with spaces.
+    """
+
+    ids: str = ""
+
+    @classmethod
+    def of(cls, text: str, ids: Iterable[str]) -> "Quoting":
+        """The text, with the ids of what it quotes."""
+        quoting = cls(text)
+        quoting.ids = " ".join(ids)
+        return quoting
 
 
 def render_output(value: object) -> str:

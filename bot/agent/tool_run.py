@@ -11,6 +11,7 @@ from bot.agent.context import AgentContext
 from bot.agent.handover_tools import Handover, read_handover
 from bot.agent.model import ToolCall
 from bot.agent.tool import Tool
+from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.observe.metrics import TOOL_CALLS
 from bot.observe.tracing import trace_tool_result, traced
@@ -105,10 +106,12 @@ async def run_calls(
     tools: Mapping[str, Tool],
     journal: Journal,
     handovers: Handovers,
+    finished: dict[str, ToolResult],
 ) -> tuple[ToolResult, ...]:
     """One result for each call, in their order; at most AT_ONCE run at a time.
 
-    What ends the turn (TurnEnded, MemoryFailure) is raised as it is, after the other calls were cancelled.
+    Each result is put into `finished` under its step as soon as it is there. What ends the turn (TurnEnded,
+    MemoryFailure) is raised as it is, after the other calls were cancelled.
     """
     places = asyncio.Semaphore(AT_ONCE)
 
@@ -117,12 +120,14 @@ async def run_calls(
             known = await journal.finished(each.step)
             if known is None:
                 result = await _run_call(each, context, tools=tools, journal=journal, handovers=handovers)
+                finished[each.step] = result
                 await journal.record(each.step, dump_result(result))
                 _tell_finished(each.call, result)
                 return result
             if each.is_delegation:
                 await handovers.restore(each, context, journal)
-            return parse_result(known)
+            finished[each.step] = parse_result(known)
+            return finished[each.step]
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -157,7 +162,12 @@ async def _run_call(
     key = call_key(context, planned.step)
     text, artifact_id = await keep_if_large(output, context.artifacts, tool=call.name, key=key)
     return ToolResult(
-        call_id=call.id, name=call.name, output=text, is_error=is_error, artifact_id=artifact_id
+        call_id=call.id,
+        name=call.name,
+        output=text,
+        is_error=is_error,
+        artifact_id=artifact_id,
+        quotes=output.ids if isinstance(output, Quoting) else "",
     )
 
 
@@ -181,7 +191,7 @@ def _refusal(name: str, tool: Tool | None, used: int) -> str | None:
         return f"{name} is not available any more."
     if tool.max_calls is None or used < tool.max_calls:
         return None
-    return f"{name} has reached its limit of {tool.max_calls} calls for one message."
+    return f"{name} has reached its limit of {tool.max_calls} calls in this run."
 
 
 def _transfer_refusal(

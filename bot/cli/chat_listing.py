@@ -63,6 +63,7 @@ def _document(row: _Row) -> dict[str, object]:
         "chat_id": row.chat.name.chat_id,
         "thread_id": row.chat.name.thread_id,
         "title": row.chat.title,
+        "context": row.chat.ref.context_id,
         "messages": row.snapshot.count,
         "in_conversation": row.snapshot.conversation_count,
         "kept_since": iso(row.snapshot.created_at),

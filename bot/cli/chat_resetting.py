@@ -7,8 +7,10 @@ from bot.cli.failures import FAILED, print_error
 from bot.cli.known_chats import KnownChat, chat_ref, list_known, topics_of
 from bot.cli.options import ChatName
 from bot.cli.output import count, print_facts, print_json, print_line
+from bot.inbox.inspection import InboxInspection
 from bot.settings import Settings
 from bot.stores import Stores, open_stores
+from bot.turn.chat_contexts import find_chat
 from bot.turn.resetting import Resetting, sum_receipts
 from bot.turn.turn_store import TurnStore
 from memory.forgetting import ErasureReceipt
@@ -50,7 +52,20 @@ async def _chosen(settings: Settings, stores: Stores, name: ChatName, *, all_top
     known = await list_known(settings, stores)
     ref = chat_ref(settings, stores, name)
     itself = next((chat for chat in known if chat.ref == ref), KnownChat(name=name, title="", ref=ref))
-    return [itself, *(topics_of(known, name) if all_topics else [])]
+    if not all_topics:
+        return [itself]
+    topics = topics_of(known, name)
+    inspection = InboxInspection(stores.redis, partitions=stores.partitions, clock=time.time)
+    found = await find_chat(
+        stores.redis,
+        inspection,
+        bot_id=settings.bot_id,
+        chat_id=name.chat_id,
+        partitions=stores.partitions,
+    )
+    listed = {ref, *(topic.ref for topic in topics)}
+    unlisted = [KnownChat(name=name, title="", ref=other) for other in found if other not in listed]
+    return [itself, *topics, *unlisted]
 
 
 def _what(name: ChatName, chats: list[KnownChat]) -> str:

@@ -43,16 +43,14 @@ def find_port_problem(listening: Listening) -> str | None:
 
 
 def _agent_problems(settings: "Settings") -> list[str]:
-    if settings.agents_file is None:
-        return []
-    from bot.agent.agents_file import load_agents
-    from bot.tools import BUILT_IN_TOOLS
+    if settings.agents_file is None and settings.model_context_window is None:
+        return []  # the built-in agent fits every known model
+    from bot.agents import find_room_problems, read_agents
 
     try:
-        load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+        return find_room_problems(*read_agents(settings))
     except SettingsInvalid as error:
         return error.problems
-    return []
 
 
 def _data_dir_problems(settings: "Settings") -> list[str]:

@@ -9,7 +9,8 @@ from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import PromptMessage
 from bot.agent.prompt_parts import AssembledPrompt
 from bot.agent.prompt_receipt import PromptReceipt, ReceiptItem
-from bot.assembly import build_conversations, build_team, loaded_messages, read_agents
+from bot.agents import read_agents
+from bot.assembly import build_conversations, build_team, loaded_messages
 from bot.cli.failures import CommandFailed
 from bot.cli.known_chats import KnownChat, find_known
 from bot.cli.options import ChatName

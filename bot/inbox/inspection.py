@@ -94,6 +94,26 @@ class InboxInspection:
                 return await self._record(update_id, ref, fields)
         return None
 
+    async def unanswered(self, partition: int) -> list[tuple[ContextRef, str]]:
+        """One payload of each context that has updates waiting or dead: the contexts of which nothing else may be kept."""
+        waiting = [context.ref.context_id for context in await self._waiting_in(partition)]
+        boxes = [
+            keys.box_key(ContextRef(context_id=context_id, partition=partition)) for context_id in waiting
+        ]
+        firsts = await self._redis.calls([("ZRANGE", box, 0, 0) for box in boxes]) if boxes else []
+        dead = cast("list[str]", await self._redis.call("ZRANGE", keys.dead_key(partition), 0, -1))
+        ids = [int(number) for number in [*(first[0] for first in firsts if first), *dead]]
+        found: dict[ContextRef, str] = {}
+        for start in range(0, len(ids), _BATCH):
+            reading = [
+                ("HMGET", keys.update_key(partition, number), "context", "payload")
+                for number in ids[start : start + _BATCH]
+            ]
+            for context_id, payload in await self._redis.calls(reading):
+                if context_id and payload:
+                    found[ContextRef(context_id=context_id, partition=partition)] = payload
+        return list(found.items())
+
     async def retry(self, update_id: int) -> bool:
         """Put a dead letter back at the head of its context's line; False if it is not one."""
         return await self._settle_dead(update_id, "retry")

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.agent.context import AgentContext
+from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from memory.artifacts import AROUND, Artifact, ArtifactGone, ArtifactMatch, ContextArtifacts
 
@@ -32,10 +33,12 @@ async def read_artifact(
     _check(artifact, start=start, length=length, search=search)
     try:
         if search:
-            return await _found(artifacts, artifact, search, start)
-        return await _part(artifacts, artifact, start, length)
+            told = await _found(artifacts, artifact, search, start)
+        else:
+            told = await _part(artifacts, artifact, start, length)
     except ArtifactGone as error:  # it ended between the two reads
         raise _not_kept(artifact_id) from error
+    return Quoting.of(told, [artifact.id])
 
 
 def _not_kept(artifact_id: str) -> ToolFailed:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from bot.inbox.facts import Accepted, Arrival
 from bot.observe import metrics
@@ -16,6 +16,11 @@ NAMESPACE = "telegram"
 
 COMMANDS = ("start", "help", "new", "reset", "forget", "memory", "stop", "stats")
 """The commands that we have."""
+
+
+_QUOTATIONS = ("quote", "external_reply", "pinned_message")
+_POINTER = ("message_id", "date", "chat", "from", "sender_chat", "forum_topic_created")
+"""Of a message that is replied to: which one it is, and whose."""
 
 
 class Door(Protocol):
@@ -106,7 +111,25 @@ def _payload(admission: Admission, raw: Mapping[str, Any]) -> str:
     """Empty for a Stop button: it has nothing to say when there is nothing to stop."""
     if admission.action == "stop" and admission.command is None:
         return ""
-    return dump_waiting(admission, _without_content(raw) if admission.action == "refuse" else raw)
+    return dump_waiting(
+        admission, _without_content(raw) if admission.action == "refuse" else _without_quotations(raw)
+    )
+
+
+def _without_quotations(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The update without the words of other messages: nobody may have said those to us, or had them forgotten."""
+    return {
+        name: _own_words(cast("dict[str, Any]", body)) if isinstance(body, dict) else body
+        for name, body in raw.items()
+    }
+
+
+def _own_words(message: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name: value for name, value in message.items() if name not in _QUOTATIONS}
+    if isinstance(message.get("reply_to_message"), dict):
+        replied = cast("dict[str, Any]", message["reply_to_message"])
+        own["reply_to_message"] = {name: replied[name] for name in _POINTER if name in replied}
+    return own
 
 
 def _without_content(raw: Mapping[str, Any]) -> dict[str, Any]:

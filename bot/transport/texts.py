@@ -60,6 +60,7 @@ CANNOT_CHECK = (
 )
 FORGET_USAGE = "Reply with /forget to the message that I should forget, yours or mine. Nothing was changed."
 NOT_KEPT = "I do not keep that message, so there is nothing to forget."
+FORGOTTEN_UNANSWERED = "I have forgotten that message. I had not remembered it: answering it had failed, and it was only kept to be tried again."
 OTHERS_MESSAGE = (
     "You may have your own messages forgotten here. Those of others, and my answers, "
     "only the administrators of this group may. Nothing was changed."
@@ -73,6 +74,7 @@ BURIED_EDIT = (
     "It is set aside for the operator. /forget as a reply erases the message."
 )
 RECALL_UNREACHABLE = "not known: the index does not answer now"
+_FORGOTTEN = "I have forgotten that message. If another one repeats it, such as an answer of mine, forget that one too."
 
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "The language model cannot be reached right now. Your message is in my memory; please ask again in a little while.",
@@ -114,7 +116,7 @@ def memory_text(snapshot: HistorySnapshot, kept: Kept, *, searchable: str) -> st
         return "I keep nothing of this chat."
     since = datetime.fromtimestamp(snapshot.created_at, UTC)
     lines = [
-        f"I keep {_count(snapshot.count, 'message')} of this chat, the first of {since:%Y-%m-%d %H:%M} UTC.",
+        f"I keep {_count(snapshot.count, 'message')} of this chat. Its memory began {since:%Y-%m-%d %H:%M} UTC.",
         f"In the present conversation: {snapshot.conversation_count}. Found by search: {searchable}.",
         f"Beside them: {_beside(kept.summaries, kept.ledger_turns, kept.artifacts)}.",
     ]
@@ -144,7 +146,7 @@ def receipt_text(receipt: ErasureReceipt, *, what: str) -> str:
 
 def forgotten_text(receipt: ErasureReceipt, *, is_resumed: bool) -> str:
     """The receipt of a /forget. `is_resumed`: an interrupted try may have erased more than this one counts."""
-    lines = ["I have forgotten that message.", "", f"Erased: {_erased(receipt)}."]
+    lines = [_FORGOTTEN, "", f"Erased: {_erased(receipt)}."]
     if is_resumed:
         lines.append("I was interrupted: more may have been erased beside the message than is counted here.")
     proof = _proof(receipt, "Something of it was left. /reset erases all that I keep of this chat.")

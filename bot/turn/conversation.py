@@ -43,6 +43,11 @@ class Conversations:
         metadata: Mapping[str, object] | None = None,
     ) -> AgentContext:
         """The context before its newest messages; `request_id` tells this turn's tool calls from all others."""
+
+        async def count_uncovered() -> int:
+            now = await buffered.load(ref, limit=0)
+            return now.conversation_count - now.covered_count
+
         return AgentContext(
             ref=ref,
             chat_history=self._chat_history(ref, snapshot, buffered),
@@ -61,6 +66,7 @@ class Conversations:
                 ttl_s=self.artifact_ttl_s,
                 keep_beyond=self.artifact_chars,
             ),
+            count_uncovered=count_uncovered,
         )
 
     def _chat_history(

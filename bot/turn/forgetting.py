@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from bot.errors import TurnStopped
 from bot.transport import texts
+from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.updates import IncomingMessage
 from bot.turn.journal import TurnJournal
 from bot.turn.rights import why_not
@@ -54,21 +55,42 @@ async def _replied_to(services: TurnServices, call: ForgetCall) -> Message | str
     kept = await services.history.get(call.ref, [message_id]) if message_id is not None else {}
     message = kept.get(message_id or "")
     if message is None:
+        return await _forget_unanswered(services, call)
+    writer = message.sender.id if message.sender and message.role == "user" else None
+    return await _why_not(services, call, writer=writer) or message
+
+
+async def _forget_unanswered(services: TurnServices, call: ForgetCall) -> str:
+    """What is said of a message that is not in the history: its turn may have died, and left it in a dead letter."""
+    letters = await _dead_letters(services, call)
+    if not letters:
         return texts.NOT_KEPT
-    refusal = None if _is_own(message, call.message) else await why_not(services, call.message)
-    if refusal == texts.ADMINISTRATORS_ONLY:
-        return texts.OTHERS_MESSAGE
-    return refusal or message
+    refusal = await _why_not(services, call, writer=letters[0].message.sender_id)
+    if refusal is not None:
+        return refusal
+    await services.store.forget_dead(call.ref, [letter.update_id for letter in letters])
+    await _record(call.journal, _TOLD_STEP, texts.FORGOTTEN_UNANSWERED)
+    return texts.FORGOTTEN_UNANSWERED
 
 
-def _is_own(message: Message, command: IncomingMessage) -> bool:
-    """Whether who says /forget has written the message."""
-    if command.sender_id is None or message.sender is None or message.role != "user":
-        return False
-    return message.sender.id == command.sender_id
+async def _dead_letters(services: TurnServices, call: ForgetCall) -> list[WaitingUpdate]:
+    """Those of the message that is replied to: itself, and its edits."""
+    reply = call.message.reply_to
+    letters = [parse_waiting(letter.payload) for letter in await services.store.dead_letters(call.ref)]
+    return [letter for letter in letters if reply and letter.message.message_id == reply.message_id]
+
+
+async def _why_not(services: TurnServices, call: ForgetCall, *, writer: int | None) -> str | None:
+    """The refusal of who says /forget and has not written the message, or None."""
+    is_own = writer is not None and writer == call.message.sender_id
+    refusal = None if is_own else await why_not(services, call.message)
+    return texts.OTHERS_MESSAGE if refusal == texts.ADMINISTRATORS_ONLY else refusal
 
 
 async def _erase(services: TurnServices, call: ForgetCall, message_id: str, *, is_resumed: bool) -> str:
+    edits = await _dead_letters(services, call)
+    if edits:
+        await services.store.forget_dead(call.ref, [edit.update_id for edit in edits])
     receipt = await delete_provably(
         call.ref, [message_id], epoch=call.epoch, store=services.history, recall=services.recall
     )

@@ -230,6 +230,32 @@ class TurnStore:
         _check(outcome)
         return outcome != "gone"
 
+    async def dead_letters(self, ref: keys.ContextRef) -> list[PendingUpdate]:
+        """The context's dead letters, the oldest first."""
+        numbers = [
+            int(each) for each in await self._redis.call("ZRANGE", keys.dead_key(ref.partition), 0, -1)
+        ]
+        if not numbers:
+            return []
+        records = [keys.update_key(ref.partition, number) for number in numbers]
+        rows = await self._redis.calls([("HMGET", record, "context", "payload") for record in records])
+        return [
+            PendingUpdate(update_id=number, payload=payload)
+            for number, (context, payload) in zip(numbers, rows, strict=True)
+            if context == ref.context_id and payload
+        ]
+
+    async def forget_dead(self, ref: keys.ContextRef, update_ids: Sequence[int]) -> None:
+        """Erase what these dead letters of the context say; nobody can take them up again."""
+        await self._redis.run(
+            inbox_script("forget_dead"),
+            [keys.dead_key(ref.partition)],
+            [
+                *(ref.context_id, keys.update_prefix(ref.partition), self._clock()),
+                *(keys.TERMINAL_UPDATE_TTL_S, *update_ids),
+            ],
+        )
+
     async def reset(
         self,
         ref: keys.ContextRef,

@@ -1,5 +1,5 @@
 -- Delete messages of one context if it was not reset since `epoch`, with all that tells of them: summaries, their
--- turns of the ledger, the artifacts that those name. Queues the removal of the messages' vectors.
+-- turns of the ledger, later ones that quote them, the artifacts of these. Queues the removal of the messages' vectors.
 -- KEYS: messages, order, telegram, meta, work, epoch, summaries, lineage, ledger, artifacts, compress
 -- ARGV: context_id, epoch, prefix of artifact keys, ids ...
 -- Reply: {messages, summaries, ledger turns, artifacts, {sequence, ...}, {artifact id, ...}} that were there, or nil
@@ -11,7 +11,7 @@ if (redis.call('GET', epoch_key) or '0') ~= epoch then
 end
 
 local deleted, turns_dropped, artifacts_dropped = 0, 0, 0
-local sequences, named = {}, {}
+local sequences, telling, named, gone = {}, {}, {}, {}
 for at = 4, #ARGV do
   local id = ARGV[at]
   local sequence = redis.call('ZSCORE', order, id)
@@ -23,26 +23,27 @@ for at = 4, #ARGV do
     redis.call('XADD', work, '*', 'op', 'drop', 'context', context, 'epoch', epoch, 'id', id)
   end
   if sequence then
-    sequences[#sequences + 1] = sequence
+    sequences[#sequences + 1], telling[#telling + 1], gone[id] = sequence, sequence, true
     local turn, theirs = find_ledger_turn(ledger, sequence)
     if turn then
       turns_dropped = turns_dropped + redis.call('ZREM', ledger, turn)
       for _, artifact in ipairs(theirs) do
-        named[#named + 1] = artifact
+        named[#named + 1], gone[artifact] = artifact, true
         artifacts_dropped = artifacts_dropped + drop_artifact(artifacts, artifact_prefix, artifact)
       end
     end
   end
 end
-
-local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
-local oldest
-for _, sequence in ipairs(sequences) do
-  -- Summaries tell of the present conversation only.
-  if tonumber(sequence) >= start and (not oldest or tonumber(sequence) < tonumber(oldest)) then
-    oldest = sequence
+if #sequences > 0 then
+  local first = oldest_since(0, sequences)
+  local turns, kept, last = drop_quoting_turns(ledger, artifacts, artifact_prefix, first, gone, named)
+  turns_dropped, artifacts_dropped = turns_dropped + turns, artifacts_dropped + kept
+  for _, sequence in ipairs(last) do
+    telling[#telling + 1] = sequence
   end
 end
+
+local oldest = oldest_since(redis.call('HGET', meta, 'conversation_start') or '0', telling)
 local summaries_dropped = 0
 if oldest then
   summaries_dropped = drop_summaries(summaries, lineage, compress, context, oldest)

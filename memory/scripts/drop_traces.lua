@@ -16,6 +16,15 @@ local function drop_summaries(summaries_key, lineage_key, compress_key, context_
   return #telling
 end
 
+-- The ids of the artifacts that a turn of the ledger names.
+local function artifacts_of_turn(turn)
+  local ids = {}
+  for id in string.gmatch(string.match(turn, '^%d+ (%S*) ') or '', '[^,]+') do
+    ids[#ids + 1] = id
+  end
+  return ids
+end
+
 -- The ledger's turn that has the message of this sequence, and the ids of the artifacts that it names; or nil.
 -- Turns do not overlap: it can only be the first one that ends there or later.
 local function find_ledger_turn(ledger_key, sequence)
@@ -23,15 +32,43 @@ local function find_ledger_turn(ledger_key, sequence)
   if not turn then
     return nil
   end
-  local first, named = string.match(turn, '^(%d+) (%S*) ')
+  local first = string.match(turn, '^(%d+) %S* ')
   if not first or tonumber(first) > tonumber(sequence) then
     return nil
   end
-  local artifacts = {}
-  for id in string.gmatch(named, '[^,]+') do
-    artifacts[#artifacts + 1] = id
+  return turn, artifacts_of_turn(turn)
+end
+
+-- Whether a turn of the ledger quotes one of `ids` (a set). All texts in a turn's JSON are strings, whose quotation
+-- marks are escaped: none of them can have the mark that is sought.
+local function quotes_one_of(turn, ids)
+  local mark = '"quotes":"'
+  local _, at = string.find(turn, mark, 1, true)
+  while at do
+    for id in string.gmatch(string.match(turn, '^[^"]*', at + 1), '%S+') do
+      if ids[id] then
+        return true
+      end
+    end
+    _, at = string.find(turn, mark, at + 1, true)
   end
-  return turn, artifacts
+  return false
+end
+
+-- The ledger's turns at or after this sequence that quote one of `ids` (a set of messages and artifacts): a list of
+-- {turn, its last sequence}.
+local function find_quoting_turns(ledger_key, sequence, ids)
+  local found, offset, at_once = {}, 0, 100
+  repeat
+    local turns = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'WITHSCORES', 'LIMIT', offset, at_once)
+    for at = 1, #turns, 2 do
+      if quotes_one_of(turns[at], ids) then
+        found[#found + 1] = { turns[at], turns[at + 1] }
+      end
+    end
+    offset = offset + at_once
+  until #turns < 2 * at_once
+  return found
 end
 
 -- Erase an artifact, which may have ended by itself. Returns 1 if it was there.
@@ -39,4 +76,38 @@ local function drop_artifact(artifacts_key, artifact_prefix, id)
   local was_listed = redis.call('ZREM', artifacts_key, id)
   local was_kept = redis.call('UNLINK', artifact_prefix .. id)
   return math.max(was_listed, was_kept)
+end
+
+-- Drop the turns at or after this sequence that quote one of `ids`, with their artifacts, and what quotes those in turn.
+-- The artifacts are added to `ids` and to the list `named`. Returns how many turns and artifacts were there, and the
+-- last sequences of the turns.
+local function drop_quoting_turns(ledger_key, artifacts_key, artifact_prefix, sequence, ids, named)
+  local turns, artifacts, last_sequences = 0, 0, {}
+  local found = find_quoting_turns(ledger_key, sequence, ids)
+  while #found > 0 do
+    local named_before = #named
+    for _, each in ipairs(found) do
+      turns = turns + redis.call('ZREM', ledger_key, each[1])
+      last_sequences[#last_sequences + 1] = each[2]
+      for _, id in ipairs(artifacts_of_turn(each[1])) do
+        ids[id] = true
+        named[#named + 1] = id
+        artifacts = artifacts + drop_artifact(artifacts_key, artifact_prefix, id)
+      end
+    end
+    found = #named > named_before and find_quoting_turns(ledger_key, sequence, ids) or {}
+  end
+  return turns, artifacts, last_sequences
+end
+
+-- The lowest of the sequences that are of the conversation which begins at `start`, or nil: summaries tell no other.
+local function oldest_since(start, sequences)
+  local oldest
+  for _, sequence in ipairs(sequences) do
+    local number = tonumber(sequence)
+    if number >= tonumber(start) and (not oldest or number < oldest) then
+      oldest = number
+    end
+  end
+  return oldest
 end

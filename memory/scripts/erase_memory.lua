@@ -6,6 +6,8 @@
 local function erase_memory(keys, context_id, artifact_prefix)
   local messages, order, telegram, meta, epoch_key, contexts, work = unpack(keys, 1, 7)
   local summaries, lineage, ledger, artifacts, prompts, compress = unpack(keys, 8, 13)
+  -- First what needs no memory: a full server refuses a script at its first write, and never later.
+  redis.call('HDEL', contexts, context_id)
   local counts = {
     redis.call('INCR', epoch_key),
     math.max(redis.call('HLEN', messages), redis.call('ZCARD', order)),
@@ -17,7 +19,6 @@ local function erase_memory(keys, context_id, artifact_prefix)
     counts[5] = counts[5] + redis.call('UNLINK', artifact_prefix .. id)
   end
   redis.call('UNLINK', messages, order, telegram, meta, summaries, lineage, ledger, artifacts, prompts)
-  redis.call('HDEL', contexts, context_id)
   redis.call('ZREM', compress, context_id)
   redis.call('XADD', work, '*', 'op', 'erase', 'context', context_id, 'epoch', counts[1])
   return counts

@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any, cast
 
 import pytest
 
@@ -279,12 +280,34 @@ async def test_an_id_that_was_never_given_is_not_found(redis: RedisClient, artif
         await artifacts.read(artifact_id, start=0, length=9)
 
 
-async def test_a_crash_in_the_middle_of_writing_leaves_nothing_that_can_be_read(redis: RedisClient) -> None:
-    text = a_text(10_000_000)
-    async with writing(redis, text) as task:
+async def test_a_writing_that_is_stopped_leaves_no_trace(redis: RedisClient) -> None:
+    async with writing(redis, "canary " * 1_500_000) as task:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+
+    assert await keys_with(redis, "canary") == []
+    assert await redis.call("EXISTS", artifacts_key(a_ref())) == 0
+
+
+class Dying:
+    """A client whose first trip arrives, and then the process is gone."""
+
+    def __init__(self, redis: RedisClient) -> None:
+        self._redis = redis
+        self.trips = 0
+
+    async def run(self, *arguments: Any) -> Any:
+        self.trips += 1
+        if self.trips > 1:
+            raise SystemExit
+        return await self._redis.run(*arguments)
+
+
+async def test_a_crash_in_the_middle_of_writing_leaves_nothing_that_can_be_read(redis: RedisClient) -> None:
+    text = a_text(10_000_000)
+    with pytest.raises(SystemExit):
+        await open_artifacts(cast(RedisClient, Dying(redis))).keep(text, tool="t", key="k")
 
     (cut_off,) = await redis.call("ZRANGE", artifacts_key(a_ref()), 0, -1)
     assert "about" not in await fields_of(redis, cut_off)

@@ -16,9 +16,9 @@ from memory.keys import compress_key, ledger_key
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.ledger_codec import dump_ledger_turn
 from memory.message import Message
-from memory.redis_client import RedisClient
+from memory.redis_client import RedisClient, Script
 from memory.redis_history import RedisHistory
-from memory.redis_summaries import RedisSummaries
+from memory.redis_summaries import CompressionClaim, RedisSummaries
 from memory.summary import SummaryText
 from memory.transcript import Excerpt
 from tests.messages import a_ref, ids, some_messages
@@ -416,6 +416,66 @@ async def test_a_new_conversation_meanwhile_gets_no_summary_of_the_old_one(rig: 
 
     assert (await rig.compressor().step()).outcome == "not_due"
     assert (await rig.state()).summary is None
+
+
+async def test_what_is_queued_after_the_last_look_is_looked_at_again(rig: Rig) -> None:
+    class Late(RedisSummaries):
+        """Finishes a moment after a message was forgotten and the compression that this needs was queued."""
+
+        async def finish(self, claim: CompressionClaim, *, seen: HistorySnapshot | None = None) -> None:
+            if await rig.history.get(REF, ["m0"]):
+                await rig.history.delete(REF, ["m0"], epoch=0)
+                await self.queue(REF)
+            await super().finish(claim, seen=seen)
+
+    late = rig.compressor(summaries=Late(rig.redis, clock=lambda: rig.now))
+
+    assert (await late.step()).outcome == "compressed"
+    assert (await rig.state()).summary is None
+    assert (await late.step()).outcome == "compressed"
+
+    summary = (await rig.state()).summary
+    assert summary is not None
+    assert summary.text.overview == told(*range(1, 32))
+    assert (await late.step()).outcome == "idle"
+
+
+class Repeating:
+    """A client that sends each script twice and has the second reply, as the driver does after it lost the first."""
+
+    def __init__(self, redis: RedisClient) -> None:
+        self._redis = redis
+
+    async def run(self, script: Script, *arguments: Any) -> Any:
+        first = await self._redis.run(script, *arguments)
+        again = await self._redis.run(script, *arguments)
+        return first if script.name == "claim_compression" else again  # that one claims the next that is due
+
+    async def run_all(self, calls: Any) -> Any:
+        return await self._redis.run_all(calls)
+
+
+async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(rig: Rig) -> None:
+    result = await rig.compressor(redis=cast(RedisClient, Repeating(rig.redis))).step()
+
+    assert (result.outcome, result.messages) == ("compressed", 32)
+    assert not await rig.is_queued()
+
+
+async def test_i07_a_compression_that_breaks_is_given_up_like_one_that_fails(rig: Rig) -> None:
+    async def break_down() -> None:
+        raise ValueError("text 3 is secret")
+
+    rig.summarizer.during = break_down
+    one = rig.compressor()
+    results: list[CompressionResult] = []
+    for pause_s in (*RETRY_PAUSES_S, 0.0):
+        results.append(await one.step())
+        rig.now += pause_s
+
+    assert [result.outcome for result in results] == ["later", "later", "given_up"]
+    assert results[0].reason.startswith("It broke: ValueError at break_down:")
+    assert (await one.step()).outcome == "idle"
 
 
 async def test_i14_two_compressors_work_on_different_conversations_or_not_at_all(rig: Rig) -> None:

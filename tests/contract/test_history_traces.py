@@ -19,10 +19,11 @@ from memory.keys import (
     prompts_key,
     work_key,
 )
+from memory.ledger import LedgerTurn
 from memory.message import dump_message
 from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
-from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory, a_summary, a_turn
+from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory, a_summary, a_turn, an_entry
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
@@ -90,13 +91,53 @@ async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(mem
     deleted = await memory.store.delete(REF, ["m4"], epoch=0)
 
     assert deleted == Deleted(
-        messages=1, summaries=1, ledger_turns=1, artifacts=1, sequences=(4,), artifact_ids=("a4",)
+        messages=1,
+        summaries=1,
+        ledger_turns=1,
+        artifacts=1,
+        sequences=(4,),
+        artifact_ids=("a4",),
+        message_ids=("m4",),
     )
     snapshot = await memory.store.load(REF, limit=50)
     assert snapshot.summary == a_summary("s1", upto=3)
     assert ids(snapshot.newest) == ["m5", *(f"m{n}" for n in range(6, 12))]
     assert snapshot.revision == 1
     assert await memory.store.count_kept(REF) == Kept(summaries=1, ledger_turns=5, artifacts=5)
+
+
+async def test_forgetting_a_message_drops_the_later_turns_that_quote_it_and_what_quotes_their_artifacts(
+    memory: Memory,
+) -> None:
+    await a_conversation(memory)
+    await memory.store.start_conversation(REF, epoch=0)
+    await memory.store.append(REF, some_messages(8, start=12), epoch=0)
+    present = a_summary("s3", upto=15, start=12)
+    await memory.add_summary(REF, present, ["m12", "m13", "m14", "m15"])
+    await memory.add_turn(REF, _quoting(12, 13, "m8 m1", artifact="a12"))  # a search that found the message
+    await memory.add_turn(REF, _quoting(16, 17, "a12"))  # a reading of that search's result
+    await memory.add_turn(REF, _quoting(18, 19, "m10", output='"quotes":"m1"'))
+
+    deleted = await memory.store.delete(REF, ["m1"], epoch=0)
+
+    assert (deleted.summaries, deleted.ledger_turns, deleted.artifacts) == (1, 3, 2)
+    assert sorted(deleted.artifact_ids) == ["a0", "a12"]
+    snapshot = await memory.store.load(REF, limit=50)
+    assert (snapshot.summary, [turn.first_sequence for turn in snapshot.ledger]) == (None, [18])
+    assert (await memory.store.count_kept(REF, telling=deleted)).total == 0
+    await memory.add_turn(REF, _quoting(16, 17, "m1"))
+    assert (await memory.store.count_kept(REF, telling=deleted)).ledger_turns == 1
+
+
+async def test_an_edit_drops_the_later_turns_that_quote_the_old_text(memory: Memory) -> None:
+    await a_conversation(memory)
+    await memory.store.append(REF, some_messages(2, start=12), epoch=0)
+    await memory.add_turn(REF, _quoting(12, 13, "m1"))
+
+    await memory.store.replace(REF, "m1", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    snapshot = await memory.store.load(REF, limit=50)
+    assert [turn.first_sequence for turn in snapshot.ledger] == [0, 2, 4, 6, 8, 10]
 
 
 async def test_forgetting_the_oldest_message_leaves_no_summary(memory: Memory) -> None:
@@ -418,3 +459,22 @@ async def test_a_message_as_an_older_version_wrote_it_can_be_edited(redis: Redis
     assert await store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
 
     assert (await store.get(REF, ["m0"]))["m0"].text == "new"
+
+
+async def test_a_full_store_still_erases(redis: RedisClient) -> None:
+    history = RedisHistory(redis)
+    await history.append(REF, some_messages(4), epoch=0)
+    await redis.call("CONFIG", "SET", "maxmemory", "1")
+    try:
+        deleted = await history.delete(REF, ["m0"], epoch=0)
+        erased = await history.erase(REF)
+    finally:
+        await redis.call("CONFIG", "SET", "maxmemory", "0")
+
+    assert (deleted.messages, erased.messages, erased.epoch) == (1, 3, 1)
+    assert (await history.load(REF, limit=10)).count == 0
+
+
+def _quoting(first: int, last: int, quotes: str, *, artifact: str = "", output: str = "42") -> LedgerTurn:
+    entry = replace(an_entry(artifact, output=output), quotes=quotes)
+    return LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))

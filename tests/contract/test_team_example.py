@@ -13,6 +13,7 @@ from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.agent.runner import RunResult, run_agent
 from bot.agent.team import Team
+from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
 from memory.artifacts import ContextArtifacts
 from memory.message_selectors import MessageWindowMessageSelector
@@ -20,6 +21,7 @@ from memory.redis_client import RedisClient
 from tests.unit.agent.kit import REF, TOKENIZER, DictJournal, make_context, message
 
 AGENTS_FILE = Path(__file__).parents[2] / "examples" / "team.toml"
+AS_SET: int = Settings.model_fields["artifact_chars"].default
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +68,7 @@ async def ask(
     artifacts = None
     if redis is not None:
         artifacts = ContextArtifacts(
-            redis, REF, epoch=lambda: 0, clock=lambda: 1_800_000_000.0, ttl_s=600, keep_beyond=2_000
+            redis, REF, epoch=lambda: 0, clock=lambda: 1_800_000_000.0, ttl_s=600, keep_beyond=AS_SET
         )
     context = await make_context(
         prompt=[message(3, text)], artifacts=artifacts, agent_name=agent_name, request_id="7"
@@ -119,4 +121,4 @@ async def test_i06_a_long_timetable_is_an_artifact_that_can_be_read(
     assert "L000" in found.output
     assert (delegated.opened, found.delegation_id) == ("7:tool:1:0", "7:tool:1:0")
     assert context.artifacts is not None
-    assert await context.artifacts.search(found.artifact_id, "L089", at_most=1)
+    assert await context.artifacts.search(found.artifact_id, "L215", at_most=1)

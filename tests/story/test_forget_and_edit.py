@@ -19,8 +19,10 @@ from tests.scripted_script import ChatRequest, echo
 from tests.story.harness import (
     BEN,
     CHIARA,
+    IDEAS,
     OLGA,
     WEEKEND,
+    WORKSHOP,
     Json,
     Story,
     StoryStores,
@@ -35,8 +37,9 @@ NOTHING_LEFT = (
     "Found on reading back: messages 0, search entries 0, summaries, tool records and artifacts 0.\n"
     "Both stores were read back afterwards: nothing is left."
 )
+FORGOTTEN = "I have forgotten that message. If another one repeats it, such as an answer of mine, forget that one too."
 ONE_MESSAGE = (
-    "I have forgotten that message.\n\n"
+    f"{FORGOTTEN}\n\n"
     "Erased: 1 message, 1 search entry, 0 summaries, 0 tool records, 0 artifacts.\n"
     f"{NOTHING_LEFT}"
 )
@@ -165,6 +168,118 @@ async def test_forget_takes_the_record_of_the_tools_that_ran_for_the_message(sto
         assert await _canaries(bot, stores.index) == []
         await bot.ask(BEN, "hello")
         assert CANARY not in str(bot.prompts()[-1])
+
+
+async def test_forget_takes_the_later_searches_that_found_the_message(stores: StoryStores) -> None:
+    found = [calls(call("search_memory", {"query": "my secret"})), text("You told me.")]
+    async with running_bot(stores, [text("Noted."), *found, text("Hello.")], **HAND_MADE) as bot:
+        secret = await bot.say(BEN, f"my secret is {CANARY}")
+        await bot.wait_for_reply(secret)
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, "what is my secret")
+        assert any("ledger" in key for key in await bot.keys_with(CANARY))
+
+        receipt = await _forget(bot, secret)
+
+        assert "1 message, 1 search entry, 0 summaries, 1 tool record, 0 artifacts." in receipt
+        assert receipt.endswith(NOTHING_LEFT)
+        await bot.wait_until_idle()
+        assert await _canaries(bot, stores.index) == []
+        await bot.ask(BEN, "hello")
+        assert CANARY not in str(bot.prompts()[-1])
+
+
+async def test_an_edit_takes_the_later_searches_that_found_the_old_text(stores: StoryStores) -> None:
+    found = [calls(call("search_memory", {"query": "my secret"})), text("You told me.")]
+    async with running_bot(stores, [text("Noted."), *found, text("Hello.")], **HAND_MADE) as bot:
+        secret = await bot.say(BEN, f"my secret is {CANARY}")
+        await bot.wait_for_reply(secret)
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, "what is my secret")
+
+        await _edit(bot, secret, "my secret is mine")
+
+        await bot.wait_until_idle()
+        assert await _canaries(bot, stores.index) == []
+        await bot.ask(BEN, "hello")
+        assert CANARY not in str(bot.prompts()[-1])
+
+
+async def test_forget_takes_a_message_whose_turn_died(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot.turn import answering
+
+    async def break_down(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    async with running_bot(stores, noted) as bot:
+        with monkeypatch.context() as broken:
+            broken.setattr(answering, "run_agent", break_down)
+            secret = await bot.say(BEN, f"my secret is {CANARY}")
+            await bot.wait_until(lambda: bot.said_in(BEN) == [texts.BURIED])
+        assert await bot.keys_with(CANARY) != []
+
+        assert await _forget(bot, secret) == texts.FORGOTTEN_UNANSWERED
+        assert await _forget(bot, secret) == texts.NOT_KEPT
+
+        await bot.wait_until_idle()
+        assert await _canaries(bot, stores.index) == []
+        assert (await _ends(bot))[0] == ("forgotten", "its sender had it forgotten")
+        assert await bot.redis.call("ZCARD", keys.dead_key(0)) == 0
+
+
+async def test_a_reset_of_all_takes_a_topic_whose_first_message_died(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot.turn import answering
+
+    async def break_down(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    async with running_bot(stores, noted) as bot:
+        with monkeypatch.context() as broken:
+            broken.setattr(answering, "run_agent", break_down)
+            await bot.say(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=IDEAS)
+            await bot.wait_until(lambda: bot.said_in(WORKSHOP) == [texts.BURIED])
+        assert await bot.keys_with(CANARY) != []
+
+        receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP)
+
+        assert "1 waiting update" in receipt
+        await bot.wait_until_idle()
+        assert await _canaries(bot, stores.index) == []
+
+
+async def test_in_a_group_nobody_elses_dead_letter_is_forgotten(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot.turn import answering
+
+    async def break_down(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    async with running_bot(stores, noted) as bot:
+        with monkeypatch.context() as broken:
+            broken.setattr(answering, "run_agent", break_down)
+            bens = await bot.say(BEN, "@mnemogram_bot I like tea", chat=WEEKEND)
+            await bot.wait_until(lambda: bot.said_in(WEEKEND) == [texts.BURIED])
+
+        assert await _forget(bot, bens, by=CHIARA, chat=WEEKEND) == texts.OTHERS_MESSAGE
+
+        assert await bot.redis.call("ZCARD", keys.dead_key(0)) == 1
+
+
+async def test_what_a_waiting_message_quotes_is_not_stored_with_it(stores: StoryStores) -> None:
+    go = asyncio.Event()
+    async with running_bot(stores, lambda _: held(text("Noted."), until=go)) as bot:
+        unaddressed = await bot.say(CHIARA, f"the word is {CANARY}", chat=WEEKEND)
+        await bot.say(BEN, "@mnemogram_bot what is this", chat=WEEKEND, reply_to=unaddressed["message_id"])
+        await bot.wait_until(lambda: len(bot.prompts()) == 1)
+
+        assert await bot.keys_with(CANARY) == []
+
+        go.set()
 
 
 async def test_forget_drops_the_summary_that_absorbed_the_message(stores: StoryStores) -> None:
@@ -303,7 +418,7 @@ async def test_a_forget_that_was_interrupted_goes_on_with_the_same_message(store
 
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
         told = bot.said_in(BEN)[1]
-        assert told.startswith("I have forgotten that message.\n\nErased: 1 message, ")
+        assert told.startswith(f"{FORGOTTEN}\n\nErased: 1 message, ")
         assert told.endswith(
             "\nI was interrupted: more may have been erased beside the message than is counted here.\n"
             f"{NOTHING_LEFT}"
@@ -521,7 +636,7 @@ async def test_memory_tells_the_counts_the_summary_and_who_answers(stores: Story
         told = await bot.ask(BEN, "/memory")
 
         assert told.startswith(
-            "I keep 2 messages of this chat, the first of "
+            "I keep 2 messages of this chat. Its memory began "
             f"{_since(await bot.history(BEN))} UTC.\n"
             "In the present conversation: 2. Found by search: 2.\n"
             "Beside them: 1 summary, 1 tool record, 0 artifacts.\n"
@@ -540,7 +655,7 @@ async def test_memory_without_a_summary_is_short(stores: StoryStores) -> None:
         await bot.wait_until_indexed()
 
         assert await bot.ask(BEN, "/memory") == (
-            "I keep 2 messages of this chat, the first of "
+            "I keep 2 messages of this chat. Its memory began "
             f"{_since(await bot.history(BEN))} UTC.\n"
             "In the present conversation: 2. Found by search: 2.\n"
             "Beside them: 0 summaries, 0 tool records, 0 artifacts.\n"

@@ -110,7 +110,8 @@ async def test_no_chat_is_ever_told_what_another_one_said(stores: StoryStores) -
         (OLGA, WORKSHOP, BUGS),
     ]
     async with running_bot(stores, window_tokens=64, openai_summary_model="") as bot:
-        for line in ("the word is", "some rain fell on the hills today", "what is the word"):
+        rain = "some rain fell on the hills today, as it did yesterday and on the day before that, "
+        for line in ("the word is", rain * 3, "what is the word"):
             for number, (person, chat, thread) in enumerate(places):
                 await bot.ask(
                     person, f"@mnemogram_bot {line} canary{number} canary", chat=chat, thread=thread

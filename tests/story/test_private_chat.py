@@ -143,7 +143,7 @@ async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
 
         told = await bot.ask(BEN, "/memory")
 
-        assert told.startswith("I keep 6 messages of this chat, the first of 20")
+        assert told.startswith("I keep 6 messages of this chat. Its memory began 20")
         assert "In the present conversation: 4. Found by search: 6." in told
 
 

@@ -286,7 +286,7 @@ def test_the_picture_is_text_and_shapes_and_nothing_else() -> None:
 
 def test_parts_give_way_in_the_order_that_is_listed() -> None:
     listed = re.findall(r"^\d+\. `(\w+)`:", TEXT, re.MULTILINE)
-    whole = measure(PARTS, meter=TOKENIZER)
+    whole = measure(PARTS, meter=TOKENIZER).tokens
 
     gave_way: list[str] = []
     for room in range(whole, 400, -20):

@@ -169,3 +169,21 @@ async def test_what_waits_is_read_back_as_it_was_written() -> None:
     waiting = parse_waiting(arrival.payload)
 
     assert dump_waiting(waiting.admission, json.loads(arrival.payload)["update"]) == arrival.payload
+
+
+async def test_what_a_message_quotes_of_others_does_not_wait_with_it() -> None:
+    replied = {
+        "message_id": 2,
+        "date": 800,
+        "chat": GROUP,
+        "from": {"id": 8, "is_bot": False},
+        "text": "canary",
+    }
+    update = _update("/forget", chat=GROUP, reply_to_message=replied, quote={"text": "canary", "position": 0})
+
+    arrival = await _arrival(update)
+
+    assert "canary" not in arrival.payload
+    replied_to = parse_waiting(arrival.payload).message.reply_to
+    assert replied_to is not None
+    assert (replied_to.message_id, replied_to.sender_id) == (2, 8)

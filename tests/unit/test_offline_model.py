@@ -205,6 +205,7 @@ def test_results_of_an_earlier_turn_are_not_stated_again() -> None:
     ("told", "question", "short"),
     [
         (ANNA, "where does Anna live?", "Lisbon"),
+        ("my dentist is called Dr. Albrecht", "who is my dentist?", "Dr. Albrecht"),
         (ANNA, "Do you know where my sister lives now", "Lisbon"),
         (ANNA, "@mnemogram_bot which city does Anna live in?", "Lisbon"),
         (ANNA, "who is Anna?", "Your sister"),

@@ -31,7 +31,7 @@ CHECKS = (
     Check(
         name="agent",
         run=model_checks.check_agent,
-        fix="Correct AGENTS_FILE; examples/ has one that works.",
+        fix="Correct AGENTS_FILE, of which examples/ has one that works, or MODEL_CONTEXT_WINDOW.",
     ),
     Check(
         name="data",

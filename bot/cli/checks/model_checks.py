@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
-from bot.assembly import build_team, model_names, read_agents
+from bot.agents import find_room_problems, model_names, read_agents
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
 from bot.settings import Settings
@@ -19,7 +19,8 @@ _ONE_TRY = Patience(tries=1, idle_s=7.0)
 async def check_agent(settings: Settings) -> list[Finding]:
     """AGENTS_FILE can be read, its tools are there, and its prompts fit their models. Raises SettingsInvalid."""
     settings, spec = read_agents(settings)
-    build_team(settings, spec, None)
+    if problems := find_room_problems(settings, spec):
+        raise SettingsInvalid(problems)
     tools = ", ".join(sorted(tool.name for tool in spec.agents[spec.main].tools)) or "none"
     others = sorted(name for name in spec.agents if name != spec.main)
     which = "AGENTS_FILE" if settings.agents_file else "the built-in agent"

@@ -124,7 +124,7 @@ def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ["agent = {}: Field required"]),
+        ("", ["agent is missing"]),
         ("[agent]\npromt = 'x'", ["agent.promt = 'x': Extra inputs are not permitted"]),
         ("[agent]\nprompt = 5", ["agent.prompt = 5: Input should be a valid string"]),
         ("[agent]\nprompt = ''", ["agent.prompt = '': String should have at least 1 character"]),
@@ -288,8 +288,8 @@ SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
         (
             "[agent]\n[agents.a]\ntools = []\n[limits]\ntransfers = -1\ndepth = 1",
             [
-                "agents.a.prompt = {'tools': []}: Field required",
-                "agents.a.description = {'tools': []}: Field required",
+                "agents.a.prompt is missing",
+                "agents.a.description is missing",
                 "limits.transfers = -1: Input should be greater than or equal to 0",
                 "limits.depth = 1: Extra inputs are not permitted",
             ],

@@ -19,7 +19,7 @@ from bot.tools.add import add
 from bot.tools.upper import upper
 from memory.errors import Forgotten
 from memory.ledger import LedgerTurn
-from tests.unit.agent.kit import DictJournal, asks, call, make_context, message, says
+from tests.unit.agent.kit import DictJournal, asks, call, make_context, message, says, wait_until
 from tests.unit.agent.team_kit import TeamModel, make_team
 
 ASK = message(0, "plan the trip")
@@ -368,6 +368,36 @@ async def test_a_cancelled_run_ends_its_delegations() -> None:
         await running
 
     assert asyncio.all_tasks() == before
+
+
+async def test_i08_a_run_that_is_ended_leaves_the_calls_that_had_finished_in_the_ledger() -> None:
+    waits = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait for ever."""
+        waits.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    model = TeamModel(
+        {
+            "desk": [asks(shout("a"), call("wait", call_id="w1"), to_researcher("Find."))],
+            "researcher: Find.": [asks(shout("b")), asks(shout("c"), call("wait", call_id="w2"))],
+        }
+    )
+    context = await make_context(prompt=[ASK], request_id="5")
+    running = asyncio.create_task(run(model, upper, wait, context=context))
+    await waits.wait()
+    await wait_until(lambda: model.count() == 3)
+
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert told(context) == [
+        "5:tool:1:2/tool:1:0 tool researcher upper: B",
+        "5:tool:1:2/tool:2:0 tool researcher upper: C",
+        "5:tool:1:0 tool desk upper: A",
+    ]
 
 
 async def test_i12_a_delegated_agent_cannot_transfer_the_chat() -> None:

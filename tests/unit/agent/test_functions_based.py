@@ -226,6 +226,32 @@ async def test_each_request_leaves_its_receipt() -> None:
     assert half.tokens <= half.room
 
 
+async def test_the_receipt_counts_what_the_selector_passed_over_and_no_summary_covers() -> None:
+    history = [message(number, f"number {number}") for number in range(-40, -10)]
+    agent = make_agent(ScriptedModel(says("ok"), says("ok")))  # it selects ten
+    context = await make_context(history=history, prompt=[ASK])
+    context.count_uncovered = lambda: counted(30)
+    whole = await make_context(history=history[:10], prompt=[ASK])
+    whole.count_uncovered = lambda: counted(10)
+
+    await agent.next_action(context)
+    await agent.next_action(whole)
+
+    assert left_out_of_window(context) == [
+        "older part of the conversation, 20 messages: not selected, and no summary tells it"
+    ]
+    assert left_out_of_window(whole) == []
+
+
+async def counted(number: int) -> int:
+    return number
+
+
+def left_out_of_window(context: AgentContext) -> list[str]:
+    (window,) = [part for part in context.receipts[-1].parts if part.part == "window"]
+    return [item.why for item in window.left_out]
+
+
 async def test_a_preview_is_the_request_that_would_be_sent_and_asks_nobody() -> None:
     model = ScriptedModel(says("ok"))
     agent = make_agent(model, add)
@@ -245,9 +271,10 @@ async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way
         ScriptedModel(says("ok")), limits=PromptLimits(context_window=1_000, answer_tokens=100)
     )
 
-    tokens = await agent.prompt_tokens(context)
+    size = await agent.prompt_size(context)
 
-    assert 3_000 < tokens < 3_100
+    assert 3_000 < size.tokens < 3_100
+    assert size.older_steps == 0
 
 
 async def test_i13_steps_that_do_not_pair_up_are_repaired_before_they_are_sent() -> None:

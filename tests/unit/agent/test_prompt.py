@@ -15,6 +15,7 @@ from bot.agent.prompt_text import (
     RECORD_HEADING,
     SUMMARY_HEADING,
     TASK_HEADING,
+    UNANSWERED_HEADING,
 )
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message
@@ -182,17 +183,31 @@ def test_in_a_group_each_user_message_says_when_and_by_whom_it_was_written() -> 
     ]
 
 
-def test_a_message_without_text_is_left_out_of_the_window_and_named_in_the_prompt() -> None:
-    parts = PromptParts(
-        system="S", window=[message(0, " "), message(1, "a result", role="tool")], prompt=[message(2, "")]
+def test_a_users_message_without_text_is_named_the_same_in_the_prompt_and_in_later_windows() -> None:
+    window = [message(0, " "), message(1, "\n", role="assistant"), message(2, "a result", role="tool")]
+
+    prompt = prompt_of(PromptParts(system="S", window=window, prompt=[message(3, "")]))
+
+    assert [shown(each) for each in prompt.messages] == [
+        "system: S",
+        "user: (a message without text)",
+        "user: (a message without text)",
+    ]
+    assert part_of(prompt.receipt, "window").left_out == (
+        ReceiptItem(id="m1", tokens=1, why="it has no text"),
+        ReceiptItem(id="m2", tokens=2, why="a tool message without its call"),
     )
 
-    prompt = prompt_of(parts)
 
-    assert [shown(each) for each in prompt.messages] == ["system: S", "user: (a message without text)"]
-    assert part_of(prompt.receipt, "window").left_out == (
-        ReceiptItem(id="m0", tokens=1, why="it has no text"),
-        ReceiptItem(id="m1", tokens=2, why="a tool message without its call"),
+def test_the_receipt_says_how_much_of_the_conversation_was_not_even_selected() -> None:
+    receipt = prompt_of(replace(EVERYTHING, unselected=1_200)).receipt
+
+    assert part_of(receipt, "window").left_out == (
+        ReceiptItem(
+            id="older",
+            tokens=0,
+            why="older part of the conversation, 1,200 messages: not selected, and no summary tells it",
+        ),
     )
 
 
@@ -219,7 +234,7 @@ def test_i08_a_turns_record_stands_before_its_reply_and_only_beside_messages_of_
     prompt = prompt_of(parts)
 
     assert [each.text.split("\n")[0] for each in prompt.messages] == [
-        *("S", "five", LEDGER_HEADING, "six", "seven", "eight", "nine", LEDGER_HEADING)
+        *("S", "five", LEDGER_HEADING, "six", "seven", "eight", "nine", UNANSWERED_HEADING)
     ]
     ledger = part_of(prompt.receipt, "ledger")
     assert [item.id for item in ledger.included] == ["beside six", "without a reply"]
@@ -253,7 +268,7 @@ def test_the_receipt_says_what_is_in_the_prompt_why_and_how_many_tokens() -> Non
         ("system", "the agent's instructions", ["system"]),
         ("tools", "the tools that it may call", ["add"]),
         ("recalled", "found by a search for the newest message", ["m0", "m2"]),
-        ("summary", "it stands for the messages before the window", ["s1"]),
+        ("summary", "it stands for the messages with the sequences 0 to 3", ["s1"]),
         ("ledger", "what was called for replies in the window", ["e1"]),
         ("window", "the newest messages of the conversation", ["m5", "m6"]),
         ("prompt", "the messages to answer", ["m7", "m8"]),
@@ -263,7 +278,9 @@ def test_the_receipt_says_what_is_in_the_prompt_why_and_how_many_tokens() -> Non
         ("steps", "what this run has done so far", ["c1"]),
     ]
     assert (
-        receipt.tokens == sum(part.tokens for part in receipt.parts) == measure(EVERYTHING, meter=TOKENIZER)
+        receipt.tokens
+        == sum(part.tokens for part in receipt.parts)
+        == measure(EVERYTHING, meter=TOKENIZER).tokens
     )
     assert part_of(receipt, "window").tokens == sum(
         4 + TOKENIZER.count(text) for text in ("good morning, how is it in Porto?", "It rains.")

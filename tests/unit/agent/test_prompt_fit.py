@@ -57,7 +57,7 @@ def fitted(parts: PromptParts, room: int, *, order: PromptOrder = "described") -
 
 
 def size(parts: PromptParts) -> int:
-    return measure(parts, meter=TOKENIZER)
+    return measure(parts, meter=TOKENIZER).tokens
 
 
 def kept(prompt: AssembledPrompt, part: PartName) -> list[str]:

@@ -188,7 +188,7 @@ async def test_m12_a_tool_runs_as_often_as_its_limit_says_and_not_once_more() ->
     assert sorted(ran) == [0, 1, 2]
     assert model.requests[3].shown()[-2:] == [
         "tool #b2: number 2",
-        "tool #b3: count has reached its limit of 3 calls for one message.",
+        "tool #b3: count has reached its limit of 3 calls in this run.",
     ]
 
 

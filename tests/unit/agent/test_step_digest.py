@@ -8,11 +8,13 @@ from structlog.testing import capture_logs
 from bot.agent.actions import CompletedStep, StepDigest, dump_digest, parse_digest
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.handover_tools import delegate_tool
+from bot.agent.prompt_parts import PromptSize
 from bot.agent.runner import RunLimits, run_agent
 from bot.agent.step_digest import share_for, should_digest
 from bot.agent.team import Digester, Team
 from bot.errors import Fenced, ModelUnavailable
 from memory.errors import SummaryFailed
+from memory.message_selectors import MessageWindowMessageSelector
 from tests.unit.agent.kit import (
     DictJournal,
     ScriptedModel,
@@ -50,6 +52,11 @@ def page(number: int) -> str:
     return f"{number}: {PAGE}"
 
 
+def short() -> str:
+    """Say little."""
+    return "yes"
+
+
 def reading(steps: int, *, begun: int = 0) -> ScriptedModel:
     """Reads a page in each step, those after the first `begun` replies, and answers."""
     reads = (asks(call("page", f'{{"number": {n}}}', call_id=f"p{n}")) for n in range(begun + 1, steps + 1))
@@ -76,17 +83,17 @@ def test_i03_the_share_depends_on_the_window(window: int, share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "window", "steps", "expected"),
+    ("tokens", "older_steps", "window", "expected"),
     [
-        *((7_500, 10_000, 2, True), (7_499, 10_000, 2, False), (9_999, 10_000, 1, False)),
-        *((166_000, 200_000, 3, True), (165_999, 200_000, 3, False)),
-        *((910_000, 1_000_000, 2, True), (909_999, 1_000_000, 2, False)),
+        *((7_500, 1_000, 10_000, True), (7_499, 1_000, 10_000, False), (9_999, 999, 10_000, False)),
+        *((166_000, 20_000, 200_000, True), (165_999, 20_000, 200_000, False)),
+        *((910_000, 100_000, 1_000_000, True), (909_999, 100_000, 1_000_000, False)),
     ],
 )
-def test_i03_steps_are_digested_from_the_share_on_when_two_are_not_yet(
-    tokens: int, window: int, steps: int, expected: bool
+def test_i03_steps_are_digested_from_the_share_on_where_they_are_worth_it(
+    tokens: int, older_steps: int, window: int, expected: bool
 ) -> None:
-    assert should_digest(tokens, window, steps) is expected
+    assert should_digest(PromptSize(tokens=tokens, older_steps=older_steps), window) is expected
 
 
 async def test_i03_a_long_run_goes_on_from_a_digest_and_the_rest_of_the_prompt_stays() -> None:
@@ -143,6 +150,25 @@ async def test_i03_a_short_run_is_not_digested() -> None:
     assert digester.asked == []
 
 
+async def test_i03_small_steps_beside_a_history_that_is_larger_than_the_share_are_not_digested() -> None:
+    digester = RecordingDigester()
+    long_history = [
+        message(-60 + number, "word " * 30, role="assistant" if number % 2 else "user")
+        for number in range(60)
+    ]
+    asking = (asks(call("short", call_id=f"s{number}")) for number in range(6))
+    model = ScriptedModel(*asking, says("ok"))
+    agent = make_agent(model, short, selector=MessageWindowMessageSelector(50), limits=WINDOW)
+    context = await make_context(history=long_history, prompt=[ASK])
+
+    await run_agent(
+        Team.of(agent, digester=digester), context, journal=DictJournal(), limits=RunLimits(max_actions=9)
+    )
+
+    assert (await agent.prompt_size(context)).tokens > WINDOW.context_window
+    assert digester.asked == []
+
+
 @pytest.mark.parametrize(
     "crash",
     [
@@ -195,7 +221,7 @@ async def test_i03_a_digest_that_cannot_be_had_is_logged_once_asked_for_and_the_
 
     assert result.text == "It is about pages."
     assert context.digest is None
-    assert "steps_not_digested" in {entry["event"] for entry in logs}
+    assert [entry["event"] for entry in logs].count("steps_not_digested") == 1
     assert digester is None or len(digester.asked) == 1
     assert not any(step.startswith("digest") for step in journal.steps)
 

@@ -30,6 +30,12 @@ def calls_of(*parts: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(call.id, call.name, call.arguments) for call in reply.tool_calls]
 
 
+def test_a_half_of_a_surrogate_pair_in_a_call_can_be_sent_back() -> None:
+    assert calls_of(part(0, "c\ud800", name="a\udfff", arguments='"\ud800"')) == [
+        ("c\ufffd", "a\ufffd", '"\ufffd"')
+    ]
+
+
 def test_text_usage_and_the_reason_of_the_end_are_put_together() -> None:
     reply = reply_of(
         delta(role="assistant", content=""),

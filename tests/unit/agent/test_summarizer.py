@@ -170,6 +170,8 @@ async def test_a_name_cannot_pass_for_a_role() -> None:
         "```\n%s\n```",
         "Here is the summary:\n%s\nAnything else?",
         '<think>maybe {"overview": "no"} or {broken</think>%s',
+        "<think>" + "if {x} then {y} " * 50 + "</think>%s",
+        f"<think>a draft: {filled(SummaryText(overview='A draft.'))} and now better</think>%s",
         "\ufeff  %s  ",
     ],
 )

@@ -1,0 +1,45 @@
+"""What stored expectations of whole prompts are written with: messages as a request has them."""
+
+from tests.story.harness import Json
+
+ADDED = """\
+## Tool: add
+
+**Input:**
+{
+  "a": 2,
+  "b": 3
+}
+
+**Output:**
+"5\""""
+"""What is told of the call add(a=2, b=3)."""
+
+
+def system(content: str) -> Json:
+    """A system message."""
+    return {"role": "system", "content": content}
+
+
+def user(content: str) -> Json:
+    """A message of the user, or one in which we tell something."""
+    return {"role": "user", "content": content}
+
+
+def assistant(content: str) -> Json:
+    """A reply."""
+    return {"role": "assistant", "content": content}
+
+
+def asks(*calls: tuple[str, str, str]) -> Json:
+    """Tool calls: their ids, names and arguments."""
+    asked = [
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for call_id, name, arguments in calls
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": asked}
+
+
+def gave(call_id: str, content: str) -> Json:
+    """The result of a tool call."""
+    return {"role": "tool", "tool_call_id": call_id, "content": content}

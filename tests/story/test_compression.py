@@ -1,0 +1,336 @@
+"""Stories of long conversations: when they are compressed, what stays, and that nothing stale comes of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.agent.prompt_text import DIGEST_HEADING, SUMMARY_HEADING
+from bot.transport import texts
+from memory.redis_summaries import RedisSummaries
+from tests.scripted_replies import Call, call, calls, text
+from tests.story.agents import keep_path, write_agents
+from tests.story.compressions import (
+    EXCHANGES,
+    SOON,
+    compress_at_once,
+    lineage,
+    spoken_prompts,
+    stored,
+    summary_requests,
+    talk,
+    wait_until_compressed,
+)
+from tests.story.expected import asks, gave, system, user
+from tests.story.harness import BEN, OLGA, Json, Story, StoryStores, a_ref, running_bot
+from tests.story.prompts import said
+from tests.summarizing_model import SummarizingModel
+
+CANARY = "quokka"
+READER = """
+[agent]
+prompt = "You read pages."
+tools = ["{tools}:page"]
+"""
+PAGES = '''
+def page(number: int) -> str:
+    """One page."""
+    return " ".join(["a"] * 3200)
+'''
+SECRET = f"please keep this one for me: the code of Boris is {CANARY}"
+TOLD = "Overview: They talk about shelves and paint.\nAbout people:\n- Anna: the code of Anna is tamarind"
+LATER = ("the ladder goes back to the cellar", "the window of the shed stays open", "the lamp is weak")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compress_at_once(monkeypatch)
+
+
+@pytest.mark.parametrize("window", [4096, 8192])
+async def test_i02_at_half_of_the_models_window_a_conversation_is_compressed_and_not_before(
+    stores: StoryStores, window: int
+) -> None:
+    model, half = SummarizingModel(), window // 2
+    known: dict[str, Any] = {"openai_model": "scripted-unknown", "model_context_window": window}
+    async with running_bot(stores, model, recall_k=0, **known) as bot:
+        await talk(bot, *[_tokens(half // 4)] * 3)
+        reply = (await bot.history(BEN)).newest[1].tokens
+        await talk(bot, _tokens(half - await _size(bot) - reply - 2 * 4 - 1))
+        await wait_until_compressed(bot)
+        assert await _size(bot) == half - 1
+        assert model.summaries == 0
+
+        await talk(bot, "a")
+
+        await bot.wait_until(lambda: model.summaries > 0)
+        await wait_until_compressed(bot)
+        assert (await bot.history(BEN)).summary is not None
+
+
+async def test_i02_an_unknown_model_has_a_window_of_8192(stores: StoryStores) -> None:
+    model = SummarizingModel()
+    async with running_bot(stores, model, recall_k=0, openai_model="scripted-unknown") as bot:
+        await talk(bot, *[_tokens(1000)] * 3)
+        await wait_until_compressed(bot)
+        assert model.summaries == 0
+
+        await talk(bot, _tokens(1100))
+
+        await wait_until_compressed(bot)
+        assert model.summaries > 0
+
+
+async def test_i05_the_summary_replaces_what_it_covers_and_the_newest_messages_stay_verbatim(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, SummarizingModel(), **SOON) as bot:
+        await talk(bot, *EXCHANGES)
+        await wait_until_compressed(bot)
+
+        await talk(bot, "which codes do you know?")
+
+        assert spoken_prompts(bot)[-1][1:] == [
+            {"role": "user", "content": f"{SUMMARY_HEADING}\n{TOLD}"},
+            {"role": "user", "content": "the third shelf gets its coat in the morning"},
+            {"role": "assistant", "content": "echo: the third shelf gets its coat in t"},
+            {"role": "user", "content": "the brushes are washed before the last coat"},
+            {"role": "assistant", "content": "echo: the brushes are washed before the "},
+            {"role": "user", "content": "which codes do you know?"},
+        ]
+
+
+async def test_i05_the_originals_stay_and_the_summary_names_what_it_covers(stores: StoryStores) -> None:
+    async with running_bot(stores, SummarizingModel(), **SOON) as bot:
+        await talk(bot, *EXCHANGES)
+
+        await wait_until_compressed(bot)
+
+        kept = await stored(bot)
+        assert [message.text for message in kept if message.role == "user"] == list(EXCHANGES)
+        assert len(kept) == 10
+        summary = (await bot.history(BEN)).summary
+        assert summary is not None
+        covered = await RedisSummaries(bot.redis, clock=lambda: 0.0).covered(a_ref(BEN), summary.id)
+        assert list(covered) == [message.id for message in kept[:6]]
+        assert (summary.from_sequence, summary.upto_sequence, summary.builds_on) == (0, 5, "")
+        assert summary.model == bot.settings.openai_model
+
+
+async def test_i05_each_summary_builds_on_the_last_and_reads_only_what_came_after_it(
+    stores: StoryStores,
+) -> None:
+    model = SummarizingModel()
+    async with running_bot(stores, model, **SOON) as bot:
+        await talk(bot, *EXCHANGES)
+        await wait_until_compressed(bot)
+
+        for line in LATER:
+            await talk(bot, line)
+            await wait_until_compressed(bot)
+
+        first, second = await lineage(bot)
+        summary = (await bot.history(BEN)).summary
+        assert summary is not None
+        assert (summary.id, summary.builds_on, summary.from_sequence) == (second, first, 6)
+        so_far, _, after = summary_requests(bot)[1].partition("\n\nMessages after it:\n")
+        assert "the code of Anna is tamarind" in so_far
+        assert "tamarind" not in after
+        assert [line.partition(": ")[2] for line in after.splitlines()] == [
+            f'"{message.text}"' for message in (await stored(bot))[6 : summary.upto_sequence + 1]
+        ]
+        assert [fact.fact for fact in summary.text.facts] == ["the code of Anna is tamarind"]
+
+
+async def test_i14_what_is_said_while_the_summary_is_written_is_not_lost(stores: StoryStores) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_bot(stores, model, **SOON) as bot:
+        await _talk_until_summarising(bot, model, *EXCHANGES)
+
+        await talk(bot, "this is said meanwhile")
+        model.release.set()
+        await wait_until_compressed(bot)
+
+        assert len(await lineage(bot)) == 1
+        assert [message.text for message in await stored(bot)][-2:] == [
+            "this is said meanwhile",
+            "echo: this is said meanwhile",
+        ]
+        await talk(bot, "and this afterwards")
+        told = said(spoken_prompts(bot)[-1])
+        assert told[0].startswith(SUMMARY_HEADING)
+        assert told[-3:] == ["this is said meanwhile", "echo: this is said meanwhile", "and this afterwards"]
+
+
+async def test_i14_of_two_services_one_compresses_a_conversation(stores: StoryStores) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_bot(stores, model, is_pushed=True, **SOON) as bot:
+        bot.start(serve=False)
+        await _talk_until_summarising(bot, model, *EXCHANGES)
+
+        await talk(bot, "this is said meanwhile", "and this")
+
+        assert model.summaries == 1
+        model.release.set()
+        await wait_until_compressed(bot)
+        assert len(await lineage(bot)) == len(summary_requests(bot))
+
+
+async def test_i14_a_reset_while_the_summary_is_written_leaves_nothing_of_it(stores: StoryStores) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_bot(stores, model, **SOON) as bot:
+        await _talk_until_summarising(bot, model, SECRET, *EXCHANGES[1:])
+
+        await bot.ask(OLGA, f"/reset {BEN}")
+        model.release.set()
+        await wait_until_compressed(bot)
+
+        assert await bot.keys_with(CANARY) == []
+        assert await lineage(bot) == []
+        await talk(bot, "which codes do you know?")
+        assert said(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
+
+
+async def test_i14_a_new_conversation_while_the_summary_is_written_begins_without_it(
+    stores: StoryStores,
+) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_bot(stores, model, **SOON) as bot:
+        await _talk_until_summarising(bot, model, SECRET, *EXCHANGES[1:])
+
+        assert await bot.ask(BEN, "/new") == texts.NEW_CONVERSATION
+        model.release.set()
+        await wait_until_compressed(bot)
+
+        assert await lineage(bot) == []
+        await talk(bot, "which codes do you know?")
+        assert said(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
+        assert (await bot.history(BEN)).count == 12
+
+
+async def test_i14_a_message_forgotten_while_the_summary_is_written_is_not_in_it(stores: StoryStores) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_bot(stores, model, **SOON) as bot:
+        secret = await bot.say(BEN, SECRET)
+        await bot.wait_for_reply(secret)
+        await _talk_until_summarising(bot, model, *EXCHANGES)
+
+        await _forget(bot, secret)
+        model.release.set()
+        await bot.wait_until_indexed()
+        await wait_until_compressed(bot)
+
+        assert await bot.keys_with(CANARY) == []
+        assert CANARY in summary_requests(bot)[0]
+        assert CANARY not in str(summary_requests(bot)[1:])
+        await talk(bot, "which codes do you know?")
+        assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
+
+
+async def test_i14_a_message_edited_while_the_summary_is_written_is_told_as_it_is_now(
+    stores: StoryStores,
+) -> None:
+    model = SummarizingModel(holding=True)
+    async with running_bot(stores, model, **SOON) as bot:
+        secret = await bot.say(BEN, SECRET)
+        await bot.wait_for_reply(secret)
+        await _talk_until_summarising(bot, model, *EXCHANGES)
+
+        now = SECRET.replace(CANARY, "kestrel")
+        line = {"chat_id": BEN, "from_id": BEN, "message_id": secret["message_id"], "text": now}
+        await bot.page("edits", line)
+        await bot.wait_until_finished(len(EXCHANGES) + 2)
+        model.release.set()
+        await bot.wait_until_indexed()
+        await wait_until_compressed(bot)
+
+        assert await bot.keys_with(CANARY) == []
+        await talk(bot, "which codes do you know?")
+        boris_too = TOLD.replace("- Anna", "- Boris: the code of Boris is kestrel\n- Anna")
+        assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{boris_too}"
+
+
+async def test_i05_a_summary_that_told_a_forgotten_message_is_gone_at_once_and_written_again_without_it(
+    stores: StoryStores,
+) -> None:
+    model = SummarizingModel()
+    async with running_bot(stores, model, **SOON) as bot:
+        secret = await bot.say(BEN, SECRET)
+        await bot.wait_for_reply(secret)
+        await talk(bot, *EXCHANGES)
+        await wait_until_compressed(bot)
+        await talk(bot, "which codes do you know?")
+        assert CANARY in said(spoken_prompts(bot)[-1])[0]
+        model.holding = True
+
+        receipt = await _forget(bot, secret)
+
+        assert "Erased: 1 message, " in receipt
+        assert await lineage(bot) == []
+        await bot.wait_until_idle()
+        assert await bot.keys_with(CANARY) == []
+        await talk(bot, "which codes do you know now?")
+        assert CANARY not in str(spoken_prompts(bot)[-1])
+        assert EXCHANGES[0] in said(spoken_prompts(bot)[-1])
+
+        model.release.set()
+        await wait_until_compressed(bot)
+        await talk(bot, "and what else?")
+        assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
+        assert await bot.keys_with(CANARY) == []
+
+
+async def test_i03_a_long_run_tells_its_older_steps_by_a_digest_and_goes_on(
+    stores: StoryStores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_path(monkeypatch)
+    first, both = ({"done": [f"read {pages}"], "found": ["a"], "artifacts": [], "left": ""} for pages in "12")
+    script = [
+        *(calls(_page(1)), calls(_page(2)), text(json.dumps(first))),
+        *(calls(_page(3)), text(json.dumps(both)), text("I have read them.")),
+    ]
+    reader = write_agents(tmp_path, READER, PAGES)
+    async with running_bot(stores, script, agents_file=reader, recall_k=0, model_context_window=8192) as bot:
+        assert await bot.ask(BEN, "read three pages") == "I have read them."
+
+        start = [system("You read pages."), user("read three pages")]
+        page = " ".join(["a"] * 3200)
+        assert spoken_prompts(bot)[-2:] == [
+            [
+                *start,
+                user(f"{DIGEST_HEADING}\nDone:\n- read 1\nFound out:\n- a"),
+                *(asks(("c2", "page", '{"number": 2}')), gave("c2", page)),
+            ],
+            [
+                *start,
+                user(f"{DIGEST_HEADING}\nDone:\n- read 2\nFound out:\n- a"),
+                *(asks(("c3", "page", '{"number": 3}')), gave("c3", page)),
+            ],
+        ]
+        assert "read 1" in summary_requests(bot)[1]
+
+
+def _page(number: int) -> Call:
+    return call("page", {"number": number}, call_id=f"c{number}")
+
+
+def _tokens(count: int) -> str:
+    """A text of so many tokens."""
+    return " ".join(["a"] * count)
+
+
+async def _size(bot: Story) -> int:
+    """What the conversation takes, with four tokens around each message."""
+    return sum(message.tokens + 4 for message in (await bot.history(BEN)).newest)
+
+
+async def _talk_until_summarising(bot: Story, model: SummarizingModel, *lines: str) -> None:
+    """Say the lines, after which a summary is being written, and does not end before it is released."""
+    await talk(bot, *lines)
+    await bot.wait_until(lambda: model.summaries > 0)
+
+
+async def _forget(bot: Story, message: Json) -> str:
+    asked = await bot.say(BEN, "/forget", reply_to=message["message_id"])
+    return (await bot.wait_for_reply(asked))["text"]

@@ -1,0 +1,55 @@
+"""The scripted model of long conversations: it echoes, and summarises by keeping every code that it is told."""
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.scripted_replies import Reply, held, text
+from tests.scripted_script import ChatRequest, echo
+
+_CODE = re.compile(r"the code of (\w+) is (\w+)")
+
+
+@dataclass(slots=True)
+class SummarizingModel:
+    """`summaries` counts the requests for one. While `holding`, such a request waits until `release` is set."""
+
+    holding: bool = False
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    summaries: int = 0
+
+    def __call__(self, request: ChatRequest) -> Reply:
+        if "response_format" not in request:
+            return text(echo_of(request))
+        self.summaries += 1
+        reply = text(json.dumps(summary_of(request)))
+        return held(reply, until=self.release) if self.holding else reply
+
+
+def echo_of(request: ChatRequest) -> str:
+    """The beginning of what was said last: an answer that does not repeat a code."""
+    return "".join(echo(request).pieces)[:40]
+
+
+def summary_of(request: ChatRequest) -> dict[str, Any]:
+    """A summary that has every code of the request, and nothing else; empty fields for all others."""
+    schema = request["response_format"]["json_schema"]["schema"]
+    told = dict(_CODE.findall(json.dumps(request["messages"], ensure_ascii=False)))
+    filled = _empty(schema)
+    filled["overview"] = "They talk about shelves and paint."
+    filled["facts"] = [
+        {"about": name, "fact": f"the code of {name} is {code}"} for name, code in told.items()
+    ]
+    return filled
+
+
+def _empty(schema: dict[str, Any]) -> Any:
+    match schema["type"]:
+        case "object":
+            return {name: _empty(inner) for name, inner in schema["properties"].items()}
+        case "array":
+            return []
+        case _:
+            return ""
