@@ -31,7 +31,6 @@ from bot.assembly import (
     build_compressor,
     build_inbox,
     build_services,
-    build_team,
     loaded_messages,
 )
 from bot.inbox.redis_inbox import RedisInbox
@@ -237,9 +236,8 @@ async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClie
     outside = Outside(telegram=cast("TelegramApi", InstantTelegram()), bot=bot, models=models)
     inbox = build_inbox(settings, stores.redis, clock=time.time)
     await inbox.open()
-    team = build_team(settings, spec, models)
-    services = build_services(settings, stores, outside, team=team, inbox=inbox, clock=time.time)
-    compressor = build_compressor(settings, stores, models, partition=0, clock=time.time)
+    services = build_services(settings, stores, outside, spec=spec, inbox=inbox, clock=time.time)
+    compressor = build_compressor(settings, spec, stores, models, partition=0, clock=time.time)
     if compressor is None:
         raise RuntimeError("these settings have no summary model")
     return Bench(

@@ -53,6 +53,11 @@ def window_of(settings: Settings, model: str) -> int:
     return context_window(model, override)
 
 
+def conversation_window(settings: Settings, spec: TeamSpec) -> int:
+    """The smallest window of the agents: whoever has the chat must find room for what no summary tells."""
+    return min(window_of(settings, model) for model in model_names(settings, spec))
+
+
 def limits_of(settings: Settings, agent: AgentSpec) -> PromptLimits:
     """How much of its model's window an agent's prompts may take."""
     window = window_of(settings, model_of(settings, agent))

@@ -205,7 +205,7 @@ class _Service:
             settings,
             stores,
             outside,
-            team=build_team(settings, self._spec, outside.models),
+            spec=self._spec,
             inbox=inbox,
             clock=time.time,
         )
@@ -222,7 +222,7 @@ class _Service:
             tasks.append(spawn(_index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(services.stops.listen(partition), f"stops-{partition}"))
             compressor = build_compressor(
-                settings, stores, outside.models, partition=partition, clock=time.time
+                settings, self._spec, stores, outside.models, partition=partition, clock=time.time
             )
             if compressor is not None:
                 tasks += [

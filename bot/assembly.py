@@ -8,7 +8,7 @@ from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ChatModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.team import Team
-from bot.agents import counter_for, find_room_problems, limits_of, model_of, window_of
+from bot.agents import conversation_window, counter_for, find_room_problems, limits_of, model_of, window_of
 from bot.errors import SettingsInvalid
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
@@ -79,15 +79,15 @@ def build_team(settings: Settings, spec: TeamSpec, models: Models | None) -> Tea
             for name, agent in spec.agents.items()
         },
         limits=spec.limits,
-        digester=build_summarizer(settings, models),
+        digester=build_summarizer(settings, spec, models),
     )
 
 
-def build_summarizer(settings: Settings, models: Models | None) -> ModelSummarizer | None:
+def build_summarizer(settings: Settings, spec: TeamSpec, models: Models | None) -> ModelSummarizer | None:
     """The writer of summaries, None without a summary model."""
-    if models is None or models.summary is None:
+    limits = compression_limits(settings, spec)
+    if models is None or models.summary is None or limits is None:
         return None
-    limits = compression_limits(settings)
     return ModelSummarizer(
         models.summary,
         tokenizer=counter_for(settings.summary_model),
@@ -97,10 +97,12 @@ def build_summarizer(settings: Settings, models: Models | None) -> ModelSummariz
     )
 
 
-def compression_limits(settings: Settings) -> CompressionLimits:
-    """When a conversation is compressed, and what stays verbatim."""
+def compression_limits(settings: Settings, spec: TeamSpec) -> CompressionLimits | None:
+    """When a conversation is compressed, and what stays verbatim; None without a summary model."""
+    if not settings.summary_model:
+        return None
     return limits_for(
-        window_of(settings, settings.openai_model),
+        conversation_window(settings, spec),
         window_of(settings, settings.summary_model),
         trigger=settings.compression_trigger,
         cap_tokens=settings.compression_tokens,
@@ -108,17 +110,24 @@ def compression_limits(settings: Settings) -> CompressionLimits:
 
 
 def build_compressor(
-    settings: Settings, stores: Stores, models: Models, *, partition: int, clock: Callable[[], float]
+    settings: Settings,
+    spec: TeamSpec,
+    stores: Stores,
+    models: Models,
+    *,
+    partition: int,
+    clock: Callable[[], float],
 ) -> Compressor | None:
     """What compresses conversations after their replies, None without a summary model."""
-    summarizer = build_summarizer(settings, models)
-    if summarizer is None:
+    summarizer = build_summarizer(settings, spec, models)
+    limits = compression_limits(settings, spec)
+    if summarizer is None or limits is None:
         return None
     return Compressor(
         history=stores.history,
         summaries=RedisSummaries(stores.redis, clock=clock),
         summarizer=summarizer,
-        limits=compression_limits(settings),
+        limits=limits,
         partition=partition,
         clock=clock,
         lease_s=settings.lease_s,
@@ -154,7 +163,7 @@ def build_services(
     stores: Stores,
     outside: Outside,
     *,
-    team: Team,
+    spec: TeamSpec,
     inbox: RedisInbox,
     clock: Callable[[], float],
 ) -> TurnServices:
@@ -180,9 +189,9 @@ def build_services(
         history=stores.history,
         recall=stores.recall,
         tokenizer=counter_for(settings.openai_model),
-        team=team,
+        team=build_team(settings, spec, outside.models),
         conversations=build_conversations(settings, stores, clock=clock),
-        compression=compression_limits(settings) if settings.summary_model else None,
+        compression=compression_limits(settings, spec),
         stops=StopSignals(inbox),
         delivery=Delivery(turn_store, PartSender(outside.telegram)),
         resetting=Resetting(turn_store, stores.history, stores.recall),

@@ -20,7 +20,10 @@ def chats(as_json: AsJson = False) -> None:
 def history(
     chat: Chat,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The newest so many; 0: all.")] = 20,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", min=0, help="The newest so many; 0: all.", show_default="20"),
+    ] = None,
     whole: Annotated[
         bool, typer.Option("--whole", help="Go back beyond the present conversation, past /new.")
     ] = False,
@@ -33,6 +36,8 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Print the newest messages of a chat, or the prompt that its next message would get."""
+    if prompt and (limit is not None or whole):
+        raise typer.BadParameter("--prompt shows one prompt: --limit and --whole do not go with it")
     if message is not None and not prompt:
         raise typer.BadParameter("--message is the next message of --prompt: give both")
     settings = load_quietly()
@@ -42,7 +47,10 @@ def history(
         end_with(settings, print_prompt(settings, chat, text=message, as_json=as_json))
     from bot.cli.chat_reading import print_history
 
-    end_with(settings, print_history(settings, chat, limit=limit, whole=whole, as_json=as_json))
+    end_with(
+        settings,
+        print_history(settings, chat, limit=20 if limit is None else limit, whole=whole, as_json=as_json),
+    )
 
 
 def search(

@@ -148,6 +148,14 @@ def test_in_a_group_the_prompt_says_who_wrote(console: ConsoleRig) -> None:
     assert "Anna Berg" in messages[1]["text"]
 
 
+def test_a_prompt_takes_no_limit_and_is_not_of_the_whole_history(console: ConsoleRig) -> None:
+    for option in (("--limit", "3"), ("--whole",)):
+        ran = console("history", "1001", "--prompt", *option)
+
+        assert ran.status == 2
+        assert "--prompt shows one prompt" in ran.err
+
+
 def test_a_message_without_prompt_is_wrong_use(console: ConsoleRig) -> None:
     ran = console("history", "1001", "--message", "hello")
     assert ran.status == 2

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.agent.functions_based import FunctionsBasedAgent
-from bot.agents import model_names, read_agents
-from bot.assembly import build_team
+from bot.agents import conversation_window, model_names, read_agents
+from bot.assembly import build_team, compression_limits
 from bot.errors import SettingsInvalid
 from bot.settings import load_settings
 
@@ -59,6 +59,23 @@ def test_i02_an_agent_without_a_model_has_openai_model_and_the_main_agents_windo
     agents = {name: agent for name, agent in team.agents.items() if isinstance(agent, FunctionsBasedAgent)}
     assert {name: agent.limits.context_window for name, agent in agents.items()} == windows
     assert model_names(settings, spec) == names
+
+
+def test_i02_a_conversation_is_compressed_by_the_smallest_window_of_those_who_can_have_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "agents.toml"
+    path.write_text(FILE % 'model = "gpt-4o"')
+    given = load_settings(openai_model="my-local-model", compression_tokens=0, agents_file=path)
+
+    settings, spec = read_agents(given)
+    limits = compression_limits(settings, spec)
+
+    assert conversation_window(settings, spec) == 8_192
+    assert limits is not None
+    assert limits.trigger_tokens == 4_096
+    without = settings.model_copy(update={"openai_summary_model": ""})
+    assert compression_limits(without, spec) is None
 
 
 def test_a_window_too_small_for_the_built_in_agent_is_the_windows_problem() -> None:
