@@ -21,6 +21,7 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 Ids = Annotated[frozenset[int], NoDecode]
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
+_LEAST_COMPRESSION_TOKENS = 500
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -102,7 +103,7 @@ class Settings(BaseSettings):
     )
     compression_trigger: float = Field(
         0.5,
-        gt=0,
+        ge=0.05,
         le=0.9,
         description="The share of the chat model's window at which a conversation is compressed into a summary.",
     )
@@ -163,6 +164,15 @@ class Settings(BaseSettings):
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
+
+    @field_validator("compression_tokens")
+    @classmethod
+    def _not_every_turn(cls, value: int) -> int:
+        if 0 < value < _LEAST_COMPRESSION_TOKENS:
+            raise ValueError(
+                f"must be 0, or at least {_LEAST_COMPRESSION_TOKENS}: each compression asks a model"
+            )
+        return value
 
     @field_validator("telegram_bot_token")
     @classmethod

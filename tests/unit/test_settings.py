@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.errors import SettingsInvalid
 from bot.settings import Settings, load_settings
 from bot.stores import connections_for
 
@@ -40,3 +41,35 @@ def test_there_is_a_connection_for_everything_that_goes_on_at_once(given: dict[s
     at_once = settings.worker_concurrency + settings.webhook_max_connections + 3 * settings.partitions
 
     assert connections_for(settings) > at_once
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"compression_tokens": 10},
+            "COMPRESSION_TOKENS: must be 0, or at least 500: each compression asks a model",
+        ),
+        ({"compression_trigger": 0.01}, "COMPRESSION_TRIGGER: "),
+        ({"compression_trigger": 1.0}, "COMPRESSION_TRIGGER: "),
+        ({"prompt_order": "random"}, "PROMPT_ORDER: "),
+        ({"artifact_chars": 10}, "ARTIFACT_CHARS: "),
+        ({"artifact_ttl_s": 0}, "ARTIFACT_TTL_S: "),
+        ({"ledger_in_prompt": "perhaps"}, "LEDGER_IN_PROMPT: "),
+    ],
+)
+def test_a_wrong_setting_of_memory_is_one_line_that_names_it(given: dict[str, object], told: str) -> None:
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings(**given)
+
+    (problem,) = refused.value.problems
+    assert problem.startswith(told)
+
+
+def test_on_an_endpoint_of_ones_own_the_chat_model_writes_the_summaries_unless_another_is_named() -> None:
+    own = {"openai_base_url": "http://127.0.0.1:1/v1", "openai_model": "qwen3"}
+
+    assert load_settings(**own).summary_model == "qwen3"
+    assert load_settings(**own, openai_summary_model="tiny").summary_model == "tiny"
+    assert load_settings(**own, openai_summary_model="").summary_model == ""
+    assert load_settings(openai_model="gpt-5.4").summary_model == "gpt-5.4-nano"
