@@ -55,7 +55,8 @@ from memory.redis_history import RedisHistory
 from memory.redis_summaries import RedisSummaries
 from memory.testing import FakeEmbedder
 
-SIZES = (100, 1_000, 10_000)
+SIZES = (100, 180, 1_000, 10_000)
+"""180 messages of this benchmark are nearly as many as there may be before a conversation is compressed."""
 WORKER = "bench"
 _BATCH = 500
 

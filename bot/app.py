@@ -47,6 +47,7 @@ from memory.compressor import CompressionResult, Compressor
 from memory.errors import MemoryFailure, RecallUnavailable, StoreFull, StoreUnavailable
 from memory.indexing import Indexer
 from memory.keys import ContextRef
+from memory.redis_summaries import RedisSummaries
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -150,7 +151,7 @@ class _Service:
         async with background() as tasks:
             working: list[asyncio.Task[None]] = []
             if work:
-                worker = self._build_worker(stores, outside, inbox, tasks)
+                worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(worker.run(stopping), "worker"))
             if serve:
                 self._ingest = self._build_ingest(outside, inbox)
@@ -198,7 +199,13 @@ class _Service:
         )
 
     def _build_worker(
-        self, stores: Stores, outside: Outside, inbox: RedisInbox, tasks: list[asyncio.Task[None]]
+        self,
+        stores: Stores,
+        outside: Outside,
+        inbox: RedisInbox,
+        tasks: list[asyncio.Task[None]],
+        *,
+        stopping: asyncio.Event,
     ) -> Worker:
         settings = self._settings
         services = build_services(
@@ -226,10 +233,11 @@ class _Service:
             )
             if compressor is not None:
                 tasks += [
-                    spawn(_compress_forever(compressor), f"compressor-{partition}-{number}")
+                    spawn(_compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
                     for number in range(COMPRESSIONS_AT_ONCE)
                 ]
-        tasks.append(spawn(_gauge_forever(inbox, settings.partitions), "gauges"))
+        summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
+        tasks.append(spawn(_gauge_forever(inbox, summaries, settings.partitions), "gauges"))
         return build_worker(settings, inbox, services, consumer=consumer)
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
@@ -288,12 +296,16 @@ async def _index_forever(indexer: Indexer) -> None:
             pause = min(LONGEST_PAUSE_S, pause * 2) if isinstance(error, RecallUnavailable) else 1.0
 
 
-async def _compress_forever(compressor: Compressor) -> None:
-    while True:
+async def _compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:
+    """Until `stopping`: what is begun by then goes on while the turns end, and is cancelled with the rest."""
+    while not stopping.is_set():
+        begun = time.perf_counter()
         try:
             result = await compressor.step()
             is_idle = not result.is_busy
             if result.ref is not None:
+                metrics.COMPRESSIONS.labels(result.outcome).inc()
+                metrics.COMPRESSION_SECONDS.observe(time.perf_counter() - begun)
                 _log_compression(result)
         except MemoryFailure as error:
             log.warning("compression_waits", error=str(error))
@@ -321,12 +333,15 @@ async def _leave(indexers: Sequence[Indexer]) -> None:
                 await indexer.leave()
 
 
-async def _gauge_forever(inbox: RedisInbox, partitions: int) -> None:
+async def _gauge_forever(inbox: RedisInbox, summaries: RedisSummaries | None, partitions: int) -> None:
     while True:
         try:
             depths = [await inbox.depth(partition) for partition in range(partitions)]
             metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
             metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
+            if summaries is not None:
+                due = [await summaries.count_due(partition) for partition in range(partitions)]
+                metrics.COMPRESSIONS_DUE.set(sum(due))
         except MemoryFailure:
             pass  # the loops that need the store say so
         await asyncio.sleep(GAUGES_S)

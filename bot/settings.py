@@ -21,7 +21,8 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 Ids = Annotated[frozenset[int], NoDecode]
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
-_LEAST_COMPRESSION_TOKENS = 500
+LEAST_COMPRESSION_TOKENS = 500
+"""A lower limit would have a model summarise after every turn."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -168,9 +169,9 @@ class Settings(BaseSettings):
     @field_validator("compression_tokens")
     @classmethod
     def _not_every_turn(cls, value: int) -> int:
-        if 0 < value < _LEAST_COMPRESSION_TOKENS:
+        if 0 < value < LEAST_COMPRESSION_TOKENS:
             raise ValueError(
-                f"must be 0, or at least {_LEAST_COMPRESSION_TOKENS}: each compression asks a model"
+                f"must be 0, or at least {LEAST_COMPRESSION_TOKENS}: each compression asks a model"
             )
         return value
 

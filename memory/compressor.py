@@ -14,7 +14,7 @@ from memory.compression import (
     has_reached_trigger,
     plan_compression,
 )
-from memory.errors import Forgotten, MemoryFailure, SummaryFailed
+from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed
 from memory.history_store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
@@ -118,11 +118,11 @@ class Compressor:
             return work.result("lost")
         except SummaryFailed as failure:
             return await self._fail(work, failure)
-        except MemoryFailure:
+        except (StoreUnavailable, StoreFull):
             raise
         except Exception as error:  # noqa: BLE001
-            # The broad catch of a compression: one that breaks must end neither the process nor others, and is
-            # given up like one that fails, or it would be summarised again after each lease.
+            # The broad catch of a compression: one that breaks, or whose keys Redis refuses, must end neither the
+            # process nor others, and is given up like one that fails, or it would be summarised after each lease.
             return await self._fail(work, SummaryFailed(f"It broke: {_where(error)}."))
         del self._failures[claim.ref]
         await self._summaries.finish(work.claim, seen=work.seen)
@@ -133,7 +133,8 @@ class Compressor:
         while True:
             found = await self._load(work.claim.ref)
             work.seen = found.snapshot
-            plan = _plan(found, work.limits)
+            # In a thread: after an upgrade thousands of messages are planned at once, which takes 0.2 s.
+            plan = await asyncio.to_thread(_plan, found, work.limits)
             if plan is None:
                 return "compressed" if work.summaries else "not_due"
             try:

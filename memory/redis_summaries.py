@@ -50,6 +50,10 @@ class RedisSummaries:
         """Have the conversation compressed now; one that is queued or being worked on stays as it is."""
         await self._redis.call("ZADD", compress_key(ref.partition), "NX", self._clock(), ref.context_id)
 
+    async def count_due(self, partition: int) -> int:
+        """How many conversations of this partition are due, and nobody works on."""
+        return int(await self._redis.call("ZCOUNT", compress_key(partition), "-inf", self._clock()))
+
     async def claim(self, partition: int, *, lease_s: float) -> CompressionClaim | None:
         """The conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
         now = self._clock()

@@ -99,9 +99,12 @@ def dump_result(result: ToolResult) -> str:
         "output": result.output,
         "is_error": result.is_error,
         "is_final": result.is_final,
-        "artifact_id": result.artifact_id,
-        "quotes": result.quotes,
     }
+    # Only where there are any: a worker of the version before them, beside us while we are deployed, knows neither.
+    if result.artifact_id:
+        fields["artifact_id"] = result.artifact_id
+    if result.quotes:
+        fields["quotes"] = result.quotes
     return json.dumps(fields, separators=(",", ":"))
 
 

@@ -3,6 +3,7 @@
 import structlog
 
 from bot.agent.daemon_thread import call_in_daemon_thread
+from bot.observe.metrics import ARTIFACTS
 from memory.artifact_preview import preview
 from memory.artifacts import Artifact, ArtifactTooLarge, ContextArtifacts
 from memory.errors import StoreFull
@@ -34,8 +35,10 @@ async def keep_if_large(
     try:
         artifact = await artifacts.keep(output, tool=tool, key=key)
     except (ArtifactTooLarge, StoreFull) as error:
+        ARTIFACTS.labels("not_kept").inc()
         log.warning("artifact_not_kept", tool=tool, characters=len(output), error=type(error).__name__)
         return cut_middle(output, at_most=LONGEST_UNKEPT), ""
+    ARTIFACTS.labels("kept").inc()
     at_most = min(artifacts.keep_beyond // 3, _LONGEST_PREVIEW)
     shown = await call_in_daemon_thread(lambda: preview(output, at_most=at_most), name=f"preview-{tool}")
     return render_reference(artifact, shown), artifact.id

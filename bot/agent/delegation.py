@@ -10,6 +10,7 @@ from bot.agent.team import Team
 from bot.agent.tool_arguments import parse_object
 from bot.agent.tool_run import Journal, PlannedCall, call_key
 from bot.errors import TellUser, ToolFailed
+from bot.observe.metrics import DELEGATIONS
 from memory.ledger import dump_entries, is_within, parse_entries
 
 Work = Callable[[AgentContext, Journal], Awaitable[str]]
@@ -32,12 +33,17 @@ class Delegations:
 
         Only a crash inside makes the agent work again, from its own finished steps.
         """
-        inner = self._open(planned, context)
+        try:
+            inner = self._open(planned, context)
+        except ToolFailed:
+            DELEGATIONS.labels("refused").inc()
+            raise
         await context.tell_status(f"Running tool {planned.call.name}")
         answer, failure = "", None
         try:
             answer = await self._work(inner, StepsWithin(journal, planned.step))
         except TellUser as error:
+            DELEGATIONS.labels("failed").inc()
             log.warning("delegation_failed", agent=inner.agent_name, failure=type(error).__name__)
             # The error's own text may quote the endpoint.
             failure = ToolFailed(f"{inner.agent_name} could not do it. {type(error).__doc__}")
@@ -45,6 +51,7 @@ class Delegations:
         await journal.record(_ledger_step(planned), dump_entries(within))
         if failure:
             raise failure
+        DELEGATIONS.labels("answered").inc()
         return answer
 
     async def restore(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> None:

@@ -10,6 +10,7 @@ from bot.agent.prompt_parts import PromptSize
 from bot.agent.team import Agent, Digester
 from bot.agent.tool_run import Journal
 from bot.errors import TellUser
+from bot.observe.metrics import DIGESTS
 from memory.errors import SummaryFailed
 
 SHARES = ((100_000, 0.75), (500_000, 0.83))
@@ -68,12 +69,14 @@ class StepCompression:
         text = await self._digest(context, covered)
         if not text.strip():
             self.has_failed = True  # the turn's deadline is short
+            DIGESTS.labels("failed").inc()
             log.warning(
                 "steps_not_digested", tokens=size.tokens, window=window, has_digester=bool(self.digester)
             )
             return
         context.digest = StepDigest(covers=len(context.completed_steps) - 1, text=text)
         await journal.record(_step(context), dump_digest(context.digest))
+        DIGESTS.labels("written").inc()
         log.info("steps_digested", steps=context.digest.covers, tokens=size.tokens, window=window)
 
     async def _digest(self, context: AgentContext, covered: int) -> str:

@@ -44,6 +44,29 @@ RECALL_FAILURES = Counter(
     "mnemogram_recall_failures_total", "Turns answered without recall because it failed."
 )
 INDEXED = Counter("mnemogram_indexed_messages_total", "Messages whose vector was written.")
+COMPRESSIONS = Counter(
+    "mnemogram_compressions_total",
+    "Compressions of conversations by outcome: compressed, not_due, later (failed, tried again), given_up (failed"
+    " for good), forgotten, lost.",
+    ["outcome"],
+)
+COMPRESSION_SECONDS = Histogram(
+    "mnemogram_compression_seconds", "Time of one compression, from its claim to its end.", buckets=_SECONDS
+)
+COMPRESSIONS_DUE = Gauge(
+    "mnemogram_compressions_due", "Conversations that are due for compression and that nobody works on."
+)
+DIGESTS = Counter(
+    "mnemogram_digests_total", "Digests of the steps of long runs by outcome: written, failed.", ["outcome"]
+)
+ARTIFACTS = Counter(
+    "mnemogram_artifacts_total",
+    "Large tool results by outcome: kept, not_kept (too large for the store, or the store is full).",
+    ["outcome"],
+)
+DELEGATIONS = Counter(
+    "mnemogram_delegations_total", "Delegations by outcome: answered, failed, refused.", ["outcome"]
+)
 SENDS = Counter(
     "mnemogram_sends_total",
     "Message parts sent, by outcome: sent, retried, unknown, unreachable, refused.",

@@ -32,6 +32,7 @@ ATTEMPTS_AT_MOST = 3
 """An update that was begun this often and never finished is dead-lettered: it may be what kills the worker."""
 RECEIPTS_KEPT = 10
 """How many receipts of prompts are kept of a context."""
+_COUNTS_BEFORE_SUMMARIES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,8 +295,15 @@ class TurnStore:
 
 
 def parse_erased(line: str) -> Erased:
-    """What `reset` left in the journal of the /reset that it answered."""
-    return _erased(line.split())
+    """What `reset` left in the journal of the /reset that it answered.
+
+    A worker of the version before left four numbers: there were no summaries, ledger and artifacts to count.
+    """
+    counts = line.split()
+    if len(counts) == _COUNTS_BEFORE_SUMMARIES:
+        epoch, messages, *rest = counts
+        counts = [epoch, messages, "0", "0", "0", *rest]
+    return _erased(counts)
 
 
 def _erased(counts: Sequence[str | int]) -> Erased:

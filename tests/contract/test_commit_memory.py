@@ -246,6 +246,10 @@ async def test_a_reset_that_is_answered_leaves_its_counts_for_the_answer(redis: 
     )
 
 
+def test_a_reset_that_the_version_before_summaries_left_half_done_can_be_answered() -> None:
+    assert parse_erased("1 3 2 5") == Erased(epoch=1, messages=3, updates=2, vectors=5)
+
+
 async def test_a_reset_repeated_after_a_lost_reply_counts_the_same(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await open_inbox(redis)

@@ -12,7 +12,7 @@ from memory.compression import CompressionLimits, Piece
 from memory.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
 from memory.errors import SummaryFailed
 from memory.history_store import HistorySnapshot
-from memory.keys import compress_key, ledger_key
+from memory.keys import compress_key, ledger_key, summaries_key
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.ledger_codec import dump_ledger_turn
 from memory.message import Message
@@ -475,6 +475,19 @@ async def test_i07_a_compression_that_breaks_is_given_up_like_one_that_fails(rig
 
     assert [result.outcome for result in results] == ["later", "later", "given_up"]
     assert results[0].reason.startswith("It broke: ValueError at break_down:")
+    assert (await one.step()).outcome == "idle"
+
+
+async def test_i07_a_compression_that_redis_refuses_is_given_up_like_one_that_fails(rig: Rig) -> None:
+    await rig.redis.call("SET", summaries_key(REF), "no hash")
+    one = rig.compressor()
+    results: list[CompressionResult] = []
+    for pause_s in (*RETRY_PAUSES_S, 0.0):
+        results.append(await one.step())
+        rig.now += pause_s
+
+    assert [result.outcome for result in results] == ["later", "later", "given_up"]
+    assert results[0].reason.startswith("It broke: CommandRefused at ")
     assert (await one.step()).outcome == "idle"
 
 

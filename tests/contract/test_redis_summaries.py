@@ -58,6 +58,16 @@ async def test_the_conversation_that_is_due_longest_is_claimed_first(redis: Redi
     assert [claim.ref if claim else None for claim in claims] == [a_ref(2), a_ref(1), a_ref(3), None]
 
 
+async def test_only_what_is_due_and_nobody_works_on_is_counted(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    for chat in (1, 2, 3):
+        await memory.summaries.queue(a_ref(chat))
+    await memory.summaries.claim(0, lease_s=LEASE_S)
+
+    assert await memory.summaries.count_due(0) == 2
+    assert await memory.summaries.count_due(1) == 0
+
+
 async def test_i14_a_claimed_conversation_is_not_claimed_again_before_its_lease_ends(
     redis: RedisClient,
 ) -> None:

@@ -10,6 +10,7 @@ from bot.agent.runner import run_agent
 from bot.agent.tool import Tool
 from bot.agent.tool_run import LONGEST_REPLY
 from bot.errors import Fenced, ToolFailed
+from bot.observe.metrics import ARTIFACTS
 from bot.tools.read_artifact import read_artifact
 from memory.artifacts import ContextArtifacts
 from memory.errors import Forgotten
@@ -25,6 +26,7 @@ from tests.unit.agent.kit import (
     make_context,
     message,
     run_alone,
+    sample,
     says,
 )
 from tests.unit.agent.team_kit import TeamModel, make_team
@@ -53,9 +55,11 @@ async def test_i06_a_large_result_is_an_artifact_in_the_prompt_the_journal_and_t
     redis: RedisClient,
 ) -> None:
     context, journal, model = await open_context(redis), DictJournal(), counting(5_000)
+    before = sample(ARTIFACTS, "mnemogram_artifacts_total", outcome="kept")
 
     await run_alone(make_agent(model, many), context, journal=journal)
 
+    assert sample(ARTIFACTS, "mnemogram_artifacts_total", outcome="kept") == before + 1
     result = context.completed_steps[0].results[0]
     assert result.output.startswith(f"[artifact {result.artifact_id}: the result of many, ")
     assert len(result.output) < LIMIT

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot import app
+from bot import app, settings
 from memory import compressor, keys
 from memory.message import Message
 from memory.redis_history import RedisHistory
@@ -27,7 +27,8 @@ EXCHANGES = (
 
 
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compression begins when it is due, is tried again without a pause, and no two run at the same time."""
+    """A compression begins when it is due, after little talk, is tried again without a pause, and is the only one."""
+    monkeypatch.setattr(settings, "LEAST_COMPRESSION_TOKENS", 1)
     monkeypatch.setattr(app, "COMPRESSION_POLL_S", POLL_S)
     monkeypatch.setattr(app, "COMPRESSIONS_AT_ONCE", 1)
     monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (0.0, 0.0))

@@ -1,5 +1,6 @@
 """Stories of long conversations: when they are compressed, what stays, and that nothing stale comes of it."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,12 @@ from typing import Any
 import pytest
 
 from bot.agent.prompt_text import DIGEST_HEADING, SUMMARY_HEADING
+from bot.observe.metrics import COMPRESSIONS
 from bot.transport import texts
+from memory.keys import compress_key
 from memory.redis_summaries import RedisSummaries
-from tests.scripted_replies import Call, call, calls, text
+from tests.scripted_replies import Call, Reply, call, calls, held, text
+from tests.scripted_script import ChatRequest
 from tests.story.agents import keep_path, write_agents
 from tests.story.compressions import (
     EXCHANGES,
@@ -23,9 +27,10 @@ from tests.story.compressions import (
     wait_until_compressed,
 )
 from tests.story.expected import asks, gave, system, user
-from tests.story.harness import BEN, OLGA, Json, Story, StoryStores, a_ref, running_bot
+from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, a_ref, running_bot
 from tests.story.prompts import said
 from tests.summarizing_model import SummarizingModel
+from tests.unit.agent.kit import sample
 
 CANARY = "quokka"
 READER = """
@@ -323,6 +328,34 @@ def _tokens(count: int) -> str:
 async def _size(bot: Story) -> int:
     """What the conversation takes, with four tokens around each message."""
     return sum(message.tokens + 4 for message in (await bot.history(BEN)).newest)
+
+
+async def test_a_service_that_ends_finishes_the_compression_that_runs_and_begins_no_other(
+    stores: StoryStores,
+) -> None:
+    model, answered = SummarizingModel(holding=True), asyncio.Event()
+    before = sample(COMPRESSIONS, "mnemogram_compressions_total", outcome="compressed")
+
+    def slow_at_last(request: ChatRequest) -> Reply:
+        is_last = request["messages"][-1]["content"] == "one more"
+        return held(text("the end"), until=answered) if is_last else model(request)
+
+    async with running_bot(stores, slow_at_last, **SOON) as bot:
+        await _talk_until_summarising(bot, model, *EXCHANGES)
+        await bot.say(BEN, "one more")
+        await bot.wait_until(lambda: spoken_prompts(bot)[-1][-1]["content"] == "one more")
+        await RedisSummaries(bot.redis, clock=lambda: 1.0).queue(a_ref(CHIARA))
+
+        bot.stopping.set()
+        model.release.set()
+
+        await bot.wait_until(
+            lambda: sample(COMPRESSIONS, "mnemogram_compressions_total", outcome="compressed") == before + 1
+        )
+        answered.set()
+        await bot.stop()
+
+        assert a_ref(CHIARA).context_id in await bot.redis.call("ZRANGE", compress_key(0), 0, -1)
 
 
 async def _talk_until_summarising(bot: Story, model: SummarizingModel, *lines: str) -> None:

@@ -15,11 +15,12 @@ from bot.agent.runner import RunLimits, RunResult, run_agent
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
 from bot.errors import Fenced, ModelRefused, ModelUnavailable, TurnStopped
+from bot.observe.metrics import DELEGATIONS
 from bot.tools.add import add
 from bot.tools.upper import upper
 from memory.errors import Forgotten
 from memory.ledger import LedgerTurn
-from tests.unit.agent.kit import DictJournal, asks, call, make_context, message, says, wait_until
+from tests.unit.agent.kit import DictJournal, asks, call, make_context, message, sample, says, wait_until
 from tests.unit.agent.team_kit import TeamModel, make_team
 
 ASK = message(0, "plan the trip")
@@ -282,6 +283,7 @@ async def test_i12_there_are_as_many_delegations_as_the_limit_says_on_all_levels
         }
     )
 
+    before = delegations()
     await run(model, limits=TeamLimits(delegations=4))
 
     assert model.requests["desk"][2].shown()[-3:] == [
@@ -289,6 +291,7 @@ async def test_i12_there_are_as_many_delegations_as_the_limit_says_on_all_levels
         "tool #c1: n1",
         "tool #c2: The limit of 4 delegations for one message is reached.",
     ]
+    assert [now - then for now, then in zip(delegations(), before, strict=True)] == [4, 0, 1]
 
 
 async def test_i12_each_delegation_has_the_actions_of_a_run() -> None:
@@ -326,9 +329,11 @@ async def test_i12_a_delegated_agent_whose_model_fails_is_an_error_for_who_deleg
         }
     )
 
+    before = delegations()
     result, context = await run(model)
 
     assert result.text == "I could not find out."
+    assert [now - then for now, then in zip(delegations(), before, strict=True)] == [0, 1, 0]
     assert told(context) == [
         "5:tool:1:0/tool:1:0 tool researcher upper: B",
         f"5:tool:1:0 delegation desk researcher: failed: {words} (opened)",
@@ -656,3 +661,9 @@ async def test_how_deep_a_context_is_within_delegations() -> None:
     depths = [depth_of(await make_context(delegation_id=path)) for path in paths]
 
     assert depths == [0, 1, 2]
+
+
+def delegations() -> list[float]:
+    """How many were answered, failed and were refused so far."""
+    outcomes = ("answered", "failed", "refused")
+    return [sample(DELEGATIONS, "mnemogram_delegations_total", outcome=outcome) for outcome in outcomes]

@@ -148,3 +148,11 @@ def test_a_result_that_was_recorded_before_there_were_artifacts_is_read() -> Non
     line = '{"call_id":"c","name":"add","output":"5","is_error":false,"is_final":false}'
 
     assert parse_result(line) == ToolResult(call_id="c", name="add", output="5", artifact_id="")
+
+
+def test_a_result_without_artifact_and_quotes_can_be_read_by_the_version_before_them() -> None:
+    result = ToolResult(call_id="c", name="add", output="5")
+
+    assert dump_result(result) == (
+        '{"call_id":"c","name":"add","output":"5","is_error":false,"is_final":false}'
+    )

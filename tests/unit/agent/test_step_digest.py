@@ -13,6 +13,7 @@ from bot.agent.runner import RunLimits, run_agent
 from bot.agent.step_digest import share_for, should_digest
 from bot.agent.team import Digester, Team
 from bot.errors import Fenced, ModelUnavailable
+from bot.observe.metrics import DIGESTS
 from memory.errors import SummaryFailed
 from memory.message_selectors import MessageWindowMessageSelector
 from tests.unit.agent.kit import (
@@ -23,6 +24,7 @@ from tests.unit.agent.kit import (
     make_agent,
     make_context,
     message,
+    sample,
     says,
 )
 
@@ -214,6 +216,7 @@ async def test_i03_a_digest_that_cannot_be_had_is_logged_once_asked_for_and_the_
     context = await make_context(prompt=[ASK])
     journal = DictJournal()
 
+    failed = sample(DIGESTS, "mnemogram_digests_total", outcome="failed")
     with capture_logs() as logs:
         result = await run_agent(
             team_of(reading(7), digester), context, journal=journal, limits=RunLimits(max_actions=9)
@@ -222,6 +225,7 @@ async def test_i03_a_digest_that_cannot_be_had_is_logged_once_asked_for_and_the_
     assert result.text == "It is about pages."
     assert context.digest is None
     assert [entry["event"] for entry in logs].count("steps_not_digested") == 1
+    assert sample(DIGESTS, "mnemogram_digests_total", outcome="failed") == failed + 1
     assert digester is None or len(digester.asked) == 1
     assert not any(step.startswith("digest") for step in journal.steps)
 

@@ -1,0 +1,200 @@
+"""The scripts of memory and inbox on a real cluster: every key that one touches, computed ones too, is in one slot."""
+
+from collections.abc import AsyncGenerator, Generator
+
+import pytest
+
+from bot.inbox.facts import Arrival, Claim
+from bot.inbox.inspection import InboxInspection
+from bot.inbox.redis_inbox import RedisInbox
+from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore, parse_erased
+from memory import keys
+from memory.artifacts import PIECE, PIECES_AT_ONCE, ContextArtifacts
+from memory.errors import Forgotten
+from memory.forgetting import delete_provably
+from memory.history_store import Kept
+from memory.keys import ContextRef
+from memory.redis_client import RedisClient, open_redis
+from memory.redis_history import RedisHistory
+from memory.redis_summaries import RedisSummaries
+from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
+from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, a_summary, a_turn, an_entry
+from tests.messages import ids, some_messages
+from tests.stores import kept_open
+from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
+
+PARTITIONS = 3
+EVERY_PARTITION = pytest.mark.parametrize("partition", range(PARTITIONS))
+
+
+@pytest.fixture(scope="module")
+def ports(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[int]]:
+    with kept_open(cluster_servers(tmp_path_factory.mktemp("cluster"))) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def cluster(ports: list[int]) -> AsyncGenerator[Cluster]:
+    async with cluster_on(ports) as cluster:
+        for node in cluster.nodes:
+            await node.call("FLUSHALL")
+            await end_blocking_reads_on_time(node)
+        yield cluster
+
+
+@pytest.fixture
+async def redis(cluster: Cluster) -> AsyncGenerator[RedisClient]:
+    async with open_redis(cluster.url) as redis:
+        yield redis
+
+
+async def test_the_partitions_are_on_both_nodes(cluster: Cluster) -> None:
+    owners = {await cluster.owner_of(keys.work_key(partition)) for partition in range(PARTITIONS)}
+
+    assert owners == {0, 1}
+
+
+@EVERY_PARTITION
+async def test_what_tells_of_messages_is_read_counted_and_erased(redis: RedisClient, partition: int) -> None:
+    ref = a_ref_in(partition)
+    memory = await a_full_memory(redis, ref)
+    store = memory.store
+
+    before = await store.load(ref, limit=50)
+    receipt = await delete_provably(ref, ["m2"], epoch=0, store=store, recall=None)
+
+    assert (before.summary is not None, ids(before.newest)) == (True, ["m4", "m5"])
+    assert await store.load_ledger(ref, after_sequence=3, upto_sequence=5) == [a_turn(4, 5, artifact="a4")]
+    assert ids(await store.page(ref, after_sequence=-1, limit=2, whole=True)) == ["m0", "m1"]
+    assert (receipt.messages_erased, receipt.summaries_erased) == (1, 1)
+    assert (receipt.ledger_turns_erased, receipt.artifacts_erased, receipt.is_proven) == (1, 1, True)
+    assert await store.replace(ref, "m0", text="new", tokens=1, edited_at=NOW, epoch=0)
+    assert (await store.load(ref, limit=50)).summary is None
+    assert await store.start_conversation(ref, epoch=0) == 6
+    assert (await store.erase(ref)).artifacts == 2
+    assert await store.count_kept(ref) == Kept(summaries=0, ledger_turns=0, artifacts=0)
+
+
+@EVERY_PARTITION
+async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
+    redis: RedisClient, partition: int
+) -> None:
+    ref, now = a_ref_in(partition), [NOW]
+    summaries, store = RedisSummaries(redis, clock=lambda: now[0]), RedisHistory(redis)
+    await store.append(ref, some_messages(4), epoch=0)
+    await summaries.queue(ref)
+    assert await summaries.count_due(partition) == 1
+
+    first = await summaries.claim(partition, lease_s=LEASE_S)
+    assert first is not None
+    renewed = await summaries.renew(first, lease_s=2 * LEASE_S)
+    assert renewed is not None
+    assert not await summaries.fail(renewed, next_sequence=4, retry_in_s=1, at_most=3)
+    now[0] += 2
+    again = await summaries.claim(partition, lease_s=LEASE_S)
+    assert again is not None
+    saved = await summaries.save(again, a_summary("s1", upto=1), ["m0", "m1"], epoch=0, revision=0)
+    await summaries.finish(again, seen=await store.load(ref, limit=0))
+
+    assert saved == "saved"
+    assert await summaries.covered(ref, "s1") == ("m0", "m1")
+    assert await redis.call("ZCARD", keys.compress_key(partition)) == 0
+
+
+@EVERY_PARTITION
+async def test_an_artifact_of_several_writes_is_kept_searched_and_refused_after_a_reset(
+    redis: RedisClient, partition: int
+) -> None:
+    ref = a_ref_in(partition)
+    artifacts = ContextArtifacts(redis, ref, epoch=lambda: 0, clock=lambda: NOW, ttl_s=1000, keep_beyond=1)
+    text = "a" * (PIECE * PIECES_AT_ONCE) + "needle"
+
+    artifact = await artifacts.keep(text, tool="big", key="1")
+
+    assert await artifacts.read(artifact.id, start=len(text) - 6, length=6) == "needle"
+    assert [found.start for found in await artifacts.search(artifact.id, "NEEDLE", at_most=1)] == [
+        len(text) - 6
+    ]
+    assert (await RedisHistory(redis).erase(ref)).artifacts == 1
+    with pytest.raises(Forgotten):
+        await artifacts.keep(text, tool="big", key="2")
+
+
+@EVERY_PARTITION
+async def test_a_turn_commits_all_that_it_leaves_and_a_reset_takes_it(
+    redis: RedisClient, partition: int
+) -> None:
+    ref = a_ref_in(partition)
+    turns, inbox = TurnStore(redis, clock=lambda: NOW), an_inbox(redis)
+    claim = await accepted(inbox, ref, 1)
+    await turns.take(claim, window=10)
+    await turns.record(claim, epoch=0, newest_update=1, fields={"model:1": "{}"})
+
+    await turns.commit(claim, a_commit(1))
+    _, snapshot = await turns.take(claim, window=10)
+    await inbox.accept(Arrival(update_id=2, ref=ref, mode="turn", payload="p2", reason=""))
+    erased = await turns.reset(ref, vectors=2, answering=(claim, 2))
+
+    assert (snapshot.count, snapshot.active_agent, len(snapshot.ledger)) == (2, "Travel", 1)
+    assert (erased.epoch, erased.messages, erased.ledger_turns, erased.updates) == (1, 2, 1, 1)
+    todo, after = await turns.take(claim, window=10)
+    assert parse_erased(todo.journal["reset"]) == erased
+    assert (after.count, after.ledger, after.active_agent) == (0, (), "")
+
+
+@EVERY_PARTITION
+async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partition: int) -> None:
+    ref = a_ref_in(partition)
+    turns, inbox = TurnStore(redis, clock=lambda: NOW), an_inbox(redis)
+    claim = await accepted(inbox, ref, 1)
+    for _ in range(ATTEMPTS_AT_MOST):
+        await turns.take(claim, window=10)
+        (claim,) = await inbox.sweep(partition, consumer="anna", count=8, idle_ms=0)
+    await turns.take(claim, window=10)
+    inspection = InboxInspection(redis, partitions=PARTITIONS, clock=lambda: NOW)
+
+    assert [letter.payload for letter in await turns.dead_letters(ref)] == ["p1"]
+    assert await inspection.unanswered(partition) == [(ref, "p1")]
+    await turns.forget_dead(ref, [1])
+    assert await turns.dead_letters(ref) == []
+
+
+def a_ref_in(partition: int) -> ContextRef:
+    return ContextRef(context_id=f"{partition:032x}", partition=partition)
+
+
+async def a_full_memory(redis: RedisClient, ref: ContextRef) -> RedisMemory:
+    """Six messages, of which a summary tells four; each pair a turn with an artifact."""
+    memory = RedisMemory(redis)
+    await memory.store.append(ref, some_messages(6), epoch=0)
+    await memory.add_summary(ref, a_summary("s1", upto=3), [f"m{n}" for n in range(4)])
+    for number in (0, 2, 4):
+        await memory.add_turn(ref, a_turn(number, number + 1, artifact=f"a{number}"))
+    return memory
+
+
+def an_inbox(redis: RedisClient) -> RedisInbox:
+    return RedisInbox(redis, partitions=PARTITIONS, box_limit=5, clock=lambda: NOW)
+
+
+async def accepted(inbox: RedisInbox, ref: ContextRef, update_id: int) -> Claim:
+    """The claim of a context with this update."""
+    await inbox.open()
+    await inbox.accept(Arrival(update_id=update_id, ref=ref, mode="turn", payload=f"p{update_id}", reason=""))
+    (claim,) = await inbox.claim(ref.partition, consumer="anna", count=1, wait_ms=1)
+    return claim
+
+
+def a_commit(update_id: int) -> Commit:
+    """One that changes all that a commit can."""
+    return Commit(
+        update_ids=[update_id],
+        epoch=0,
+        messages=some_messages(2),
+        parts=some_parts("an answer"),
+        registered="{}",
+        ledger=(an_entry("a1"),),
+        receipt="{}",
+        active_agent="Travel",
+        compresses=True,
+    )
