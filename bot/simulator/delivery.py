@@ -162,11 +162,13 @@ class WebhookDelivery:
         delay, state.attempts = plan_retry(
             state.attempts, retry_after_s=answer.retry_after_s, longest_s=longest
         )
-        state.due_at, state.is_busy = now + delay * self._scale, False
+        is_current = self._webhook.settings is settings
+        # A new webhook does not wait for what the old one did, also when that was under way as it was set.
+        state.due_at, state.is_busy = now + (delay * self._scale if is_current else 0.0), False
         if self._clock() + delay > update.expires_at:
             self._lanes.pop(update.lane)
             self._queue.drop(update.id)
-        if self._webhook.settings is settings:
+        if is_current:
             self._webhook.failure = WebhookFailure(self._clock(), answer.failure)
             self._remove_if_gone(answer)
 

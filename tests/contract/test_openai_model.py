@@ -44,7 +44,7 @@ from tests.scripted_replies import (
 from tests.unit.agent.kit import sample, wait_until
 
 KEY = "sk-secret-key"
-HASTY = Patience(idle_s=0.3, first_wait_s=0.001, longest_wait_s=0.5)
+HASTY = Patience(idle_s=1.0, first_wait_s=0.001, longest_wait_s=0.5)
 ASK = [PromptMessage(role="system", text="You are a test."), PromptMessage(role="user", text="add 2 and 3")]
 ADD = ToolSpec(
     name="add",

@@ -390,10 +390,10 @@ async def test_i08_a_run_that_is_ended_leaves_the_calls_that_had_finished_in_the
             "researcher: Find.": [asks(shout("b")), asks(shout("c"), call("wait", call_id="w2"))],
         }
     )
-    context = await make_context(prompt=[ASK], request_id="5")
-    running = asyncio.create_task(run(model, upper, wait, context=context))
+    context, journal = await make_context(prompt=[ASK], request_id="5"), DictJournal()
+    running = asyncio.create_task(run_agent(make_team(model, upper, wait), context, journal=journal))
     await waits.wait()
-    await wait_until(lambda: model.count() == 3)
+    await wait_until(lambda: {"tool:1:0", "tool:1:2/tool:2:0"} <= journal.steps.keys())
 
     running.cancel()
     await asyncio.wait([running])
