@@ -268,7 +268,7 @@ def _load_tool(reference: str, built_in_tools: Mapping[str, str]) -> Tool:
 def _import(name: str) -> object:
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except Exception as error:  # somebody else's module may raise anything as it is imported
         first_line = str(error).partition("\n")[0]
         raise ValueError(
             f"{name or 'an empty name'} cannot be imported: {type(error).__name__}: {first_line}"

@@ -15,8 +15,6 @@ from bot.agent.offline_samples import sample_for
 from bot.agent.offline_tools import PlannedCall, plan_calls, tool_kind
 from bot.agent.offline_words import fold
 
-STAND_IN_NOTICE = "No model key is set: answers come from the offline stand-in, which follows simple rules."
-
 _GREETING = re.compile(
     r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|hola|buen[oa]s (?:dias|tardes|noches)"
     r"|привет|здравствуй(?:те)?|добр(?:ый|ое|ои) (?:день|утро|вечер)|/start)(?: there| bot| all| everyone|, \w+| \w+)?\W*"

@@ -11,7 +11,7 @@ from memory import keys
 from memory.errors import Forgotten
 from memory.history_store import HistorySnapshot
 from memory.ledger import LedgerEntry
-from memory.ledger_codec import dump_entries
+from memory.ledger_codec import dump_called
 from memory.message import Message
 from memory.redis_client import RedisClient, ScriptCall
 from memory.redis_history import (
@@ -173,7 +173,7 @@ class TurnStore:
         return [
             *(commit.epoch, self._clock(), keys.update_prefix(ref.partition)),
             *(commit.state, commit.reason, keys.TERMINAL_UPDATE_TTL_S, int(commit.starts_conversation)),
-            *(commit.registered, dump_entries(commit.ledger)),
+            *(commit.registered, dump_called(commit.ledger)),
             *(commit.receipt, RECEIPTS_KEPT, keys.PROMPTS_TTL_S),
             "" if commit.active_agent is None else f"={commit.active_agent}",
             int(commit.compresses),

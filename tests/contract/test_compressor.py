@@ -462,16 +462,23 @@ async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(rig: R
     assert not await rig.is_queued()
 
 
+async def step_thrice(rig: Rig, one: Compressor) -> list[CompressionResult]:
+    """As many tries as there are, each when it is due."""
+    results: list[CompressionResult] = []
+    for pause_s in (*RETRY_PAUSES_S, 0.0):
+        results.append(await one.step())
+        rig.now += pause_s
+    return results
+
+
 async def test_i07_a_compression_that_breaks_is_given_up_like_one_that_fails(rig: Rig) -> None:
     async def break_down() -> None:
         raise ValueError("text 3 is secret")
 
     rig.summarizer.during = break_down
     one = rig.compressor()
-    results: list[CompressionResult] = []
-    for pause_s in (*RETRY_PAUSES_S, 0.0):
-        results.append(await one.step())
-        rig.now += pause_s
+
+    results = await step_thrice(rig, one)
 
     assert [result.outcome for result in results] == ["later", "later", "given_up"]
     assert results[0].reason.startswith("It broke: ValueError at break_down:")
@@ -481,10 +488,8 @@ async def test_i07_a_compression_that_breaks_is_given_up_like_one_that_fails(rig
 async def test_i07_a_compression_that_redis_refuses_is_given_up_like_one_that_fails(rig: Rig) -> None:
     await rig.redis.call("SET", summaries_key(REF), "no hash")
     one = rig.compressor()
-    results: list[CompressionResult] = []
-    for pause_s in (*RETRY_PAUSES_S, 0.0):
-        results.append(await one.step())
-        rig.now += pause_s
+
+    results = await step_thrice(rig, one)
 
     assert [result.outcome for result in results] == ["later", "later", "given_up"]
     assert results[0].reason.startswith("It broke: CommandRefused at ")

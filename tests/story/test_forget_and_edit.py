@@ -1,12 +1,15 @@
 """Stories of one message: what /forget erases and for whom, what an edit replaces, and what /memory tells."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from bot.transport import texts
+from bot.turn import answering
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
 from memory.history_store import HistorySnapshot
@@ -58,6 +61,26 @@ async def _forget(
     """Reply to the message with /forget; what the bot says to that."""
     asked = await bot.say(by, "/forget", chat=chat, thread=thread, reply_to=message["message_id"])
     return (await bot.wait_for_reply(asked))["text"]
+
+
+async def _check_gone(bot: Story, stores: StoryStores) -> None:
+    """The canary word is in neither store, and in no prompt to come."""
+    await bot.wait_until_idle()
+    assert await _canaries(bot, stores.index) == []
+    await bot.ask(BEN, "hello")
+    assert CANARY not in str(bot.prompts()[-1])
+
+
+@contextmanager
+def _dying_turns(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """Every turn that begins within the block breaks, as by a bug of ours."""
+
+    async def break_down(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(answering, "run_agent", break_down)
+        yield
 
 
 async def _edit(bot: Story, message: Json, now: str) -> None:
@@ -164,10 +187,7 @@ async def test_forget_takes_the_record_of_the_tools_that_ran_for_the_message(sto
 
         assert "1 message, 1 search entry, 0 summaries, 1 tool record, 0 artifacts." in receipt
         assert receipt.endswith(NOTHING_LEFT)
-        await bot.wait_until_idle()
-        assert await _canaries(bot, stores.index) == []
-        await bot.ask(BEN, "hello")
-        assert CANARY not in str(bot.prompts()[-1])
+        await _check_gone(bot, stores)
 
 
 async def test_forget_takes_the_later_searches_that_found_the_message(stores: StoryStores) -> None:
@@ -183,10 +203,7 @@ async def test_forget_takes_the_later_searches_that_found_the_message(stores: St
 
         assert "1 message, 1 search entry, 0 summaries, 1 tool record, 0 artifacts." in receipt
         assert receipt.endswith(NOTHING_LEFT)
-        await bot.wait_until_idle()
-        assert await _canaries(bot, stores.index) == []
-        await bot.ask(BEN, "hello")
-        assert CANARY not in str(bot.prompts()[-1])
+        await _check_gone(bot, stores)
 
 
 async def test_an_edit_takes_the_later_searches_that_found_the_old_text(stores: StoryStores) -> None:
@@ -199,23 +216,14 @@ async def test_an_edit_takes_the_later_searches_that_found_the_old_text(stores: 
 
         await _edit(bot, secret, "my secret is mine")
 
-        await bot.wait_until_idle()
-        assert await _canaries(bot, stores.index) == []
-        await bot.ask(BEN, "hello")
-        assert CANARY not in str(bot.prompts()[-1])
+        await _check_gone(bot, stores)
 
 
 async def test_forget_takes_a_message_whose_turn_died(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.turn import answering
-
-    async def break_down(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("a bug")
-
     async with running_bot(stores, noted) as bot:
-        with monkeypatch.context() as broken:
-            broken.setattr(answering, "run_agent", break_down)
+        with _dying_turns(monkeypatch):
             secret = await bot.say(BEN, f"my secret is {CANARY}")
             await bot.wait_until(lambda: bot.said_in(BEN) == [texts.BURIED])
         assert await bot.keys_with(CANARY) != []
@@ -232,14 +240,8 @@ async def test_forget_takes_a_message_whose_turn_died(
 async def test_a_reset_of_all_takes_a_topic_whose_first_message_died(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.turn import answering
-
-    async def break_down(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("a bug")
-
     async with running_bot(stores, noted) as bot:
-        with monkeypatch.context() as broken:
-            broken.setattr(answering, "run_agent", break_down)
+        with _dying_turns(monkeypatch):
             await bot.say(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=IDEAS)
             await bot.wait_until(lambda: bot.said_in(WORKSHOP) == [texts.BURIED])
         assert await bot.keys_with(CANARY) != []
@@ -254,14 +256,8 @@ async def test_a_reset_of_all_takes_a_topic_whose_first_message_died(
 async def test_in_a_group_nobody_elses_dead_letter_is_forgotten(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.turn import answering
-
-    async def break_down(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("a bug")
-
     async with running_bot(stores, noted) as bot:
-        with monkeypatch.context() as broken:
-            broken.setattr(answering, "run_agent", break_down)
+        with _dying_turns(monkeypatch):
             bens = await bot.say(BEN, "@mnemogram_bot I like tea", chat=WEEKEND)
             await bot.wait_until(lambda: bot.said_in(WEEKEND) == [texts.BURIED])
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.ledger import LedgerEntry, LedgerTurn
-from memory.ledger_codec import dump_entries, dump_ledger_turn, parse_ledger_turn
+from memory.ledger_codec import dump_called, dump_ledger_turn, parse_ledger_turn
 from memory.message import dump_message, parse_message
 from memory.summary import ArtifactNote, Fact, Summary, SummaryText
 from memory.summary_codec import dump_covers, dump_summary, parse_covers, parse_summary
@@ -88,7 +88,7 @@ def test_i08_a_turn_of_the_ledger_comes_back_as_it_was(entries: list[LedgerEntry
 
 
 def test_no_entries_are_no_line() -> None:
-    assert dump_entries(()) == ""
+    assert dump_called(()) == ""
 
 
 def test_an_edited_message_comes_back_with_when_it_was_edited() -> None:

@@ -5,7 +5,7 @@
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 context id, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 terminal state, 10 reason, 11 seconds to keep a finished record, 12 starts a conversation (1 | 0),
 --      13 the context's entry in the registry if it is new, or '',
---      14 what the turn called (`dump_entries`) or '', 15 the receipt of its prompt or '',
+--      14 what the turn called (`dump_called`) or '', 15 the receipt of its prompt or '',
 --      16 receipts to keep, 17 seconds to keep them,
 --      18 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
 --      19 is a compression due (1 | 0),
