@@ -12,13 +12,12 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import cast
 
-from qdrant_client import AsyncQdrantClient
 from rig.counting import NamedTrips, Tally, server_work
 from rig.instant import InstantModel, InstantTelegram, a_message, an_update
 from rig.table import print_table
@@ -37,7 +36,7 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.models import Models
 from bot.observe.logs import configure_logs
 from bot.settings import Settings
-from bot.stores import Stores
+from bot.stores import Stores, build_stores
 from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import Ingest, telegram_ref
@@ -48,10 +47,9 @@ from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.indexing import Indexer
 from memory.keys import ContextRef
-from memory.qdrant_index import QdrantIndex, open_qdrant
-from memory.recall import IndexItem, Recall
+from memory.qdrant_index import open_qdrant
+from memory.recall import IndexItem
 from memory.redis_client import RedisClient, open_redis
-from memory.redis_history import RedisHistory
 from memory.redis_summaries import RedisSummaries
 from memory.testing import FakeEmbedder
 
@@ -222,14 +220,22 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
         open_index_server(directory) as endpoint,
         open_redis(redis_url) as redis,
         open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant,
+        AsyncExitStack() as stack,
     ):
         qdrant.http.client.add_middleware(tally.note_request)
-        yield await _build(settings, redis, qdrant, tally)
+        stores = build_stores(
+            settings,
+            cast("RedisClient", NamedTrips(redis, tally)),
+            qdrant,
+            embedder=FakeEmbedder(dimension=384),
+            stack=stack,
+        )
+        await stores.reindexer.claim()  # or the indexer takes no work
+        yield await _build(settings, redis, stores, tally)
 
 
-async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClient, tally: Tally) -> Bench:
+async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: Tally) -> Bench:
     bot = BotIdentity(id=settings.bot_id, username="mnemogram_bot")
-    stores = _stores(settings, cast("RedisClient", NamedTrips(redis, tally)), qdrant)
     spec = load_agents(None, built_in_tools=BUILT_IN_TOOLS)
     model = InstantModel()
     names = {*model_names(settings, spec), settings.summary_model}
@@ -259,19 +265,6 @@ async def _build(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClie
         compressor=compressor,
         bot=bot,
         loaded_messages=loaded_messages(settings),
-    )
-
-
-def _stores(settings: Settings, redis: RedisClient, qdrant: AsyncQdrantClient) -> Stores:
-    embedder = FakeEmbedder(dimension=384)
-    index = QdrantIndex(qdrant, embedder.identity)
-    return Stores(
-        redis=redis,
-        history=RedisHistory(redis),
-        recall=Recall(embedder, index),
-        index=index,
-        embedder=embedder,
-        partitions=settings.partitions,
     )
 
 

@@ -62,7 +62,12 @@ def limits_of(settings: Settings, agent: AgentSpec) -> PromptLimits:
     """How much of its model's window an agent's prompts may take."""
     window = window_of(settings, model_of(settings, agent))
     answer_tokens = min(_ANSWER_TOKENS, window // _ANSWER_SHARE)
-    return PromptLimits(context_window=window, answer_tokens=answer_tokens, recall_k=settings.recall_k)
+    return PromptLimits(
+        context_window=window,
+        answer_tokens=answer_tokens,
+        recall_k=settings.recall_k,
+        recall_neighbours=settings.recall_neighbours,
+    )
 
 
 @cache

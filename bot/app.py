@@ -5,7 +5,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -22,9 +22,11 @@ from bot.assembly import (
     build_team,
     build_worker,
 )
+from bot.embedders import warm_up
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
+from bot.indexing import build_indexers, index_forever, leave, reindex_forever
 from bot.lifecycle import background, bounded, signals, spawn, unless, until_one_ends
 from bot.models import open_models
 from bot.observe import metrics
@@ -44,7 +46,7 @@ from bot.transport.registration import announce_commands, no_webhook_elsewhere, 
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.webhook import Webhook
 from memory.compressor import CompressionResult, Compressor
-from memory.errors import MemoryFailure, RecallUnavailable, StoreFull, StoreUnavailable
+from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.indexing import Indexer
 from memory.keys import ContextRef
 from memory.redis_summaries import RedisSummaries
@@ -54,13 +56,11 @@ T = TypeVar("T")
 
 SIMULATOR_HOST = "127.0.0.1"
 DRAIN_S = 3.0
-LONGEST_PAUSE_S = 30.0
 GAUGES_S = 10.0
 COMPRESSIONS_AT_ONCE = 2
 """Of one process and partition: each waits for a model most of its time."""
 COMPRESSION_POLL_S = 2.0
 _HEALTH_TIMEOUT_S = 3.0
-_LEAVE_S = 1.0
 
 
 async def run_service(
@@ -151,6 +151,7 @@ class _Service:
         async with background() as tasks:
             working: list[asyncio.Task[None]] = []
             if work:
+                await warm_up(self._settings)
                 worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(worker.run(stopping), "worker"))
             if serve:
@@ -163,7 +164,7 @@ class _Service:
                 stopping.set()
                 if working:
                     await asyncio.wait(working)
-        await _leave(self._indexers)
+        await leave(self._indexers)
 
     async def what_is_down(self) -> dict[str, str]:
         """For /health/ready: each part that does not answer now, with one sentence."""
@@ -217,16 +218,10 @@ class _Service:
             clock=time.time,
         )
         consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-        for partition in range(settings.partitions):
-            indexer = Indexer(
-                redis=stores.redis,
-                history=stores.history,
-                recall=stores.recall,
-                partition=partition,
-                consumer=consumer,
-            )
-            self._indexers.append(indexer)
-            tasks.append(spawn(_index_forever(indexer), f"indexer-{partition}"))
+        self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
+        tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
+        for partition, indexer in enumerate(self._indexers):
+            tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(services.stops.listen(partition), f"stops-{partition}"))
             compressor = build_compressor(
                 settings, self._spec, stores, outside.models, partition=partition, clock=time.time
@@ -237,7 +232,7 @@ class _Service:
                     for number in range(COMPRESSIONS_AT_ONCE)
                 ]
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
-        tasks.append(spawn(_gauge_forever(inbox, summaries, settings.partitions), "gauges"))
+        tasks.append(spawn(_gauge_forever(inbox, summaries, stores), "gauges"))
         return build_worker(settings, inbox, services, consumer=consumer)
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
@@ -284,18 +279,6 @@ async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
         await asyncio.wait([serving])
 
 
-async def _index_forever(indexer: Indexer) -> None:
-    pause = 0.5
-    while True:
-        try:
-            metrics.INDEXED.inc((await indexer.step()).indexed)
-            pause = 0.5
-        except MemoryFailure as error:
-            log.warning("indexing_waits", error=str(error), retry_in_s=pause)
-            await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE_S, pause * 2) if isinstance(error, RecallUnavailable) else 1.0
-
-
 async def _compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:
     """Until `stopping`: what is begun by then goes on while the turns end, and is cancelled with the rest."""
     while not stopping.is_set():
@@ -326,22 +309,18 @@ def _log_compression(result: CompressionResult) -> None:
     )
 
 
-async def _leave(indexers: Sequence[Indexer]) -> None:
-    with suppress(TimeoutError, MemoryFailure):
-        async with asyncio.timeout(_LEAVE_S):
-            for indexer in indexers:
-                await indexer.leave()
-
-
-async def _gauge_forever(inbox: RedisInbox, summaries: RedisSummaries | None, partitions: int) -> None:
+async def _gauge_forever(inbox: RedisInbox, summaries: RedisSummaries | None, stores: Stores) -> None:
     while True:
         try:
-            depths = [await inbox.depth(partition) for partition in range(partitions)]
+            depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
             metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
             metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
             if summaries is not None:
-                due = [await summaries.count_due(partition) for partition in range(partitions)]
+                due = [await summaries.count_due(partition) for partition in range(stores.partitions)]
                 metrics.COMPRESSIONS_DUE.set(sum(due))
+            progress = await stores.reindexer.progress()
+            metrics.REINDEX_MESSAGES.set(progress.total if progress.target else 0)
+            metrics.REINDEX_MESSAGES_DONE.set(progress.done if progress.target else 0)
         except MemoryFailure:
             pass  # the loops that need the store say so
         await asyncio.sleep(GAUGES_S)

@@ -82,6 +82,12 @@ class Settings(BaseSettings):
         "text-embedding-3-small",
         description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
     )
+    openai_embedding_dimensions: int | None = Field(
+        None,
+        ge=1,
+        le=65_536,
+        description="How many dimensions the embedding endpoint is asked for. Unset: as many as its model gives.",
+    )
     model_context_window: int | None = Field(
         None, ge=1024, description="Tokens that the chat model takes. Unset: from the table of known models."
     )
@@ -92,6 +98,12 @@ class Settings(BaseSettings):
     allowed_chat_ids: Ids = Field(frozenset(), description="Only these chats are served. Empty: every chat.")
     allowed_user_ids: Ids = Field(frozenset(), description="Only these people are served. Empty: everyone.")
     recall_k: int = Field(3, ge=0, le=50, description="How many old messages are recalled into a prompt.")
+    recall_neighbours: int = Field(
+        0,
+        ge=0,
+        le=3,
+        description="How many messages before and after each recalled one are told with it (0 to 3).",
+    )
     window_tokens: int = Field(
         8000,
         ge=64,

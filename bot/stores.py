@@ -1,12 +1,16 @@
 """Opens the stores: Redis and Qdrant by URL, or the embedded ones, and the embedder; the same code for both."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
+from bot.embedders import describe_space, open_embedder, open_former_space, space_in
 from bot.errors import SettingsInvalid
 from bot.settings import Settings
 from memory import keys
@@ -15,12 +19,18 @@ from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.embedding import Embedder
 from memory.errors import StoreUnavailable
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
-from memory.qdrant_index import QdrantIndex, open_qdrant
+from memory.qdrant_former import QdrantFormerCollections
+from memory.qdrant_index import open_qdrant
 from memory.recall import Recall
 from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
+from memory.reindexing import Reindexer
+from memory.space_following import SpaceFollower
+from memory.space_register import SpaceRegister
+from memory.sweeping import Sweeper
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
 
 log = structlog.get_logger()
 
@@ -38,8 +48,7 @@ class Stores:
     redis: RedisClient
     history: RedisHistory
     recall: Recall
-    index: QdrantIndex
-    embedder: Embedder
+    reindexer: Reindexer
     partitions: int
 
 
@@ -65,16 +74,50 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
         await _fix_partitions(redis, settings.partitions)
         url, api_key = qdrant.result()
         client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
-        embedder = await open_embedder(settings, stack)
-        index = QdrantIndex(client, embedder.identity)
-        yield Stores(
-            redis=redis,
-            history=RedisHistory(redis),
-            recall=Recall(embedder, index),
-            index=index,
-            embedder=embedder,
+        record = await _register(settings, redis).load()
+        embedder = await open_embedder(settings, stack, record=record)
+        stores = build_stores(settings, redis, client, embedder=embedder, stack=stack)
+        await stores.reindexer.follow()
+        yield stores
+
+
+def build_stores(
+    settings: Settings,
+    redis: RedisClient,
+    client: "AsyncQdrantClient",
+    *,
+    embedder: Embedder,
+    stack: AsyncExitStack,
+) -> Stores:
+    """The stores over open clients; what else is opened on the way is closed with the stack."""
+    ours = describe_space(settings, embedder.identity)
+    register = _register(settings, redis)
+    follower = SpaceFollower(
+        register,
+        ours=ours,
+        own=space_in(client, ours, embedder),
+        open_space=partial(open_former_space, settings, client, stack),
+        clock=time.monotonic,
+    )
+    former = QdrantFormerCollections(client)
+    return Stores(
+        redis=redis,
+        history=RedisHistory(redis),
+        recall=Recall(follower.spaces),
+        reindexer=Reindexer(
+            redis,
+            register=register,
+            follower=follower,
+            sweeper=Sweeper(redis, former, register=register, partitions=settings.partitions),
             partitions=settings.partitions,
-        )
+            clock=time.time,
+        ),
+        partitions=settings.partitions,
+    )
+
+
+def _register(settings: Settings, redis: RedisClient) -> SpaceRegister:
+    return SpaceRegister(redis, partitions=settings.partitions, clock=time.time)
 
 
 def connections_for(settings: Settings) -> int:
@@ -97,22 +140,6 @@ async def qdrant_place(settings: Settings, stack: AsyncExitStack) -> tuple[str, 
         return settings.qdrant_url, key.get_secret_value() if key else None
     endpoint = await stack.enter_async_context(open_index_server(settings.data_dir))
     return endpoint.url, endpoint.api_key
-
-
-async def open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
-    """The embedder, closed with the stack. Raises EmbeddingError where a model of unknown size does not answer."""
-    if settings.is_embedding_embedded:
-        return MiniLMEmbedder()
-    key = settings.openai_api_key
-    embedder = await open_openai_embedder(
-        EmbeddingEndpoint(
-            model=settings.openai_embedding_model,
-            api_key=key.get_secret_value() if key else None,
-            base_url=settings.openai_base_url,
-        )
-    )
-    stack.push_async_callback(embedder.close)
-    return embedder
 
 
 async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.float32]
-Weights: TypeAlias = Mapping[str, Array]
+from memory.int8_matrix import Array
 
 _MASKED = np.float32(-1e9)
 """Added to the attention scores of padding: exp() of it is 0 in float32."""
@@ -20,7 +19,60 @@ class BertShape:
 
     layers: int
     heads: int
+    hidden: int
+    intermediate: int
+    vocabulary: int
+    positions: int
+    segments: int
     layer_norm_epsilon: float
+
+
+class Matrix(Protocol):
+    """A large matrix, in whatever form it is kept; see Int8Matrix."""
+
+    def rows(self, numbers: NDArray[np.int64]) -> Array: ...
+
+    def project(self, x: Array) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """A checkpoint's tensors by their names: the large matrices, and the others."""
+
+    matrices: Mapping[str, Matrix]
+    arrays: Mapping[str, Array]
+
+
+def matrix_shapes(shape: BertShape) -> dict[str, tuple[int, int]]:
+    """(rows, columns) of the large matrices that `embed_tokens` needs: (outputs, inputs) of those in layers."""
+    hidden, wide = shape.hidden, shape.intermediate
+    shapes = {"embeddings.word_embeddings.weight": (shape.vocabulary, hidden)}
+    for layer in map(_layer, range(shape.layers)):
+        for name in ("self.query", "self.key", "self.value", "output.dense"):
+            shapes[f"{layer}.attention.{name}.weight"] = (hidden, hidden)
+        shapes[f"{layer}.intermediate.dense.weight"] = (wide, hidden)
+        shapes[f"{layer}.output.dense.weight"] = (hidden, wide)
+    return shapes
+
+
+def array_shapes(shape: BertShape) -> dict[str, tuple[int, ...]]:
+    """The shapes of the other tensors that it needs: positions, segments, norms, and each layer's biases.
+
+    In int8 the positions would save 0.6 MB, and cost as much exactness as all word vectors do.
+    """
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.position_embeddings.weight": (shape.positions, shape.hidden),
+        "embeddings.token_type_embeddings.weight": (shape.segments, shape.hidden),
+    }
+    layers = list(map(_layer, range(shape.layers)))
+    outputs = [f"{layer}.{part}" for layer in layers for part in ("attention.output", "output")]
+    for part in ("embeddings", *outputs):
+        for kind in ("weight", "bias"):
+            shapes[f"{part}.LayerNorm.{kind}"] = (shape.hidden,)
+    for name, (rows, _) in matrix_shapes(shape).items():
+        if not name.startswith("embeddings."):
+            shapes[f"{name.removesuffix('.weight')}.bias"] = (rows,)
+    return shapes
 
 
 def embed_tokens(weights: Weights, shape: BertShape, ids: NDArray[np.int64], mask: Array) -> Array:
@@ -31,7 +83,7 @@ def embed_tokens(weights: Weights, shape: BertShape, ids: NDArray[np.int64], mas
     hidden = _embeddings(weights, shape, ids)
     bias = (1.0 - mask[:, None, None, :]) * _MASKED
     for layer in range(shape.layers):
-        prefix = f"encoder.layer.{layer}"
+        prefix = _layer(layer)
         attended = _attention(weights, f"{prefix}.attention", hidden, bias, heads=shape.heads)
         hidden = _norm(weights, f"{prefix}.attention.output.LayerNorm", hidden + attended, shape)
         widened = gelu(_dense(weights, f"{prefix}.intermediate.dense", hidden))
@@ -65,10 +117,14 @@ def gelu(x: Array) -> Array:
     return np.maximum(x, np.float32(0)) - tail
 
 
+def _layer(number: int) -> str:
+    return f"encoder.layer.{number}"
+
+
 def _embeddings(weights: Weights, shape: BertShape, ids: NDArray[np.int64]) -> Array:
-    words = weights["embeddings.word_embeddings.weight"][ids]
-    positions = weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
-    first_segment = weights["embeddings.token_type_embeddings.weight"][0]
+    words = weights.matrices["embeddings.word_embeddings.weight"].rows(ids)
+    positions = weights.arrays["embeddings.position_embeddings.weight"][: ids.shape[1]]
+    first_segment = weights.arrays["embeddings.token_type_embeddings.weight"][0]
     return _norm(weights, "embeddings.LayerNorm", words + (positions + first_segment), shape)
 
 
@@ -96,9 +152,9 @@ def _softmax(scores: Array) -> Array:
 
 
 def _dense(weights: Weights, name: str, x: Array) -> Array:
-    # One flat product: numpy runs a stacked (3-d) one text by text, without BLAS threads.
-    flat = x.reshape(-1, x.shape[-1]) @ weights[f"{name}.weight"].T
-    flat += weights[f"{name}.bias"]
+    # One flat product: numpy runs a stacked (3-d) one text by text.
+    flat = weights.matrices[f"{name}.weight"].project(x.reshape(-1, x.shape[-1]))
+    flat += weights.arrays[f"{name}.bias"]
     return flat.reshape(*x.shape[:-1], -1)
 
 
@@ -106,6 +162,6 @@ def _norm(weights: Weights, name: str, x: Array, shape: BertShape) -> Array:
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = np.square(centred).mean(axis=-1, keepdims=True)
     centred /= np.sqrt(variance + np.float32(shape.layer_norm_epsilon))
-    centred *= weights[f"{name}.weight"]
-    centred += weights[f"{name}.bias"]
+    centred *= weights.arrays[f"{name}.weight"]
+    centred += weights.arrays[f"{name}.bias"]
     return centred

@@ -1,10 +1,10 @@
 """The history as one turn sees it: read once, appended to in memory, written by the turn's commit."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from memory.errors import Forgotten
-from memory.history_store import Deleted, Erased, HistorySnapshot, HistoryStore, Kept
+from memory.history_store import PEOPLE_LIMIT, Deleted, Erased, HistorySnapshot, HistoryStore, Kept
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
 from memory.message import Message
@@ -37,7 +37,7 @@ class BufferedHistory:
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore; without a round trip unless more is wanted than was preloaded."""
-        self._check(ref)
+        _check(ref, self._ref)
         if limit > len(self._known()) and not self._snapshot.has_all_uncovered:
             await self._reload(limit)
         known = self._known()
@@ -50,11 +50,12 @@ class BufferedHistory:
             next_sequence=self._next_sequence,
             newest=newest,
             ledger=_of_messages(self._snapshot.ledger, newest),
+            people=_with_senders(self._snapshot.people, self.pending),
         )
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
         """See HistoryStore; nothing is written."""
-        self._check(ref)
+        _check(ref, self._ref)
         if epoch != self._snapshot.epoch:
             raise Forgotten
         known = {message.id: message for message in self._known()}
@@ -75,7 +76,7 @@ class BufferedHistory:
         whole: bool = False,
     ) -> list[Message]:
         """See HistoryStore; reads the store only beyond what was preloaded."""
-        self._check(ref)
+        _check(ref, self._ref)
         if after_sequence is not None:
             return await self._page_forward(after_sequence, limit=limit, whole=whole)
         known = [
@@ -89,16 +90,23 @@ class BufferedHistory:
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
         """See HistoryStore; reads the store only for those that were not preloaded."""
-        self._check(ref)
+        _check(ref, self._ref)
         found = {message.id: message for message in self._known() if message.id in ids}
         missing = [wanted for wanted in ids if wanted not in found]
         return found | await self._store.get(ref, missing) if missing else found
+
+    async def around(
+        self, ref: ContextRef, sequences: Collection[int], *, reach: int
+    ) -> dict[int, list[Message]]:
+        """See HistoryStore; reads the store, without what is pending."""
+        _check(ref, self._ref)
+        return await self._store.around(ref, sequences, reach=reach)
 
     async def replace(
         self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
     ) -> bool:
         """See HistoryStore; goes through to the store at once, unless the message is a pending one."""
-        self._check(ref)
+        _check(ref, self._ref)
         for at, message in enumerate(self.pending):
             if message.id == message_id:
                 self.pending[at] = replace(message, text=text, tokens=tokens, edited_at=edited_at)
@@ -112,7 +120,7 @@ class BufferedHistory:
 
     async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
         """See HistoryStore; goes through to the store at once, and reads again what it took."""
-        self._check(ref)
+        _check(ref, self._ref)
         pending = [message.id for message in self.pending if message.id in ids]
         stored = [wanted for wanted in ids if wanted not in pending]
         deleted = await self._store.delete(ref, stored, epoch=epoch)
@@ -123,12 +131,12 @@ class BufferedHistory:
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
         """See HistoryStore; what the turn itself called is not written yet, and not counted."""
-        self._check(ref)
+        _check(ref, self._ref)
         return await self._store.count_kept(ref, telling=telling)
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore; goes through to the store at once and reads it again."""
-        self._check(ref)
+        _check(ref, self._ref)
         erased = await self._store.erase(ref)
         self._snapshot = await self._store.load(ref, limit=0)
         self._next_sequence = self._snapshot.next_sequence
@@ -153,9 +161,19 @@ class BufferedHistory:
         """What can be read without the store, oldest first: the preloaded messages and the pending ones."""
         return [*self._snapshot.newest, *self.pending]
 
-    def _check(self, ref: ContextRef) -> None:
-        if ref != self._ref:
-            raise ValueError("a turn reads the history of its own context only")
+
+def _check(ref: ContextRef, own: ContextRef) -> None:
+    if ref != own:
+        raise ValueError("a turn reads the history of its own context only")
+
+
+def _with_senders(people: Mapping[int, str], messages: Sequence[Message]) -> Mapping[int, str]:
+    """The people of a context after these messages were appended."""
+    found = dict(people)
+    for sender in (message.sender for message in messages if message.sender):
+        if sender.id in found or len(found) < PEOPLE_LIMIT:
+            found[sender.id] = sender.name
+    return found
 
 
 def _of_messages(ledger: Sequence[LedgerTurn], messages: Sequence[Message]) -> tuple[LedgerTurn, ...]:

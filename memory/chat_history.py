@@ -1,17 +1,19 @@
 """ChatHistory: the messages of one context, as the agent and its tools read, search and append them."""
 
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from memory.forgetting import ErasureReceipt, count_vectors, delete_provably, prove_erased
 from memory.history_paging import newest_first, oldest_first
+from memory.history_search import RankedMessage, leave_out, with_neighbours
 from memory.history_store import HistoryStore
 from memory.keys import ContextRef
 from memory.message import Message, Role, Sender
 from memory.message_selectors import MessageSelector, TokenCounter
-from memory.recall import Recall
+from memory.recall import Recall, RecallHit, RecallQuestion
+from memory.vector_index import Where
 
 _SPARE_HITS = 5
 """Hits asked for beyond k, in the place of messages that were deleted while the index could not be asked."""
@@ -27,12 +29,21 @@ class MessageDetails(TypedDict, total=False):
     is_stopped: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedMessage:
-    """A message that a search found; a higher score is nearer in meaning."""
+class SearchOptions(TypedDict, total=False):
+    """`asker_id` is the sender who "I" is; `where` says which messages may be found.
 
-    message: Message
-    score: float
+    `told` are messages that stand before the reader anyway, and are not found. `now` (Unix seconds, default: the
+    clock) is what "yesterday" counts from. `neighbours` (0): how many messages before and after each are given with it.
+    `is_deliberate` (False) and `is_floored` (True): see RecallQuestion.
+    """
+
+    asker_id: int | None
+    where: Where
+    told: Sequence[Message]
+    now: float
+    neighbours: int
+    is_deliberate: bool
+    is_floored: bool
 
 
 class ChatHistory:
@@ -57,6 +68,7 @@ class ChatHistory:
         self._epoch = epoch
         self._store = store
         self._recall = recall
+        self._clock = clock
         self._writer = _Writer(store=store, ref=ref, tokenizer=tokenizer, clock=clock, new_id=new_id)
 
     async def append_user_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
@@ -101,22 +113,35 @@ class ChatHistory:
         return self._recall is not None
 
     async def search(
-        self, text: str, k: int = 3, *, exclude: Collection[str] = frozenset()
+        self,
+        text: str,
+        k: int = 3,
+        *,
+        exclude: Collection[str] = frozenset(),
+        **options: Unpack[SearchOptions],
     ) -> list[RankedMessage]:
-        """The `k` messages nearest in meaning, best first, without the excluded ids; blank text finds none.
+        """The at most `k` messages likeliest to be what `text` looks for, best first, without the excluded ids.
 
-        A message is found once it is indexed, a moment after its turn. Raises RecallUnavailable.
+        Blank text finds none, and neither does small talk, unless the search is deliberate: what is not likely enough
+        is not found. A message is found once it is indexed, a moment after its turn. Raises RecallUnavailable.
         """
-        if self._recall is None or k <= 0:
+        if self._recall is None or k <= 0 or not text.strip():
             return []
-        hits = await self._recall.search(self._ref, self._epoch, text, k=k + _SPARE_HITS, exclude=exclude)
-        found = await self._store.get(self._ref, [hit.message_id for hit in hits])
-        ranked = [
-            RankedMessage(message=found[hit.message_id], score=hit.score)
-            for hit in hits
-            if hit.message_id in found
-        ]
-        return ranked[:k]
+        told = {message.id for message in options.get("told", ())}
+        snapshot = await self._store.load(self._ref, limit=len(told))
+        told.update(exclude)
+        question = RecallQuestion(
+            text=text,
+            people=snapshot.people,
+            asker_id=options.get("asker_id"),
+            now=options["now"] if "now" in options else self._clock(),
+            where=leave_out(options.get("where", Where()), told, snapshot.newest),
+            is_deliberate=options.get("is_deliberate", False),
+            is_floored=options.get("is_floored", True),
+        )
+        hits = await self._recall.search(self._ref, self._epoch, question, k=k + _SPARE_HITS)
+        found = await _around(self._store, self._ref, hits, reach=options.get("neighbours", 0))
+        return with_neighbours(hits, found, told, k=k)
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
         """What the selector chooses from the current conversation, or from the whole history."""
@@ -165,6 +190,17 @@ class _Writer:
         )
         (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
         return appended
+
+
+async def _around(
+    store: HistoryStore, ref: ContextRef, hits: Sequence[RecallHit], *, reach: int
+) -> dict[str, list[Message]]:
+    """The messages of these hits by their ids, with those beside them; in one round trip, or none."""
+    if reach > 0:
+        around = await store.around(ref, [hit.sequence for hit in hits], reach=reach)
+        return {hit.message_id: around[hit.sequence] for hit in hits}
+    found = await store.get(ref, [hit.message_id for hit in hits])
+    return {each: [message] for each, message in found.items()}
 
 
 async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | None:

@@ -34,6 +34,10 @@ class Embedder(Protocol):
         """The space of every vector that this embedder gives."""
         ...
 
+    def reads(self, text: str) -> bool:
+        """Whether the vector of this text would mean something; never of a blank one."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of length 1 for each text, in the order given; no texts, no vectors.
 
@@ -49,7 +53,11 @@ class EmbeddingError(RecallUnavailable):
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """The embedder cannot answer now; the same call may work later."""
+    """The embedder cannot answer now; the same call may work later, in `retry_after_s` seconds where it said so."""
+
+    def __init__(self, message: str | None = None, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message or "The embedder cannot answer now.")
+        self.retry_after_s = retry_after_s
 
 
 class EmbeddingRefused(EmbeddingError):
@@ -60,17 +68,21 @@ class EmbeddingInvalid(EmbeddingError):
     """The embedder answered with vectors that cannot be used."""
 
 
-def unit_vectors(vectors: Sequence[Sequence[float]], *, count: int, dimension: int) -> list[list[float]]:
-    """The vectors at length 1; raises EmbeddingInvalid when their number, size or values are wrong."""
+def unit_vectors(
+    vectors: Sequence[Sequence[float]], *, count: int, space: EmbeddingSpace
+) -> list[list[float]]:
+    """The vectors at length 1; raises EmbeddingInvalid, which names the model, when number, size or values are wrong."""
     if len(vectors) != count:
-        raise EmbeddingInvalid(f"{len(vectors)} vectors came for {count} texts")
-    return [_unit_vector(vector, dimension) for vector in vectors]
+        raise EmbeddingInvalid(f"{space.model} gave {len(vectors)} vectors for {count} texts")
+    return [_unit_vector(vector, space) for vector in vectors]
 
 
-def _unit_vector(vector: Sequence[float], dimension: int) -> list[float]:
-    if len(vector) != dimension:
-        raise EmbeddingInvalid(f"a vector has {len(vector)} dimensions instead of {dimension}")
+def _unit_vector(vector: Sequence[float], space: EmbeddingSpace) -> list[float]:
+    if len(vector) != space.dimension:
+        raise EmbeddingInvalid(
+            f"{space.model} gave a vector of {len(vector)} dimensions instead of {space.dimension}"
+        )
     length = math.hypot(*vector)
     if not math.isfinite(length) or length == 0:
-        raise EmbeddingInvalid("a vector is zero or not finite")
+        raise EmbeddingInvalid(f"{space.model} gave a vector that is zero or not finite")
     return [component / length for component in vector]

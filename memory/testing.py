@@ -20,6 +20,10 @@ class FakeEmbedder:
         self.failure = failure
         self.calls: list[list[str]] = []
 
+    def reads(self, text: str) -> bool:
+        """See `Embedder.reads`; every script."""
+        return bool(text.strip())
+
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """See `Embedder.embed`; case and punctuation do not count."""
         self.calls.append(list(texts))

@@ -1,16 +1,25 @@
 """A history and a vector index in memory, for tests: small but real, proven by the same contract suites."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory.errors import Forgotten, MissingContext, RecallUnavailable
-from memory.history_store import Deleted, Erased, HistorySnapshot, Kept
+from memory.history_store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
-from memory.message import Message
-from memory.recall import RecallHit, VectorErasure, VectorPoint, VectorQuery
+from memory.message import Message, is_indexed
+from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
 from memory.summary import Summary
+from memory.vector_index import (
+    TERMS_TOLD,
+    Candidate,
+    VectorErasure,
+    VectorPoint,
+    VectorQuery,
+    check_finite,
+)
 
 
 @dataclass(slots=True)
@@ -23,6 +32,9 @@ class _Kept:
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     summaries: list[Summary] = field(default_factory=list[Summary])
     ledger: list[LedgerTurn] = field(default_factory=list[LedgerTurn])
+    people: dict[int, str] = field(default_factory=dict[int, str])
+    sessions: list[int] = field(default_factory=list[int])
+    last_sent_at: float | None = None
 
 
 class InMemoryHistory:
@@ -34,7 +46,7 @@ class InMemoryHistory:
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore."""
         kept = self._kept(ref)
-        conversation = self._ordered(ref, whole=False)
+        conversation = _ordered(self._kept(ref), whole=False)
         summary = kept.summaries[-1] if kept.summaries else None
         uncovered = [m for m in conversation if summary is None or _sequence(m) > summary.upto_sequence]
         newest = tuple(uncovered[max(len(uncovered) - limit, 0) :])
@@ -50,6 +62,7 @@ class InMemoryHistory:
             covered_count=len(conversation) - len(uncovered),
             ledger=tuple(t for t in kept.ledger if newest and t.last_sequence >= _sequence(newest[0])),
             revision=kept.revision,
+            people=dict(kept.people),
         )
 
     def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
@@ -64,10 +77,12 @@ class InMemoryHistory:
         """See HistoryStore."""
         if not messages:
             return []
-        kept = self._current(ref, epoch)
+        kept = _of_epoch(self._kept(ref), epoch)
         for message in messages:
             if message.id not in kept.messages:
                 kept.messages[message.id] = replace(message, sequence=kept.next_sequence)
+                _note_sender(kept, message)
+                _note_session(kept, message)
                 kept.next_sequence += 1
             if kept.created_at is None:
                 kept.created_at = message.sent_at
@@ -83,7 +98,7 @@ class InMemoryHistory:
         whole: bool = False,
     ) -> list[Message]:
         """See HistoryStore."""
-        ordered = self._ordered(ref, whole=whole)
+        ordered = _ordered(self._kept(ref), whole=whole)
         if after_sequence is not None:
             return [message for message in ordered if _sequence(message) > after_sequence][:limit]
         newest = [m for m in reversed(ordered) if before_sequence is None or _sequence(m) < before_sequence]
@@ -94,11 +109,39 @@ class InMemoryHistory:
         kept = self._kept(ref)
         return {wanted: kept.messages[wanted] for wanted in ids if wanted in kept.messages}
 
+    async def around(
+        self, ref: ContextRef, sequences: Collection[int], *, reach: int
+    ) -> dict[int, list[Message]]:
+        """See HistoryStore."""
+        kept, ordered = self._kept(ref), _ordered(self._kept(ref), whole=True)
+        found: dict[int, list[Message]] = {}
+        for wanted in sequences:
+            session = _session_of(kept, wanted)
+            beside = [m for m in ordered if _session_of(kept, _sequence(m)) == session]
+            upto = [message for message in beside if _sequence(message) <= wanted]
+            found[wanted] = upto[max(len(upto) - reach - 1, 0) :] + beside[len(upto) :][:reach]
+        return found
+
+    async def get_current(
+        self, wanted: Mapping[ContextRef, Collection[str]]
+    ) -> dict[ContextRef, CurrentMessages]:
+        """See RedisHistory."""
+        found: dict[ContextRef, CurrentMessages] = {}
+        for ref, ids in wanted.items():
+            kept, messages = self._kept(ref), await self.get(ref, ids)
+            found[ref] = CurrentMessages(
+                epoch=kept.epoch,
+                messages=messages,
+                people=dict(kept.people),
+                sessions={m.id: _session_of(kept, _sequence(m)) for m in messages.values()},
+            )
+        return found
+
     async def replace(
         self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
     ) -> bool:
         """See HistoryStore."""
-        kept = self._current(ref, epoch)
+        kept = _of_epoch(self._kept(ref), epoch)
         found = kept.messages.get(message_id)
         if found is None:
             return False
@@ -115,9 +158,10 @@ class InMemoryHistory:
         """See HistoryStore."""
         if not ids:
             return Deleted()
-        kept = self._current(ref, epoch)
+        kept = _of_epoch(self._kept(ref), epoch)
         gone = [kept.messages.pop(each) for each in dict.fromkeys(ids) if each in kept.messages]
         kept.revision += bool(gone)
+        _forget_senders(kept)
         sequences = tuple(_sequence(message) for message in gone)
         turns = _turns_of(kept.ledger, sequences)
         kept.ledger = [turn for turn in kept.ledger if turn not in turns]
@@ -132,6 +176,7 @@ class InMemoryHistory:
             sequences=sequences,
             artifact_ids=artifacts,
             message_ids=tuple(ids) if gone else (),
+            sender_ids=tuple(dict.fromkeys(message.sender.id for message in gone if message.sender)),
         )
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
@@ -146,7 +191,13 @@ class InMemoryHistory:
         artifacts = _artifacts_of(kept.ledger)
         if telling is not None:
             artifacts = tuple(each for each in artifacts if each in telling.artifact_ids)
-        return Kept(summaries=len(summaries), ledger_turns=len(turns), artifacts=len(artifacts))
+        return Kept(
+            summaries=len(summaries),
+            ledger_turns=len(turns),
+            artifacts=len(artifacts),
+            people=len(kept.people) if telling is None else 0,
+            sessions=len(kept.sessions) if telling is None else 0,
+        )
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore."""
@@ -162,7 +213,7 @@ class InMemoryHistory:
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
         """Reads begin after the present messages from now on; the summaries are dropped."""
-        kept = self._current(ref, epoch)
+        kept = _of_epoch(self._kept(ref), epoch)
         kept.conversation_start = kept.next_sequence
         kept.summaries.clear()
         return kept.conversation_start
@@ -170,20 +221,12 @@ class InMemoryHistory:
     def _kept(self, ref: ContextRef) -> _Kept:
         return self._contexts.setdefault(ref, _Kept())
 
-    def _current(self, ref: ContextRef, epoch: int) -> _Kept:
-        kept = self._kept(ref)
-        if kept.epoch != epoch:
-            raise Forgotten
-        return kept
-
-    def _ordered(self, ref: ContextRef, *, whole: bool) -> list[Message]:
-        kept = self._kept(ref)
-        start = 0 if whole else kept.conversation_start
-        return sorted((m for m in kept.messages.values() if _sequence(m) >= start), key=_sequence)
-
 
 class InMemoryIndex:
-    """VectorIndex in a dict, by exact cosine. While `is_down`, every call raises RecallUnavailable."""
+    """VectorIndex in a dict: exact cosine, and BM25 by the rarity of terms in the context.
+
+    While `is_down`, every call raises RecallUnavailable.
+    """
 
     def __init__(self) -> None:
         self.is_down = False
@@ -194,18 +237,51 @@ class InMemoryIndex:
         self._ask()
         for point in points:
             _check(point.context_id)
-            self.points[point.context_id, point.message_id] = point
+            check_finite(point.dense, point.sparse)
+        self.points |= {(point.context_id, point.message_id): point for point in points}
 
-    async def search(self, query: VectorQuery) -> list[RecallHit]:
+    async def search(self, query: VectorQuery) -> list[Candidate]:
         """See VectorIndex."""
         self._ask()
-        _check(query.context_id)
-        hits = [
-            RecallHit(message_id=point.message_id, score=_cosine(point.vector, query.vector))
+        check_finite(query.dense, query.sparse)
+        scope = [
+            point
             for point in self._of(query.context_id)
-            if point.epoch == query.epoch and point.message_id not in query.excluded
+            if point.epoch == query.epoch and query.where.admits(point)
         ]
-        return sorted(hits, key=lambda hit: -hit.score)[: query.limit]
+        dense, terms = self._score(query, scope)
+        best = set(_best(dense, query.limit)) | set(_best(terms, query.limit))
+        near, shared = _best(dense, query.limit), _best(terms, query.limit)
+        return [
+            _to_candidate(
+                point,
+                dense=dense[point.message_id] if point.message_id in near else None,
+                sparse=terms[point.message_id] if point.message_id in shared else 0.0,
+            )
+            for point in scope
+            if point.message_id in best
+        ]
+
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
+        """See VectorIndex."""
+        self._ask()
+        check_finite(query.dense, query.sparse)
+        scope = [
+            point
+            for point in self._of(query.context_id)
+            if point.epoch == query.epoch and point.sequence in sequences
+        ]
+        dense, terms = self._score(query, scope)
+        asked = frozenset(query.sparse.indices) if query.sparse else frozenset[int]()
+        return [
+            replace(
+                _to_candidate(
+                    point, dense=dense.get(point.message_id), sparse=terms.get(point.message_id, 0.0)
+                ),
+                terms=asked.intersection(point.sparse.indices[:TERMS_TOLD]),
+            )
+            for point in scope
+        ]
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
         """See VectorIndex."""
@@ -222,6 +298,29 @@ class InMemoryIndex:
         """See VectorIndex."""
         self._ask()
         return len(self._of(context_id))
+
+    def _score(
+        self, query: VectorQuery, scope: Sequence[VectorPoint]
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """By message id: the cosines, and the BM25 scores of those that share a term."""
+        dense = {
+            point.message_id: _cosine(point.dense, query.dense)
+            for point in scope
+            if point.dense is not None and query.dense is not None
+        }
+        wanted = dict(zip(query.sparse.indices, query.sparse.values, strict=True)) if query.sparse else {}
+        peers = [p for p in self._of(query.context_id) if p.epoch == query.epoch and p.sparse.indices]
+        having = Counter(term for peer in peers for term in peer.sparse.indices)
+        kept = [dict(zip(p.sparse.indices, p.sparse.values, strict=True)) for p in scope]
+        rare = {term: _rarity(having[term], len(peers)) for term in wanted}
+        terms = {
+            point.message_id: sum(
+                wanted[term] * rare[term] * has[term] for term in wanted.keys() & has.keys()
+            )
+            for point, has in zip(scope, kept, strict=True)
+            if wanted.keys() & has.keys()
+        }
+        return dense, terms
 
     def _of(self, context_id: str) -> list[VectorPoint]:
         _check(context_id)
@@ -242,9 +341,73 @@ def _check(context_id: str) -> None:
         raise MissingContext
 
 
+def _best(scores: Mapping[str, float], limit: int) -> list[str]:
+    return sorted(scores, key=lambda message_id: -scores[message_id])[: max(limit, 0)]
+
+
+def _rarity(having: int, corpus: int) -> float:
+    """Qdrant's IDF of a term that so many of so many messages have: 0.29 for one of one, 2.0 for one of ten."""
+    return math.log((corpus - having + 0.5) / (having + 0.5) + 1)
+
+
+def _to_candidate(point: VectorPoint, *, dense: float | None, sparse: float) -> Candidate:
+    return Candidate(
+        message_id=point.message_id,
+        sequence=point.sequence,
+        session=point.session,
+        role=point.role,
+        sender_id=point.sender_id,
+        sent_at=point.sent_at,
+        signs=point.signs,
+        dense=dense,
+        sparse=sparse,
+    )
+
+
 def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
     lengths = math.hypot(*a) * math.hypot(*b)
     return sum(x * y for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0
+
+
+def _of_epoch(kept: _Kept, epoch: int) -> _Kept:
+    if kept.epoch != epoch:
+        raise Forgotten
+    return kept
+
+
+def _ordered(kept: _Kept, *, whole: bool) -> list[Message]:
+    start = 0 if whole else kept.conversation_start
+    return sorted((m for m in kept.messages.values() if _sequence(m) >= start), key=_sequence)
+
+
+def _note_sender(kept: _Kept, message: Message) -> None:
+    sender = message.sender
+    if sender is not None and (sender.id in kept.people or len(kept.people) < PEOPLE_LIMIT):
+        kept.people[sender.id] = sender.name
+
+
+def _forget_senders(kept: _Kept) -> None:
+    present = {message.sender.id for message in kept.messages.values() if message.sender}
+    kept.people = {number: name for number, name in kept.people.items() if number in present}
+    if not kept.messages:
+        kept.sessions, kept.last_sent_at = [], None
+
+
+def _note_session(kept: _Kept, message: Message) -> None:
+    if not is_indexed(message):
+        return
+    last = kept.last_sent_at
+    if (
+        last is None
+        or message.sent_at - last >= SESSION_GAP_S
+        or kept.next_sequence - kept.sessions[-1] >= SESSION_MESSAGES
+    ):
+        kept.sessions.append(kept.next_sequence)
+    kept.last_sent_at = message.sent_at if last is None else max(last, message.sent_at)
+
+
+def _session_of(kept: _Kept, sequence: int) -> int:
+    return max((start for start in kept.sessions if start <= sequence), default=0)
 
 
 def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> int:

@@ -1,6 +1,6 @@
 """What an agent and its tools work with while they answer one prompt."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.agent.actions import CompletedStep, StepDigest
@@ -9,6 +9,7 @@ from bot.agent.prompt_receipt import PromptReceipt
 from memory import contexts
 from memory.artifacts import ContextArtifacts
 from memory.chat_history import ChatHistory
+from memory.history_search import RankedMessage
 from memory.keys import ContextRef, context_id
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message
@@ -27,7 +28,8 @@ class AgentContext:
 
     `user_messages` are the messages of this turn, not yet in the history. `completed_steps` is the thinking
     area: empty at the start of each run and never part of the history. `emit_functions` are given the reply
-    when the run ends; `on_text` the text as it grows. `recalled` is None until the run has searched its memory.
+    when the run ends; `on_text` the text as it grows. `people` are those who wrote here before (sender id → name).
+    `recalled` is None until the run has searched its memory.
 
     `agent_name` is who has the chat ("" for the main agent); a transfer changes it. `summary`, `past_ledger` and
     `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
@@ -39,6 +41,7 @@ class AgentContext:
 
     ref: ContextRef
     chat_history: ChatHistory
+    people: Mapping[int, str] = field(default_factory=dict[int, str])
     user_messages: tuple[Message, ...] = ()
     is_group: bool = False
     request_id: str = ""
@@ -47,7 +50,7 @@ class AgentContext:
     on_status: OnStatus | None = None
     on_text: OnText | None = None
     completed_steps: list[CompletedStep] = field(default_factory=list[CompletedStep])
-    recalled: tuple[Message, ...] | None = None
+    recalled: Sequence[RankedMessage] | None = None
     agent_name: str = ""
     summary: Summary | None = None
     past_ledger: tuple[LedgerTurn, ...] = ()

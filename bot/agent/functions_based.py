@@ -18,6 +18,7 @@ from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
+from memory.history_search import RankedMessage
 from memory.ledger import LedgerTurn, is_visible
 from memory.message import Message
 from memory.message_selectors import AfterSequence, MessageSelector, TokenCounter
@@ -26,14 +27,21 @@ LAST_ANSWER_NOTE = "You have no tool calls left for this message. Answer now fro
 
 log = structlog.get_logger()
 
+_ASKED_AT_MOST = 3
+"""Of the messages to answer so many, the newest first, are searched for until something is found."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptLimits:
-    """Of the model's window (tokens), `answer_tokens` are kept free for its answer; `recall_k` messages at most."""
+    """Of the model's window (tokens), `answer_tokens` are kept free for its answer.
+
+    At most `recall_k` messages are recalled, each with `recall_neighbours` before and after it.
+    """
 
     context_window: int
     answer_tokens: int
     recall_k: int = 3
+    recall_neighbours: int = 0
 
     @property
     def prompt_tokens(self) -> int:
@@ -113,8 +121,8 @@ class FunctionsBasedAgent:
     async def gather(self, context: AgentContext) -> PromptParts:
         """All that the next prompt could tell (row M10): recall, window, prompt, completed steps."""
         prompt = await self.user_prompt(context)
-        recalled = await self.recall(context, prompt)
         recent = await self.select_recent(context)
+        recalled = await self.recall(context, prompt, recent)
         parts = self.draft(context, recalled=recalled, recent=recent, prompt=prompt)
         if context.count_uncovered is None:
             return parts
@@ -128,13 +136,16 @@ class FunctionsBasedAgent:
         last = await context.chat_history.last_user_message()
         return (last,) if last else ()
 
-    async def recall(self, context: AgentContext, prompt: Sequence[Message]) -> tuple[Message, ...]:
-        """The best hits for the last message of the prompt, without the prompt itself; searched once per run.
+    async def recall(
+        self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
+    ) -> Sequence[RankedMessage]:
+        """The best hits for the last message of the prompt, none of them in the prompt or the window.
 
-        Without recall the answer is given all the same: a failure is logged and counted.
+        Where it brings nothing ("thanks!", after a question), for one of the two before it. Searched once per run. Without recall the answer is given all the same: a failure is logged and counted.
+        Where the budget makes the window shorter, it has taken the recalled messages before.
         """
         if context.recalled is None:
-            context.recalled = await _search(context, prompt, self.limits.recall_k)
+            context.recalled = await _search(context, prompt, recent, self.limits)
         return context.recalled
 
     async def select_recent(self, context: AgentContext) -> list[Message]:
@@ -148,7 +159,7 @@ class FunctionsBasedAgent:
         self,
         context: AgentContext,
         *,
-        recalled: Sequence[Message],
+        recalled: Sequence[RankedMessage],
         recent: Sequence[Message],
         prompt: Sequence[Message],
     ) -> PromptParts:
@@ -158,7 +169,8 @@ class FunctionsBasedAgent:
             system=self.prompt,
             tools=[tool.spec for tool in self.tools.values()],
             summary=context.summary,
-            recalled=recalled,
+            recalled=[hit.message for hit in recalled],
+            beside={hit.message.id: (*hit.before, *hit.after) for hit in recalled},
             window=recent,
             ledger=_visible_turns(context.past_ledger, here) if self.tells_ledger else (),
             prompt=prompt,
@@ -200,20 +212,32 @@ class FunctionsBasedAgent:
         return await self.model.chat(messages, parts.tools, on_text=context.on_text)
 
 
-async def _search(context: AgentContext, prompt: Sequence[Message], k: int) -> tuple[Message, ...]:
+async def _search(
+    context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message], limits: PromptLimits
+) -> Sequence[RankedMessage]:
     if not prompt or not context.chat_history.is_searchable():
         return ()
-    own = {message.id for message in prompt}  # an exact match, and known anyway
+    ranked: Sequence[RankedMessage] = ()
     try:
         with RECALL_SECONDS.time():
-            ranked = await context.chat_history.search(prompt[-1].text, k, exclude=own)
+            for asked in prompt[: -_ASKED_AT_MOST - 1 : -1]:
+                ranked = await context.chat_history.search(
+                    asked.text,
+                    limits.recall_k,
+                    asker_id=asked.sender.id if asked.sender else None,
+                    now=asked.sent_at,
+                    told=(*recent, *prompt),
+                    neighbours=limits.recall_neighbours,
+                )
+                if ranked:
+                    break
     except RecallUnavailable as error:
         RECALL_FAILURES.inc()
         log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
         return ()
     found = {hit.message.id: round(hit.score, 3) for hit in ranked}
     log.info("recalled", count=len(found), messages=list(found), scores=list(found.values()))
-    return tuple(hit.message for hit in ranked)
+    return ranked
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

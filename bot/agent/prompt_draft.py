@@ -20,6 +20,7 @@ from bot.agent.prompt_text import (
     TASK_HEADING,
     UNANSWERED_HEADING,
     as_spoken,
+    quote_beside,
     quote_line,
     tell_entries,
     without_marks,
@@ -131,13 +132,33 @@ def _unselected(parts: PromptParts) -> list[ReceiptItem]:
 
 
 def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
-    """The worst hit gives way first; told are they from the oldest to the newest."""
+    """The worst hit gives way first, with what is told beside it; told are they from the oldest to the newest."""
     fresh, repeated = _sift(parts.recalled, known, place="the recalled messages")
     pieces: list[Piece] = []
-    for message in reversed(fresh):
-        line = quote_line(message, is_group=parts.is_group)
-        pieces.append(Piece(id=message.id, text=line, tokens=meter.count(line), told_at=message.sent_at))
-    return Section(heading=RECALLED_HEADING).with_pieces(pieces, meter=meter, left_out=repeated)
+    for message in fresh:
+        beside, _ = _sift(parts.beside.get(message.id, ()), known, place="the recalled messages")
+        text = _quotation(message, beside, parts)
+        why = f"with {len(beside)} beside it" if beside else ""
+        piece = Piece(id=message.id, text=text, tokens=meter.count(text), told_at=message.sent_at, why=why)
+        pieces.append(piece)
+    return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
+
+
+def _quotation(message: Message, beside: Sequence[Message], parts: PromptParts) -> str:
+    """The message and those beside it, a line each. Its age is that at the message to answer: it stays the same in a
+    run, and for a provider's cache.
+    """
+    now = parts.prompt[-1].sent_at if parts.prompt else None
+    sequence = message.sequence or 0
+    before = [each for each in beside if (each.sequence or 0) < sequence]
+    after = [each for each in beside if (each.sequence or 0) >= sequence]
+    return "\n".join(
+        [
+            *(quote_beside(each, is_group=parts.is_group, side="before") for each in before),
+            quote_line(message, is_group=parts.is_group, now=now),
+            *(quote_beside(each, is_group=parts.is_group, side="after") for each in after),
+        ]
+    )
 
 
 def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) -> Section:

@@ -1,7 +1,7 @@
 """What a prompt is made from, how much of a model's window it may take, and what comes of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.agent.actions import CompletedStep, StepDigest
@@ -20,7 +20,8 @@ PromptOrder = Literal["described", "cached"]
 class PromptParts:
     """All that a prompt could tell, for one agent.
 
-    `recalled` has the best hit first; `window` and `ledger` (past turns, only what this agent may see) the oldest.
+    `recalled` has the best hit first, `beside` (its id →) what was said around it, to be told with it; `window` and
+    `ledger` (past turns, only what this agent may see) the oldest.
     `prompt` are the messages to answer, `record` what other agents of this run called, `task` what a delegated
     agent was told to do. `digest` tells the first of `steps`. `unselected`: how many messages that no summary covers
     are neither in `window` nor in `prompt`.
@@ -30,6 +31,7 @@ class PromptParts:
     tools: Sequence[ToolSpec] = ()
     summary: Summary | None = None
     recalled: Sequence[Message] = ()
+    beside: Mapping[str, Sequence[Message]] = field(default_factory=dict[str, Sequence[Message]])
     window: Sequence[Message] = ()
     unselected: int = 0
     ledger: Sequence[LedgerTurn] = ()

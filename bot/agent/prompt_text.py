@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
+from typing import Literal
 
+from bot.agent.age import age_in_words
 from bot.agent.model import PromptMessage
 from memory.ledger import LedgerEntry, render_entry
 from memory.message import Message
@@ -46,6 +48,8 @@ NO_TEXT = "(a message without text)"
 
 _QUOTED_CHARACTERS = 1_500
 """A recalled message longer than this is quoted with its middle left out."""
+_BESIDE_CHARACTERS = 400
+"""The same of a message that is told only because it stands beside a recalled one."""
 _NAME_CHARACTERS = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .'’-]+")  # noqa: RUF001 - the apostrophe of names
 _RESERVED_NAMES = frozenset(
@@ -83,13 +87,19 @@ def without_marks(text: str, *, is_group: bool) -> str:
     return "".join(f"> {line}" if _is_marked(line, is_group=is_group) else line for line in lines)
 
 
-def quote_line(message: Message, *, is_group: bool) -> str:
-    """One message on one line, its text a JSON string: nothing in it can end the quotation or forge a line."""
-    text = message.text
-    if len(text) > _QUOTED_CHARACTERS:
-        half = _QUOTED_CHARACTERS // 2
-        text = f"{text[:half]} […] {text[-half:]}"
-    return f"{_mark(message, is_group=is_group)} {quote(text)}"
+def quote_line(message: Message, *, is_group: bool, now: float | None = None) -> str:
+    """One message on one line, its text a JSON string: nothing in it can end the quotation or forge a line.
+
+    With `now` (Unix seconds) it says how long ago that was.
+    """
+    age = "" if now is None else age_in_words(message.sent_at, now)
+    return f"{_mark(message, is_group=is_group, note=age)} {_quoted(message.text, _QUOTED_CHARACTERS)}"
+
+
+def quote_beside(message: Message, *, is_group: bool, side: Literal["before", "after"]) -> str:
+    """The line of a message that was said just before or after the one that is quoted there."""
+    mark = _mark(message, is_group=is_group, note=f"said just {side}")
+    return f"  {mark} {_quoted(message.text, _BESIDE_CHARACTERS)}"
 
 
 def tell_entries(heading: str, entries: Sequence[LedgerEntry]) -> str:
@@ -98,8 +108,12 @@ def tell_entries(heading: str, entries: Sequence[LedgerEntry]) -> str:
 
 
 def speaker_name(message: Message) -> str:
-    """The writer's name, in characters that cannot imitate a mark, and not one that the bot itself goes by."""
-    shown = message.sender.name if message.sender else ""
+    """The writer's name, as `plain_name` has it."""
+    return plain_name(message.sender.name if message.sender else "")
+
+
+def plain_name(shown: str) -> str:
+    """A name in characters that cannot imitate a mark, and not one that the bot itself goes by."""
     name = " ".join(_NOT_IN_NAMES.sub(" ", shown).split())[:_NAME_CHARACTERS].strip() or "someone"
     return f"user {name}" if _as_read(name).strip(".'’-") in _RESERVED_NAMES else name  # noqa: RUF001
 
@@ -134,8 +148,15 @@ def _plain(character: str) -> str:
     )
 
 
-def _mark(message: Message, *, is_group: bool) -> str:
+def _quoted(text: str, at_most: int) -> str:
+    half = at_most // 2
+    return quote(text if len(text) <= at_most else f"{text[:half]} […] {text[-half:]}")
+
+
+def _mark(message: Message, *, is_group: bool, note: str = "") -> str:
     when = datetime.fromtimestamp(message.sent_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    if note:
+        when = f"{when}, {note}"
     if message.role != "user":
         return f"[{when}] {message.role}:"
     return f"[{when}] {speaker_name(message) if is_group else 'user'}:"

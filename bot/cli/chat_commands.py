@@ -1,6 +1,7 @@
 """`chats`, `history`, `search`, `reset`: what is kept of a chat, and how it is forgotten."""
 
 import sys
+from datetime import date
 from typing import Annotated
 
 import typer
@@ -53,18 +54,41 @@ def history(
     )
 
 
+def _parse_day(text: str) -> date:
+    from memory.search_filters import parse_day
+
+    try:
+        return parse_day(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} {error}") from None
+
+
 def search(
     chat: Chat,
-    text: Annotated[list[str], typer.Argument(help="What to look for, by its meaning.")],
+    text: Annotated[list[str], typer.Argument(help="What to look for, by words and meaning.")],
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many messages to find.")] = 5,
+    *,
+    speaker: Annotated[
+        str | None,
+        typer.Option("--from", metavar="NAME", help="Only messages of this person, or of the bot."),
+    ] = None,
+    after: Annotated[
+        date | None, typer.Option(parser=_parse_day, metavar="DATE", help="Only of this day (UTC) and later.")
+    ] = None,
+    before: Annotated[
+        date | None, typer.Option(parser=_parse_day, metavar="DATE", help="Only of this day and earlier.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find messages of a chat by their meaning, as the agent's recall does."""
+    """Find messages of a chat by their words and meaning, as the agent's recall does."""
     _refuse_options(text)
+    if after is not None and before is not None and after > before:
+        raise typer.BadParameter(f"--after {after} is later than --before {before}")
     settings = load_quietly()
-    from bot.cli.chat_reading import print_found
+    from bot.cli.chat_reading import Wanted, print_found
 
-    end_with(settings, print_found(settings, chat, " ".join(text), k=k, as_json=as_json))
+    wanted = Wanted(text=" ".join(text), k=k, speaker=speaker, after=after, before=before)
+    end_with(settings, print_found(settings, chat, wanted, as_json=as_json))
 
 
 def reset(

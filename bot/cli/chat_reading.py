@@ -1,20 +1,39 @@
 """What `mnemogram history` and `mnemogram search` print of a chat."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import date
 from uuid import uuid4
 
+from bot.cli.failures import CommandFailed
 from bot.cli.known_chats import KnownChat, find_known
 from bot.cli.options import ChatName
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.settings import Settings
 from bot.stores import Stores, open_stores
-from memory.chat_history import ChatHistory, RankedMessage
+from memory.chat_history import ChatHistory
 from memory.history_paging import newest_first
+from memory.history_search import RankedMessage
 from memory.history_store import HistorySnapshot
 from memory.message import Message
+from memory.search_filters import ASSISTANT_NAMES, on_days, people_named
 from memory.tokens import tokenizer_for
+from memory.vector_index import Where
+
+_NAMES_AT_MOST = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What `mnemogram search` looks for: at most `k` messages, of this person and of these days (UTC, inclusive)."""
+
+    text: str
+    k: int
+    speaker: str | None = None
+    after: date | None = None
+    before: date | None = None
 
 
 async def print_history(
@@ -34,10 +53,14 @@ async def print_history(
     _print_rest(len(messages), snapshot, whole=whole)
 
 
-async def print_found(settings: Settings, name: ChatName, text: str, *, k: int, as_json: bool) -> None:
-    """Print the `k` messages of a chat that are nearest in meaning to the text, best first."""
+async def print_found(settings: Settings, name: ChatName, wanted: Wanted, *, as_json: bool) -> None:
+    """Print the messages of a chat that are likeliest to be what is wanted, best first.
+
+    Raises CommandFailed for a speaker of whom nothing is known.
+    """
     async with open_stores(settings) as stores:
         chat, snapshot = await find_known(settings, stores, name)
+        where = _of_speaker(wanted.speaker, snapshot.people)
         history = ChatHistory(
             ref=chat.ref,
             epoch=snapshot.epoch,
@@ -47,10 +70,11 @@ async def print_found(settings: Settings, name: ChatName, text: str, *, k: int, 
             clock=time.time,
             new_id=lambda: str(uuid4()),
         )
-        found = await history.search(text, k)
+        where = on_days(where, after=wanted.after, before=wanted.before)
+        found = await history.search(wanted.text, wanted.k, where=where, is_deliberate=True, is_floored=False)
     if as_json:
         hits = [{"score": round(hit.score, 4), **message_document(hit.message)} for hit in found]
-        print_json({**_chat_document(chat, snapshot), "text": text, "found": hits})
+        print_json({**_chat_document(chat, snapshot), "text": wanted.text, "found": hits})
     elif not found:
         print_line("Nothing was found. A message can be found a moment after its turn, once it is indexed.")
     else:
@@ -72,6 +96,20 @@ def message_document(message: Message) -> dict[str, object]:
         "is_stopped": message.is_stopped,
         "edited_at": iso(message.edited_at),
     }
+
+
+def _of_speaker(speaker: str | None, people: Mapping[int, str]) -> Where:
+    if speaker is None:
+        return Where()
+    named = people_named(speaker, people)
+    if named:
+        return Where(sender_ids=named)
+    if speaker.strip().casefold() in ASSISTANT_NAMES:
+        return Where(roles=frozenset(["assistant"]))
+    names = sorted(set(people.values()), key=str.casefold)
+    more = f" and {len(names) - _NAMES_AT_MOST:,} more" if len(names) > _NAMES_AT_MOST else ""
+    known = f"Known are {', '.join(names[:_NAMES_AT_MOST])}{more}." if names else "No names are known here."
+    raise CommandFailed(f"Nobody called {speaker!r} has written in this chat. {known}")
 
 
 async def _newest(stores: Stores, chat: KnownChat, *, limit: int, whole: bool) -> list[Message]:

@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import chat_commands, doctor_command, queue_commands, service_commands, webhook_commands
+from bot.cli import (
+    chat_commands,
+    doctor_command,
+    queue_commands,
+    reindex_command,
+    service_commands,
+    webhook_commands,
+)
 from bot.cli.options import NEGATIVE_NUMBERS
 
 SERVICE, CHATS, OPERATION = "Run", "Chats", "Operate"
@@ -30,6 +37,7 @@ def build_console() -> typer.Typer:
     for command in (chat_commands.history, chat_commands.search, chat_commands.reset):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command(rich_help_panel=OPERATION)(doctor_command.doctor)
+    app.command(rich_help_panel=OPERATION)(reindex_command.reindex)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(queue_commands.trace)
     app.add_typer(_webhook(), name="webhook", rich_help_panel=OPERATION)

@@ -17,7 +17,8 @@ from bot.cli.options import ChatName
 from bot.cli.output import print_json, print_line, print_table
 from bot.settings import Settings
 from bot.stores import Stores, open_stores
-from memory.message import Message
+from memory.history_store import HistorySnapshot
+from memory.message import Message, Sender
 
 PLACEHOLDER = "(the next message)"
 NOTHING_RECALLED = (
@@ -57,6 +58,7 @@ async def _preview(settings: Settings, stores: Stores, chat: KnownChat, text: st
             text=shown,
             sent_at=time.time(),
             tokens=conversations.tokenizer.count(shown),
+            sender=_only_person(chat, snapshot),
         ),
     )
     if text is None:
@@ -65,6 +67,12 @@ async def _preview(settings: Settings, stores: Stores, chat: KnownChat, text: st
     if not isinstance(agent, FunctionsBasedAgent):
         raise CommandFailed(f"The agent of this chat ({team.name_of(context)}) makes no prompt to show.")
     return await agent.preview(context)
+
+
+def _only_person(chat: KnownChat, snapshot: HistorySnapshot) -> Sender | None:
+    """Who writes in a private chat, which has the person's id; None in a group: it may be anybody."""
+    person = chat.name.chat_id
+    return Sender(id=person, name=snapshot.people.get(person, "")) if person > 0 else None
 
 
 def _document(chat: KnownChat, text: str | None, prompt: AssembledPrompt) -> dict[str, object]:

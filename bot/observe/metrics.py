@@ -44,6 +44,15 @@ RECALL_FAILURES = Counter(
     "mnemogram_recall_failures_total", "Turns answered without recall because it failed."
 )
 INDEXED = Counter("mnemogram_indexed_messages_total", "Messages whose vector was written.")
+REINDEXED = Counter(
+    "mnemogram_reindexed_messages_total", "Messages written anew because the embedding space was changed."
+)
+REINDEX_MESSAGES = Gauge(
+    "mnemogram_reindex_messages", "Messages that the re-indexing under way comprises; 0 while there is none."
+)
+REINDEX_MESSAGES_DONE = Gauge(
+    "mnemogram_reindex_messages_done", "Messages of it that are in the new space; 0 while there is none."
+)
 COMPRESSIONS = Counter(
     "mnemogram_compressions_total",
     "Compressions of conversations by outcome: compressed, not_due, later (failed, tried again), given_up (failed"

@@ -51,6 +51,7 @@ class Conversations:
         return AgentContext(
             ref=ref,
             chat_history=self._chat_history(ref, snapshot, buffered),
+            people=snapshot.people,
             is_group=is_group,
             request_id=request_id,
             metadata=metadata or {},

@@ -150,8 +150,11 @@ class Turns:
         await self._reply(question.claim, commit, given.text, question.to, message_id=given.message_id)
 
     def _registration(self, question: Question) -> str:
-        """The entry in the registry of a context that is new; it is written by the commit, or not at all."""
-        if question.snapshot.created_at is not None:
+        """The entry in the registry of a context that is new, or was cleared by this turn, which took it off there; it is
+        written by the commit, or not at all.
+        """
+        is_cleared = question.history.epoch != question.snapshot.epoch
+        if question.snapshot.created_at is not None and not is_cleared:
             return ""
         message = question.batch[0].message
         keys = context_keys(self._services.bot.id, message.chat_id, message.thread_id)

@@ -1,11 +1,13 @@
 -- Read what a turn must know of one context, in one round trip: its newest messages that no summary covers,
--- the summary, the ledger of those messages. The cost is that of what is read, whatever the history's length.
--- KEYS: messages, order, meta, epoch, summaries, lineage, ledger
+-- the summary, the ledger of those messages, who wrote here. The cost is that of what is read, however long the history
+-- is.
+-- KEYS: messages, order, meta, epoch, summaries, lineage, ledger, people
 -- ARGV: limit
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
 --         {id, sequence, json, ...} newest first, summary or '', how many messages it covers,
---         {ledger turn, last sequence, ...} oldest first, active agent or '', revision, summary_failed_at or ''}
-local messages, order, meta, epoch, summaries, lineage, ledger = unpack(KEYS)
+--         {ledger turn, last sequence, ...} oldest first, active agent or '', revision, summary_failed_at or '',
+--         {sender id, name, ...}}
+local messages, order, meta, epoch, summaries, lineage, ledger, people = unpack(KEYS)
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
                          'revision', 'summary_failed_at')
 local start = facts[1] or '0'
@@ -40,4 +42,5 @@ return {
   facts[4] or '',
   facts[5] or '0',
   facts[6] or '',
+  redis.call('HGETALL', people),
 }

@@ -95,8 +95,8 @@ async def remember(
         await contexts.get_or_create(stores.redis, ref, context_keys=keys, title=title, now=NOW)
         epoch = (await stores.history.load(ref, limit=0)).epoch
         messages = [_message(f"{chat_id}/{thread_id}", number, text) for number, text in enumerate(texts)]
-        await stores.history.append(ref, messages, epoch=epoch)
-        await stores.recall.index([IndexItem(ref=ref, epoch=epoch, message=one) for one in messages])
+        appended = await stores.history.append(ref, messages, epoch=epoch)
+        await stores.recall.index([IndexItem(ref=ref, epoch=epoch, message=one) for one in appended])
 
 
 async def edit(chat_id: int, number: int, now: str) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.redis_client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
@@ -19,14 +18,6 @@ from tests.stores import kept_open
 
 SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"
 OURS = "https://bot.example/telegram/webhook"
-
-
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """Embedded stores, kept running between the commands."""
-    folder = tmp_path_factory.mktemp("operation")
-    with kept_open(open_valkey(folder)), kept_open(open_index_server(folder)):
-        yield folder
 
 
 @pytest.fixture

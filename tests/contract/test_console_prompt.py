@@ -1,12 +1,9 @@
 """The console's `history --prompt`: what the next message's prompt would be, without asking a model."""
 
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from memory.embedded.index_server import open_index_server
-from memory.embedded.valkey import open_valkey
 from tests.contract.console_rig import (
     ConsoleRig,
     empty_stores,
@@ -15,7 +12,6 @@ from tests.contract.console_rig import (
     settings_in,
     start_conversation,
 )
-from tests.stores import kept_open
 
 TALK = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
 GROUP = -1001234
@@ -25,14 +21,6 @@ name = "Waiter"
 prompt = "Answer like a waiter."
 tools = []
 """
-
-
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """Embedded stores, kept running between the commands as a running bot does."""
-    folder = tmp_path_factory.mktemp("console")
-    with kept_open(open_valkey(folder)), kept_open(open_index_server(folder)):
-        yield folder
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import math
 import random
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -282,6 +283,53 @@ async def test_a_batch_of_searches_is_each_search_alone(engines: Engines) -> Non
     for one, other in zip(local, embedded, strict=True):
         assert_same_ranking(one, other)
     assert [point.payload for point in embedded[1].points] == [point.payload for point in local[1].points]
+
+
+@pytest.mark.parametrize("name", ["match", "ids", "range of integers", "unknown field"])
+async def test_without_a_query_the_points_of_the_filter_come_by_their_ids(
+    engines: Engines, name: str
+) -> None:
+    requests = [
+        models.QueryRequest(filter=FILTERS[name], limit=40, with_payload=["n"]),
+        models.QueryRequest(filter=FILTERS[name], limit=3, offset=2),
+    ]
+    local, embedded = await engines.ask_both(lambda client: client.query_batch_points("messages", requests))
+    for one, other in zip(local, embedded, strict=True):
+        assert [(point.id, point.payload) for point in points_of(other)] == [
+            (point.id, point.payload) for point in points_of(one)
+        ]
+    assert bool(points_of(local[0])) == (name != "unknown field")
+
+
+async def test_a_point_may_lack_either_vector_or_both(engines: Engines) -> None:
+    # The engine keeps vectors that it compares by cosine at length 1.
+    unit = [number / math.hypot(*NEAR) for number in NEAR]
+    partial: list[dict[str, Any]] = [{}, {"dense": unit}, {"text": WORDS}, {"dense": unit, "text": WORDS}]
+    points = [
+        models.PointStruct(id=n, vector=vector, payload={"context": "partial"})
+        for n, vector in enumerate(partial)
+    ]
+    scope = models.Filter(
+        must=[models.FieldCondition(key="context", match=models.MatchValue(value="partial"))]
+    )
+    mute = models.Filter(must=scope.must, must_not=[models.HasVectorCondition(has_vector="dense")])
+    for client in (engines.local, engines.embedded):
+        await client.upsert("messages", points, wait=True)
+    requests = [
+        models.QueryRequest(query=query, using=using, filter=scope)
+        for query, using in ((NEAR, "dense"), (WORDS, "text"))
+    ]
+    requests += [models.QueryRequest(filter=mute)]
+    local, embedded = await engines.ask_both(lambda client: client.query_batch_points("messages", requests))
+    for one, other in zip(local, embedded, strict=True):
+        assert_same_ranking(one, other)
+        assert len(points_of(other)) == 2
+    kept, _ = await engines.embedded.scroll("messages", scroll_filter=scope, with_vectors=True)
+    assert [rounded(point.vector) for point in kept] == [rounded(vectors) for vectors in partial]
+    again = [models.PointStruct(id=point.id, vector=cast(Any, point.vector), payload={}) for point in kept]
+    await engines.embedded.upsert("messages", again, wait=True)
+    repeated = await engines.embedded.retrieve("messages", list(range(4)), with_vectors=True)
+    assert [rounded(point.vector) for point in repeated] == [rounded(point.vector) for point in kept]
 
 
 async def test_filters_let_the_same_points_through(engines: Engines) -> None:

@@ -35,7 +35,6 @@ ONLY_QDRANT: list[dict[str, Any]] = [
         "filter": {"must": [{"key": "context", "match": {"except": ["c1"]}}]},
     },
     {"query": NEAR, "using": "dense", "filter": {"must": [{"nested": {"key": "a", "filter": {}}}]}},
-    {"query": NEAR, "using": "dense", "filter": {"must": [{"has_vector": "dense"}]}},
 ]
 SAYING_NOTHING: list[dict[str, Any]] = [
     {},
@@ -156,6 +155,9 @@ async def test_a_search_that_only_qdrant_can_do_is_unsupported(
         {"query": {"fusion": "rrf"}},
         {"query": {"rrf": {"k": 0}}, "prefetch": [{"query": NEAR, "using": "dense"}]},
         {"prefetch": [{"query": NEAR, "using": "dense"}]},
+        {"query": {"fusion": "rrf"}, "prefetch": [{"limit": 3}]},
+        {"using": "dense"},
+        {"score_threshold": 0.5},
         {"query": NEAR, "using": "dense", "filter": {"must": [{"key": "context"}]}},
         {"query": NEAR, "using": "dense", "filter": {"must": [{"key": "n", "match": {"value": 1.5}}]}},
         {"query": NEAR, "using": "dense", "filter": {"musst": [CONDITION]}},

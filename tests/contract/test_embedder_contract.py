@@ -84,6 +84,16 @@ async def test_odd_text_is_embedded_like_any_other(embedder: Embedder, text: str
     assert math.hypot(*vector) == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.parametrize("text", ["", "  \n\t", "\u3000"])
+async def test_a_blank_text_is_not_read(embedder: Embedder, text: str) -> None:
+    assert not embedder.reads(text)
+
+
+@pytest.mark.parametrize("text", [TEXTS[0], "ok", "1990"])
+async def test_english_and_figures_are_read(embedder: Embedder, text: str) -> None:
+    assert embedder.reads(text)
+
+
 async def test_the_space_is_named_and_stays_the_same(embedder: Embedder) -> None:
     space = embedder.identity
 

@@ -18,6 +18,7 @@ from memory.keys import (
     meta_key,
     order_key,
     partition_key,
+    sessions_key,
     telegram_key,
     work_key,
 )
@@ -300,6 +301,13 @@ async def _script_microseconds(redis: RedisClient, store: RedisHistory, ref: Con
 async def test_only_the_keys_of_the_context_and_its_partition_are_written(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u", telegram=9)], epoch=0)
-    kept = [messages_key(REF), order_key(REF), telegram_key(REF), meta_key(REF), work_key(0)]
+    kept = [
+        messages_key(REF),
+        order_key(REF),
+        telegram_key(REF),
+        meta_key(REF),
+        sessions_key(REF),
+        work_key(0),
+    ]
     assert await all_keys(redis) == sorted(kept)
     assert context_key(REF, "messages").startswith(partition_key(0, "ctx:"))

@@ -103,7 +103,7 @@ async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(mem
     assert snapshot.summary == a_summary("s1", upto=3)
     assert ids(snapshot.newest) == ["m5", *(f"m{n}" for n in range(6, 12))]
     assert snapshot.revision == 1
-    assert await memory.store.count_kept(REF) == Kept(summaries=1, ledger_turns=5, artifacts=5)
+    assert await memory.store.count_kept(REF) == Kept(summaries=1, ledger_turns=5, artifacts=5, sessions=1)
 
 
 async def test_forgetting_a_message_drops_the_later_turns_that_quote_it_and_what_quotes_their_artifacts(
@@ -212,7 +212,7 @@ async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memor
 
     snapshot = await memory.store.load(REF, limit=50)
     assert (snapshot.summary, snapshot.covered_count, snapshot.conversation_count) == (None, 0, 0)
-    assert await memory.store.count_kept(REF) == Kept(summaries=0, ledger_turns=6, artifacts=6)
+    assert await memory.store.count_kept(REF) == Kept(summaries=0, ledger_turns=6, artifacts=6, sessions=1)
 
 
 async def test_an_erasure_counts_all_of_it_and_leaves_none(memory: Memory) -> None:
@@ -395,7 +395,7 @@ async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisC
     await memory.store.erase(REF)
 
     assert await memory.store.load(other, limit=9) == before
-    assert await memory.store.count_kept(other) == Kept(summaries=1, ledger_turns=1, artifacts=1)
+    assert await memory.store.count_kept(other) == Kept(summaries=1, ledger_turns=1, artifacts=1, sessions=1)
 
 
 async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: RedisClient) -> None:

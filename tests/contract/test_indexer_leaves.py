@@ -5,6 +5,7 @@ from memory.keys import work_key
 from memory.recall import Recall
 from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
+from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
 from memory.testing_stores import InMemoryIndex
 
@@ -15,7 +16,7 @@ def _indexer(redis: RedisClient, consumer: str) -> Indexer:
     return Indexer(
         redis=redis,
         history=RedisHistory(redis),
-        recall=Recall(FakeEmbedder(), InMemoryIndex()),
+        recall=Recall(Spaces(serving=Space(embedder=FakeEmbedder(), index=InMemoryIndex()))),
         partition=0,
         consumer=consumer,
         block_ms=1,

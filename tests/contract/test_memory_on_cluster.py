@@ -1,6 +1,7 @@
 """The scripts of memory and inbox on a real cluster: every key that one touches, computed ones too, is in one slot."""
 
 from collections.abc import AsyncGenerator, Generator
+from dataclasses import replace
 
 import pytest
 
@@ -14,11 +15,15 @@ from memory.errors import Forgotten
 from memory.forgetting import delete_provably
 from memory.history_store import Kept
 from memory.keys import ContextRef
+from memory.message import Sender
 from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
 from memory.redis_summaries import RedisSummaries
+from memory.space_record import SWEEP_AFTER_S
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
 from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, a_summary, a_turn, an_entry
+from tests.contract.reindex_kit import Clock, Rig, an_embedder
+from tests.contract.vector_kit import a_local_client
 from tests.messages import ids, some_messages
 from tests.stores import kept_open
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
@@ -73,6 +78,23 @@ async def test_what_tells_of_messages_is_read_counted_and_erased(redis: RedisCli
     assert await store.start_conversation(ref, epoch=0) == 6
     assert (await store.erase(ref)).artifacts == 2
     assert await store.count_kept(ref) == Kept(summaries=0, ledger_turns=0, artifacts=0)
+
+
+@EVERY_PARTITION
+async def test_people_and_sessions_are_kept_read_and_erased(redis: RedisClient, partition: int) -> None:
+    ref, store = a_ref_in(partition), RedisHistory(redis)
+    anna, ben = Sender(id=1, name="Anna"), Sender(id=2, name="Ben")
+    messages = [replace(message, sender=anna) for message in some_messages(2)]
+    await store.append(ref, [*messages, replace(some_messages(1, start=2)[0], sender=ben)], epoch=0)
+
+    current = (await store.get_current({ref: ["m1"]}))[ref]
+    deleted = await store.delete(ref, ["m2"], epoch=0)
+
+    assert (current.people, current.sessions) == ({1: "Anna", 2: "Ben"}, {"m1": 0})
+    assert (await store.count_kept(ref, telling=deleted)).people == 0
+    assert (await store.load(ref, limit=0)).people == {1: "Anna"}
+    await store.erase(ref)
+    assert (await store.count_kept(ref)).total == 0
 
 
 @EVERY_PARTITION
@@ -157,6 +179,23 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
     assert await inspection.unanswered(partition) == [(ref, "p1")]
     await turns.forget_dead(ref, [1])
     assert await turns.dead_letters(ref) == []
+
+
+async def test_a_space_is_built_from_every_partition_and_the_former_one_is_swept(redis: RedisClient) -> None:
+    async with a_local_client() as client:
+        rig = Rig(redis=redis, client=client, clock=Clock(), partitions=PARTITIONS)
+        old = await rig.started(an_embedder())
+        refs = [await rig.chat(some_messages(3), partition=partition) for partition in range(PARTITIONS)]
+        for indexer in old.indexers:
+            await indexer.step()
+        new = await rig.started(an_embedder(dimension=48))
+        await new.work_until_it_serves()
+        told = [await rig.message_ids(new.follower.ours, ref) for ref in refs]
+        rig.clock.now += SWEEP_AFTER_S
+        await new.work()
+        assert told == [{"m0", "m1", "m2"}] * PARTITIONS
+        assert await rig.points(old.follower.ours) == {}
+        assert (await rig.record()).sweep_after is None
 
 
 def a_ref_in(partition: int) -> ContextRef:

@@ -1,22 +1,29 @@
 """The OpenAI-compatible embedder over HTTP: what it asks, and what becomes of every bad answer."""
 
+import asyncio
+import base64
 import json
 import math
 import socket
+import struct
 import traceback
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bot.embedders import open_embedder
 from bot.serving import serve_http
+from bot.settings import load_settings
 from memory.embedding import (
     EmbeddingError,
     EmbeddingInvalid,
     EmbeddingRefused,
+    EmbeddingSpace,
     EmbeddingUnavailable,
 )
 from memory.openai_embedder import EmbeddingEndpoint, OpenAIEmbedder, open_openai_embedder, plan_requests
@@ -42,19 +49,57 @@ async def opened(endpoint: EmbeddingEndpoint) -> AsyncGenerator[OpenAIEmbedder, 
         await embedder.close()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a server answers, whatever it is asked; a `body` that is no text or bytes goes as JSON."""
+
+    body: object
+    status: int = 200
+    kind: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def response(self) -> Response:
+        content = self.body if isinstance(self.body, str | bytes) else json.dumps(self.body)
+        return Response(content, self.status, dict(self.headers), self.kind)
+
+
+@dataclass(kw_only=True)
+class Endpoint:
+    """A server of which only the answers matter, and what it was asked."""
+
+    base_url: str = ""
+    asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
 @asynccontextmanager
-async def answering(
-    body: object, *, status: int = 200, kind: str = "application/json"
-) -> AsyncGenerator[str, None]:
-    """The base URL of a server that gives this one answer to everything."""
-    content = body if isinstance(body, str) else json.dumps(body)
+async def answering(*answers: Answer) -> AsyncGenerator[Endpoint]:
+    """Gives these answers in turn, and the last one from then on."""
+    endpoint = Endpoint()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        await Request(scope, receive).body()
-        await Response(content, status, {"retry-after-ms": "1"}, kind)(scope, receive, send)
+        endpoint.asked.append(json.loads(await Request(scope, receive).body()))
+        answer = answers[min(len(endpoint.asked), len(answers)) - 1]
+        await answer.response()(scope, receive, send)
 
     async with serve_http(app) as running:
-        yield f"{running.origin}/v1"
+        endpoint.base_url = f"{running.origin}/v1"
+        yield endpoint
+
+
+def vectors(*given: object) -> Answer:
+    """These as the vectors of the texts 0, 1 …"""
+    return Answer(body={"data": [{"index": at, "embedding": each} for at, each in enumerate(given)]})
+
+
+def refusal(status: int, **error: Any) -> Answer:
+    """OpenAI's form of a refusal; a text that repeats the key, as some do."""
+    wait = {"retry-after": error.pop("retry_after")} if "retry_after" in error else {}
+    body = {"error": {"message": f"Incorrect API key provided: {KEY}", **error}}
+    return Answer(body=body, status=status, headers=wait)
+
+
+def packed(*numbers: float) -> str:
+    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
 
 
 def endpoint_at(base_url: str, *, dimension: int = 2, timeout_s: float = 10.0) -> EmbeddingEndpoint:
@@ -101,6 +146,23 @@ async def test_a_set_dimension_is_asked_for(server: ScriptedOpenAI) -> None:
     assert server.embedding_requests[0].body["dimensions"] == 16
 
 
+async def test_the_settings_dimensions_are_asked_for_and_part_of_the_space(server: ScriptedOpenAI) -> None:
+    given = {"openai_api_key": KEY, "openai_base_url": server.base_url, "openai_embedding_model": "m"}
+
+    spaces: list[EmbeddingSpace] = []
+    for dimensions in (None, 16):
+        settings = load_settings(_env_file=None, **given, openai_embedding_dimensions=dimensions)
+        async with AsyncExitStack() as stack:
+            embedder = await open_embedder(settings, stack)
+            await embedder.embed(["text"])
+        spaces.append(embedder.identity)
+
+    assert [space.dimension for space in spaces] == [8, 16]
+    assert len({space.collection_slug for space in spaces}) == 2
+    asked = [request.body.get("dimensions") for request in server.embedding_requests]
+    assert asked == [None, None, 16]  # the first one asks for the model's own
+
+
 async def test_the_models_own_dimension_is_not_asked_for(server: ScriptedOpenAI) -> None:
     server.embeddings = Embeddings(dimension=1536)
     endpoint = EmbeddingEndpoint(model="text-embedding-ada-002", base_url=server.base_url, dimension=1536)
@@ -141,6 +203,27 @@ async def test_a_text_that_is_too_long_is_sent_by_its_beginning(server: Scripted
     assert tokenizer_for("m").count(sent) == 10
 
 
+async def test_a_very_long_text_is_cut_before_its_tokens_are_counted(server: ScriptedOpenAI) -> None:
+    async with opened(EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=8)) as embedder:
+        await embedder.embed([" " * 30_000_000 + "word", "word " * 1_000_000])
+
+    blank, words = server.embedding_requests[0].body["input"]
+    assert blank == "."
+    assert tokenizer_for("m").count(words) == 8_191
+
+
+async def test_the_tokens_of_long_texts_are_counted_beside_the_event_loop(server: ScriptedOpenAI) -> None:
+    turns = 0
+    async with opened(EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=8)) as embedder:
+        embedding = asyncio.create_task(embedder.embed(["слово и дело " * 5_000] * 20))
+        while not server.embedding_requests:
+            await asyncio.sleep(0)
+            turns += 1
+        await embedding
+
+    assert turns > 100
+
+
 @pytest.mark.parametrize("failure", ["server_error", "rate_limited", "hang"])
 async def test_what_may_pass_is_unavailable(server: ScriptedOpenAI, failure: EmbeddingFailure) -> None:
     server.embeddings = Embeddings(dimension=2, failure=failure)
@@ -160,102 +243,235 @@ async def test_a_server_that_is_not_there_is_unavailable() -> None:
     assert type(error) is EmbeddingUnavailable
 
 
+async def test_a_question_is_waited_for_as_long_as_set_and_a_batch_longer(server: ScriptedOpenAI) -> None:
+    server.embeddings = Embeddings(dimension=2, delay_s=0.5)
+    endpoint = replace(endpoint_at(server.base_url, timeout_s=0.1), more_s=2.0)
+
+    error = await failure_of(endpoint, ["text"])
+    async with opened(endpoint) as embedder:
+        batch = await embedder.embed(["one", "two", "three"])
+
+    assert str(error) == "the embedding endpoint did not answer within 0.1 s"
+    assert len(batch) == 3
+    assert EmbeddingEndpoint(model="m").patience_s(1) == 4
+    assert EmbeddingEndpoint(model="m").patience_s(64) == 35.5
+
+
+@pytest.mark.parametrize(
+    "first", [refusal(500), refusal(503), refusal(429), refusal(429, retry_after="0.1"), refusal(408)]
+)
+async def test_what_may_pass_soon_is_tried_again_once(first: Answer) -> None:
+    async with answering(first, vectors([3, 4])) as server, opened(endpoint_at(server.base_url)) as embedder:
+        assert await embedder.embed(["text"]) == [[0.6, 0.8]]
+
+    assert len(server.asked) == 2
+
+
+async def test_a_failure_that_stays_is_said_after_two_tries() -> None:
+    async with answering(refusal(500)) as server:
+        await failure_of(endpoint_at(server.base_url), ["text"])
+
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("60", 60.0), ("1.5", 1.5), ("Wed, 21 Oct 2099 07:28:00 GMT", None), ("-1", None), ("nan", None)],
+)
+async def test_a_long_retry_after_is_not_waited_for_but_told(given: str, told: float | None) -> None:
+    async with answering(refusal(429, retry_after=given)) as server:
+        error = await failure_of(endpoint_at(server.base_url), ["text"])
+
+    assert isinstance(error, EmbeddingUnavailable)
+    assert error.retry_after_s == told
+    assert len(server.asked) == (1 if told else 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "text"),
+    [
+        (refusal(400, code=None), EmbeddingRefused, "400 (no code)"),
+        (refusal(401, code="invalid_api_key"), EmbeddingRefused, "401 (invalid_api_key)"),
+        (refusal(403, code=KEY), EmbeddingRefused, "403 (no code)"),
+        (refusal(404), EmbeddingRefused, "404 (no code)"),
+        (Answer(body="<html>nginx</html>", status=404, kind="text/html"), EmbeddingRefused, "404 (no code)"),
+        (refusal(413), EmbeddingRefused, "413 (no code)"),
+        (refusal(429, code="insufficient_quota"), EmbeddingRefused, "429 (insufficient_quota)"),
+        (refusal(429, code="rate_limit_exceeded"), EmbeddingUnavailable, "429 (rate_limit_exceeded)"),
+        (refusal(503), EmbeddingUnavailable, "503 (no code)"),
+    ],
+)
+async def test_a_refusal_says_its_status_and_never_the_key(
+    answer: Answer, expected: type[EmbeddingError], text: str
+) -> None:
+    async with answering(answer) as server:
+        failure = await failure_of(endpoint_at(server.base_url), ["text"])
+
+    assert type(failure) is expected
+    assert str(failure) == f"the embedding endpoint answered {text}"
+    assert len(server.asked) == (2 if expected is EmbeddingUnavailable else 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "This model does not support specifying dimensions."),  # OpenAI
+        (400, 'Model "m" does not support matryoshka representation, changing output dimensions …'),  # vLLM
+        (422, "dimensions: extra fields not permitted"),
+    ],
+)
+async def test_a_model_that_takes_no_dimensions_is_refused_by_the_settings_name(
+    status: int, message: str
+) -> None:
+    async with answering(refusal(status, message=f"{message} {KEY}")) as server:
+        failure = await failure_of(endpoint_at(server.base_url, dimension=256), ["text"])
+
+    assert type(failure) is EmbeddingRefused
+    assert str(failure) == (
+        f"the embedding endpoint answered {status} (no code): m takes no dimensions=256; "
+        "unset OPENAI_EMBEDDING_DIMENSIONS, or set another"
+    )
+
+
+async def test_the_setting_is_not_blamed_where_no_dimension_was_asked_for() -> None:
+    async with answering(refusal(400, message="dimensions")) as server:
+        endpoint = replace(endpoint_at(server.base_url, dimension=1536), model="text-embedding-3-small")
+        failure = await failure_of(endpoint, ["text"])
+
+    assert str(failure) == "the embedding endpoint answered 400 (no code)"
+
+
 @pytest.mark.parametrize("failure", ["wrong_dimension", "null", "nan", "nan_text"])
 async def test_vectors_that_cannot_be_used_are_invalid(
     server: ScriptedOpenAI, failure: EmbeddingFailure
 ) -> None:
     server.embeddings = Embeddings(dimension=8, failure=failure)
 
-    async with opened(EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=8)) as embedder:
-        with pytest.raises(EmbeddingInvalid):
-            await embedder.embed(["text"])
+    assert type(await failure_of(endpoint_at(server.base_url, dimension=8), ["text"])) is EmbeddingInvalid
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "expected", "text"),
+    "answer",
     [
-        (400, {"code": None}, EmbeddingRefused, "the embedding endpoint answered 400 (no code)"),
-        (
-            401,
-            {"code": "invalid_api_key"},
-            EmbeddingRefused,
-            "the embedding endpoint answered 401 (invalid_api_key)",
-        ),
-        (403, {"code": KEY}, EmbeddingRefused, "the embedding endpoint answered 403 (no code)"),
-        (404, {}, EmbeddingRefused, "the embedding endpoint answered 404 (no code)"),
-        (
-            429,
-            {"code": "insufficient_quota"},
-            EmbeddingRefused,
-            "the embedding endpoint answered 429 (insufficient_quota)",
-        ),
-        (
-            429,
-            {"code": "rate_limit_exceeded"},
-            EmbeddingUnavailable,
-            "the embedding endpoint answered 429 (rate_limit_exceeded)",
-        ),
-        (503, {}, EmbeddingUnavailable, "the embedding endpoint answered 503 (no code)"),
+        Answer(body="<html>a proxy's page</html>"),
+        Answer(body="<html>a proxy's page</html>", kind="text/html"),
+        Answer(body=""),
+        Answer(body=b"\xff\xfe\x00"),
+        Answer(body="[" * 100_000),
+        Answer(body=[]),
+        Answer(body={"data": None}),
+        Answer(body={"data": []}),
+        vectors([1, 2]),
+        vectors([1, 2], [3, 4], [5, 6]),
+        vectors([1, 2], []),
+        vectors([1, 2], [0, 0]),
+        vectors([1, 2], [1e400, 0]),
+        vectors([1, 2], [math.nan, 0]),
+        vectors([1, 2], packed(1)),
+        vectors([1, 2], packed(1, math.nan)),
+        vectors([1, 2], "AACA"),
+        vectors([1, 2], "not base64"),
+        Answer(body={"data": [{"index": 0, "embedding": [1, 2]}, {"index": 0, "embedding": [3, 4]}]}),
+        Answer(body={"data": [{"index": 0, "embedding": [1, 2]}, {"index": 2, "embedding": [3, 4]}]}),
+        Answer(body={"data": [{"index": 0, "embedding": [1, 2]}, {"embedding": [3, 4]}]}),
     ],
 )
-async def test_a_refusal_says_its_status_and_never_the_key(
-    status: int, error: dict[str, Any], expected: type[EmbeddingError], text: str
-) -> None:
-    body = {"error": {"message": f"Incorrect API key provided: {KEY}", **error}}
-
-    async with answering(body, status=status) as base_url:
-        failure = await failure_of(endpoint_at(base_url), ["text"])
-
-    assert type(failure) is expected
-    assert str(failure) == text
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "<html>a proxy's page</html>",
-        "",
-        [],
-        {"data": None},
-        {"data": []},
-        {"data": [{"index": 0, "embedding": [1, 2]}]},
-        {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 0, "embedding": [3, 4]}]},
-        {"data": [{"index": 0, "embedding": [1, 2]}, {"embedding": [3, 4]}]},
-        {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [0, 0]}]},
-        {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1e400, 0]}]},
-        {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": "AACAPw=="}]},
-    ],
-)
-@pytest.mark.parametrize("kind", ["application/json", "text/html"])
-async def test_an_answer_that_is_not_two_vectors_is_invalid(body: object, kind: str) -> None:
-    async with answering(body, kind=kind) as base_url:
-        failure = await failure_of(endpoint_at(base_url), ["one", "two"])
+async def test_an_answer_that_is_not_two_vectors_is_invalid(answer: Answer) -> None:
+    async with answering(answer) as server:
+        failure = await failure_of(endpoint_at(server.base_url), ["one", "two"])
 
     assert type(failure) is EmbeddingInvalid
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("given", [1, 3])
+async def test_another_number_of_vectors_is_said_with_the_model(given: int) -> None:
+    async with answering(vectors(*[[3, 4]] * given)) as server:
+        failure = await failure_of(endpoint_at(server.base_url), ["one", "two"])
+
+    assert str(failure) == f"m gave {given} vectors for 2 texts"
+
+
+async def test_a_changed_dimension_is_said_with_the_model_and_both_sizes() -> None:
+    async with answering(vectors([3, 4]), vectors([1, 2, 3])) as server:
+        failure = await failure_of(replace(endpoint_at(server.base_url), batch_size=1), ["one", "two"])
+
+    assert type(failure) is EmbeddingInvalid
+    assert str(failure) == "m gave a vector of 3 dimensions instead of 2"
 
 
 async def test_vectors_are_put_in_the_order_of_their_indexes_and_normalised() -> None:
-    body = {"data": [{"index": 1, "embedding": [0, 5]}, {"index": 0, "embedding": [3, 4]}]}
+    shuffled = Answer(body={"data": [{"index": 1, "embedding": [0, 5]}, {"index": 0, "embedding": [3, 4]}]})
 
-    async with answering(body) as base_url, opened(endpoint_at(base_url)) as embedder:
-        vectors = await embedder.embed(["one", "two"])
-
-    assert vectors == [[0.6, 0.8], [0.0, 1.0]]
+    async with answering(shuffled) as server, opened(endpoint_at(server.base_url)) as embedder:
+        assert await embedder.embed(["one", "two"]) == [[0.6, 0.8], [0.0, 1.0]]
 
 
 async def test_vectors_without_indexes_are_taken_in_the_order_they_came() -> None:
-    body = {"data": [{"embedding": [3, 4]}, {"embedding": [0, 5]}]}
+    unnumbered = Answer(body={"data": [{"embedding": [3, 4]}, {"embedding": [0, 5]}]})
 
-    async with answering(body) as base_url, opened(endpoint_at(base_url)) as embedder:
-        vectors = await embedder.embed(["one", "two"])
-
-    assert vectors == [[0.6, 0.8], [0.0, 1.0]]
+    async with answering(unnumbered) as server, opened(endpoint_at(server.base_url)) as embedder:
+        assert await embedder.embed(["one", "two"]) == [[0.6, 0.8], [0.0, 1.0]]
 
 
-async def test_an_opening_that_fails_raises_the_same_tree() -> None:
-    async with answering({}, status=401) as base_url:
-        with pytest.raises(EmbeddingRefused):
-            await open_openai_embedder(EmbeddingEndpoint(model="unknown", base_url=base_url))
+async def test_vectors_in_base64_are_read_though_plain_numbers_were_asked_for() -> None:
+    mixed = vectors(packed(3, 4), [0, 5])
+
+    async with answering(mixed) as server, opened(endpoint_at(server.base_url)) as embedder:
+        assert await embedder.embed(["one", "two"]) == [[0.6, 0.8], [0.0, 1.0]]
+
+    assert [asked["encoding_format"] for asked in server.asked] == ["float"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (refusal(401), EmbeddingRefused),
+        (refusal(500), EmbeddingUnavailable),
+        (vectors([]), EmbeddingInvalid),
+        (vectors([0, 0]), EmbeddingInvalid),
+        (vectors([math.nan]), EmbeddingInvalid),
+    ],
+)
+async def test_an_opening_that_fails_raises_the_same_tree(
+    answer: Answer, expected: type[EmbeddingError]
+) -> None:
+    async with answering(answer) as server:
+        with pytest.raises(expected) as caught:
+            await open_openai_embedder(EmbeddingEndpoint(model="m", api_key=KEY, base_url=server.base_url))
+
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_an_opening_has_its_own_patience(server: ScriptedOpenAI) -> None:
+    """A local model may have to be loaded first."""
+    server.embeddings = Embeddings(dimension=8, delay_s=0.3)
+    endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url, timeout_s=0.05)
+
+    async with opened(endpoint) as embedder:
+        assert embedder.identity.dimension == 8
+    with pytest.raises(EmbeddingUnavailable, match=r"within 0\.1 s"):
+        await open_openai_embedder(replace(endpoint, opening_s=0.1))
+
+
+@pytest.mark.parametrize("answer", [refusal(401), refusal(500)])
+async def test_an_opening_that_fails_takes_the_size_that_was_known_last(answer: Answer) -> None:
+    async with answering(answer) as server:
+        endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url)
+        embedder = await open_openai_embedder(endpoint, last_known=8)
+        assert embedder.identity.dimension == 8
+        with pytest.raises(EmbeddingError):
+            await embedder.embed(["hello"])
+        await embedder.close()
+
+
+async def test_a_size_that_has_changed_is_noticed_at_the_opening(server: ScriptedOpenAI) -> None:
+    server.embeddings = Embeddings(dimension=8)
+    embedder = await open_openai_embedder(
+        EmbeddingEndpoint(model="m", base_url=server.base_url), last_known=4
+    )
+    assert embedder.identity.dimension == 8
+    await embedder.close()
 
 
 def test_the_key_and_the_address_are_not_in_the_endpoints_repr() -> None:

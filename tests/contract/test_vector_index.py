@@ -1,61 +1,30 @@
 """What every VectorIndex does: on the embedded index server, on qdrant-client's local mode, in memory."""
 
-import asyncio
-import warnings
+import math
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, cast
 from uuid import uuid4
 
 import pytest
-from qdrant_client import AsyncQdrantClient, models
 
 from memory.embedded.index_server import IndexEndpoint
-from memory.embedding import EmbeddingSpace
-from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
-from memory.qdrant_index import COLLECTION_PREFIX, QdrantIndex, open_qdrant, point_id
-from memory.recall import RecallHit, VectorErasure, VectorIndex, VectorPoint, VectorQuery
+from memory.errors import MissingContext, RecallUnavailable
+from memory.lexicon.analysis import SparseVector
+from memory.qdrant_index import open_qdrant
 from memory.testing_stores import InMemoryIndex
-
-EAST, NORTH, NORTHEAST = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0]
-
-
-SPACE = EmbeddingSpace(model="test-vector-index", dimension=3, version="1")
-
-
-def a_space(*, dimension: int = 3) -> EmbeddingSpace:
-    """A space, and so a collection, of the test's own."""
-    return EmbeddingSpace(model=f"test-{uuid4()}", dimension=dimension, version="1")
-
-
-def a_point(context_id: str, message_id: str, vector: list[float], *, epoch: int = 0) -> VectorPoint:
-    return VectorPoint(
-        context_id=context_id,
-        epoch=epoch,
-        message_id=message_id,
-        role="user",
-        sender_id=None,
-        sent_at=1.5,
-        vector=vector,
-    )
-
-
-def a_query(context_id: str, *, epoch: int = 0, limit: int = 10) -> VectorQuery:
-    return VectorQuery(context_id=context_id, epoch=epoch, vector=EAST, limit=limit)
-
-
-def found(hits: list[RecallHit]) -> list[str]:
-    return [hit.message_id for hit in hits]
-
-
-@asynccontextmanager
-async def a_local_client() -> AsyncGenerator[AsyncQdrantClient]:
-    client = AsyncQdrantClient(":memory:")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Payload indexes have no effect in the local Qdrant")
-        yield client
-    await client.close()
+from memory.vector_index import TERMS_TOLD, Candidate, VectorErasure, VectorIndex, Where
+from tests.contract.vector_kit import (
+    EAST,
+    NORTH,
+    NORTHEAST,
+    a_local_client,
+    a_point,
+    a_query,
+    an_index,
+    by_id,
+    ids,
+    terms,
+)
 
 
 @pytest.fixture(params=["server", "local", "memory"])
@@ -64,21 +33,10 @@ async def index(request: pytest.FixtureRequest, index_endpoint: IndexEndpoint) -
         yield InMemoryIndex()
     elif request.param == "local":
         async with a_local_client() as client:
-            yield QdrantIndex(client, SPACE)
+            yield an_index(client)
     else:
         async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
-            yield QdrantIndex(client, SPACE)
-
-
-@pytest.fixture
-async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
-    """A client of the server; the collections of the test's own are removed after it: counting asks each."""
-    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
-        before = {found.name for found in (await opened.get_collections()).collections}
-        yield opened
-        for made in (await opened.get_collections()).collections:
-            if made.name not in before:
-                await opened.delete_collection(made.name)
+            yield an_index(client)
 
 
 @pytest.fixture
@@ -87,16 +45,158 @@ def chat() -> str:
     return uuid4().hex
 
 
-async def test_the_nearest_come_first_with_their_cosine(index: VectorIndex, chat: str) -> None:
+async def test_the_nearest_are_found_with_their_cosine(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, "n", NORTH), a_point(chat, "ne", NORTHEAST), a_point(chat, "e", EAST)])
-    hits = await index.search(a_query(chat))
-    assert found(hits) == ["e", "ne", "n"]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, 0.6, 0.0], abs=1e-6)
-    assert found(await index.search(a_query(chat, limit=2))) == ["e", "ne"]
+    found = by_id(await index.search(a_query(chat)))
+    cosines = {name: each.dense for name, each in found.items()}
+    assert cosines == pytest.approx({"e": 1.0, "ne": 0.6, "n": 0.0}, abs=1e-6)
+    assert ids(await index.search(a_query(chat, limit=2))) == {"e", "ne"}
+
+
+async def test_shared_terms_are_found_with_their_bm25_score(index: VectorIndex, chat: str) -> None:
+    await index.upsert(
+        [
+            a_point(chat, "both", sparse=SparseVector(indices=(7, 8), values=(1.0, 2.0))),
+            a_point(chat, "common", sparse=terms(7)),
+            a_point(chat, "other", sparse=terms(9)),
+        ]
+    )
+    sparse = SparseVector(indices=(7, 8), values=(1.0, 1.0))
+    found = by_id(await index.search(a_query(chat, dense=None, sparse=sparse)))
+    assert set(found) == {"both", "common"}
+    assert found["both"].sparse > 2 * found["common"].sparse > 0
+    assert found["both"].dense is None
+
+
+async def test_both_lists_are_given_each_message_once(index: VectorIndex, chat: str) -> None:
+    await index.upsert(
+        [
+            a_point(chat, "both", EAST, sparse=terms(7)),
+            a_point(chat, "near", NORTHEAST),
+            a_point(chat, "word", sparse=terms(7, weight=2.0)),
+            a_point(chat, "far", NORTH),
+        ]
+    )
+    found = await index.search(a_query(chat, sparse=terms(7), limit=2))
+    assert sorted(each.message_id for each in found) == ["both", "near", "word"]
+    both, near, word = (by_id(found)[name] for name in ("both", "near", "word"))
+    assert both.dense == pytest.approx(1.0)
+    assert word.sparse == pytest.approx(2 * both.sparse)
+    assert (near.sparse, word.dense) == (0.0, None)
+
+
+async def test_a_message_is_told_as_it_was_indexed(index: VectorIndex, chat: str) -> None:
+    point = a_point(
+        chat,
+        "m",
+        EAST,
+        epoch=3,
+        role="assistant",
+        sender_id=-(2**52),
+        sent_at=1_700_000_000.25,
+        sequence=41,
+        session=38,
+        signs=frozenset({"question", "dated"}),
+    )
+    await index.upsert([point])
+    told = Candidate(
+        message_id="m",
+        sequence=41,
+        session=38,
+        role="assistant",
+        sender_id=-(2**52),
+        sent_at=1_700_000_000.25,
+        signs=frozenset({"question", "dated"}),
+        dense=1.0,
+        sparse=0.0,
+    )
+    query = a_query(chat, epoch=3)
+    assert await index.search(query) == [told]
+    assert await index.score(query, [41]) == [told]
+
+
+async def test_a_query_that_says_nothing_finds_nothing(index: VectorIndex, chat: str) -> None:
+    await index.upsert([a_point(chat, "m", EAST, sparse=terms(7))])
+    assert await index.search(a_query(chat, dense=None)) == []
+    assert await index.search(a_query(chat, dense=None, sparse=SparseVector())) == []
+    assert await index.search(a_query(chat, limit=0)) == []
+    assert ids(await index.search(a_query(chat, sparse=SparseVector()))) == {"m"}
+
+
+async def test_scores_are_of_the_messages_at_the_sequences_that_there_are(
+    index: VectorIndex, chat: str
+) -> None:
+    await index.upsert(
+        [
+            a_point(chat, "both", EAST, sequence=1, sparse=terms(7)),
+            a_point(chat, "near", NORTHEAST, sequence=2, sparse=terms(9)),
+            a_point(chat, "word", sequence=3, sparse=terms(7, 9)),
+            a_point(chat, "mute", sequence=4),
+            a_point(chat, "elsewhere", EAST, sequence=5, sparse=terms(7)),
+            a_point(chat, "forgotten", EAST, sequence=1, sparse=terms(7), epoch=1),
+            a_point(uuid4().hex, "theirs", EAST, sequence=1, sparse=terms(7)),
+        ]
+    )
+    query = a_query(
+        chat, sparse=terms(7), limit=1, where=Where(before_sequence=0, excluded=frozenset({"mute"}))
+    )
+    found = by_id(await index.score(query, [1, 2, 3, 4, 4, 77]))
+    assert set(found) == {"both", "near", "word", "mute"}
+    assert {name: each.dense for name, each in found.items() if each.dense is not None} == pytest.approx(
+        {"both": 1.0, "near": 0.6}
+    )
+    assert found["both"].sparse == pytest.approx(found["word"].sparse)
+    assert found["both"].sparse > 0
+    assert (found["near"].sparse, found["mute"].sparse) == (0.0, 0.0)
+    assert await index.score(query, []) == []
+
+
+async def test_scores_are_those_of_the_search(index: VectorIndex, chat: str) -> None:
+    await index.upsert(
+        [
+            a_point(chat, f"m{n}", [1.0, n / 9, 0.0], sequence=n, sparse=terms(*range(n, n + 4)))
+            for n in range(30)
+        ]
+    )
+    query = a_query(chat, sparse=terms(3, 5, 28), limit=30)
+    found = by_id(await index.search(query))
+    scored = by_id(await index.score(query, range(30)))
+    assert set(found) == set(scored)
+    for name, each in found.items():
+        assert (each.dense, each.sparse) == pytest.approx((scored[name].dense, scored[name].sparse), abs=1e-5)
+
+
+async def test_with_the_scores_come_the_terms_that_question_and_message_share(
+    index: VectorIndex, chat: str
+) -> None:
+    last = 100 + TERMS_TOLD
+    await index.upsert(
+        [
+            a_point(chat, "both", sequence=1, sparse=terms(9, 8, 7)),
+            a_point(chat, "none", EAST, sequence=2, sparse=terms(6)),
+            a_point(chat, "long", sequence=3, sparse=terms(7, *range(100, last))),
+        ]
+    )
+    query = a_query(chat, sparse=terms(7, 9, last - 2, last - 1))
+    scored = by_id(await index.score(query, [1, 2, 3]))
+    assert {name: each.terms for name, each in scored.items()} == {
+        "both": {7, 9},
+        "none": frozenset(),
+        "long": {7, last - 2},
+    }
+    assert all(not each.terms for each in await index.search(query))
+
+
+async def test_without_vectors_scores_still_tell_the_messages(index: VectorIndex, chat: str) -> None:
+    await index.upsert([a_point(chat, "m", EAST, sequence=2)])
+    (told,) = await index.score(a_query(chat, dense=None), [2])
+    assert (told.message_id, told.dense, told.sparse) == ("m", None, 0.0)
 
 
 async def test_an_empty_index_finds_and_erases_nothing(index: VectorIndex, chat: str) -> None:
-    assert await index.search(a_query(chat)) == []
+    await index.upsert([])
+    assert await index.search(a_query(chat, sparse=terms(1))) == []
+    assert await index.score(a_query(chat), [0, 1]) == []
     assert await index.count(chat) == 0
     assert await index.erase(chat, below_epoch=9) == VectorErasure(found=0, left=0)
     assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(found=0, left=0)
@@ -104,39 +204,112 @@ async def test_an_empty_index_finds_and_erases_nothing(index: VectorIndex, chat:
 
 
 async def test_a_message_indexed_twice_is_kept_once_as_it_was_last(index: VectorIndex, chat: str) -> None:
-    await index.upsert([a_point(chat, "m", EAST)])
-    await index.upsert([a_point(chat, "m", NORTH)])
+    await index.upsert([a_point(chat, "m", EAST, sparse=terms(7))])
+    await index.upsert([a_point(chat, "m", sparse=terms(8))])
     assert await index.count(chat) == 1
-    (hit,) = await index.search(a_query(chat))
-    assert hit.score == pytest.approx(0.0, abs=1e-6)
+    (told,) = await index.score(a_query(chat, sparse=terms(7)), [0])
+    assert (told.dense, told.sparse) == (None, 0.0)
+    assert ids(await index.search(a_query(chat, sparse=terms(8)))) == {"m"}
+
+
+async def test_a_message_twice_in_a_batch_is_kept_as_it_was_last(index: VectorIndex, chat: str) -> None:
+    await index.upsert([a_point(chat, "m", EAST), a_point(chat, "m", NORTH)])
+    (told,) = await index.search(a_query(chat))
+    assert told.dense == pytest.approx(0.0, abs=1e-6)
+
+
+async def test_a_message_without_any_vector_is_kept_but_never_found(index: VectorIndex, chat: str) -> None:
+    await index.upsert([a_point(chat, "m"), a_point(chat, "n", EAST)])
+    assert await index.count(chat) == 2
+    assert ids(await index.search(a_query(chat, sparse=terms(7)))) == {"n"}
+    assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(found=1, left=0)
 
 
 async def test_a_search_sees_its_own_context_only(index: VectorIndex, chat: str) -> None:
     other = uuid4().hex
-    await index.upsert([a_point(chat, "mine", NORTH), a_point(other, "theirs", EAST)])
-    assert found(await index.search(a_query(chat))) == ["mine"]
+    await index.upsert(
+        [a_point(chat, "mine", NORTH, sparse=terms(7)), a_point(other, "theirs", EAST, sparse=terms(7))]
+    )
+    assert ids(await index.search(a_query(chat, sparse=terms(7)))) == {"mine"}
     await index.erase(other, below_epoch=1)
     assert (await index.count(chat), await index.count(other)) == (1, 0)
 
 
+@pytest.mark.parametrize("strange", ["*", "1:2", "a\x1fb", "'; DROP", "[0]", "chat one", "чат", "😀" * 60])
+async def test_a_context_id_is_taken_literally(index: VectorIndex, chat: str, strange: str) -> None:
+    strange += chat
+    await index.upsert([a_point(chat, "m", EAST), a_point(strange, "s", EAST)])
+    assert ids(await index.search(a_query(strange))) == {"s"}
+    assert await index.erase(strange, below_epoch=1) == VectorErasure(found=1, left=0)
+    assert await index.count(chat) == 1
+
+
 async def test_a_late_vector_of_a_forgotten_epoch_is_never_found(index: VectorIndex, chat: str) -> None:
-    await index.upsert([a_point(chat, "old", EAST, epoch=1), a_point(chat, "new", NORTH, epoch=2)])
-    assert found(await index.search(a_query(chat, epoch=2))) == ["new"]
-    assert found(await index.search(a_query(chat, epoch=1))) == ["old"]
-    assert await index.search(a_query(chat, epoch=3)) == []
+    await index.upsert(
+        [
+            a_point(chat, "old", EAST, epoch=1, sparse=terms(7)),
+            a_point(chat, "new", NORTH, epoch=2, sparse=terms(7)),
+        ]
+    )
+    for epoch, visible in ((2, {"new"}), (1, {"old"}), (3, set[str]())):
+        query = a_query(chat, epoch=epoch, sparse=terms(7))
+        assert ids(await index.search(query)) == visible
+        assert ids(await index.score(query, [0])) == visible
+
+
+@pytest.mark.parametrize(
+    ("where", "visible"),
+    [
+        (Where(), {"m0", "m1", "m2", "m3"}),
+        (Where(before_sequence=2), {"m0", "m1"}),
+        (Where(sent_from=10.5), {"m1", "m2", "m3"}),
+        (Where(sent_from=10.5, sent_before=12.5), {"m1", "m2"}),
+        (Where(sent_before=10.5), {"m0"}),
+        (Where(sender_ids=frozenset({1})), {"m1"}),
+        (Where(sender_ids=frozenset({1, -5})), {"m1", "m2"}),
+        (Where(sender_ids=frozenset({77})), set[str]()),
+        (Where(sender_ids=frozenset()), set[str]()),
+        (Where(roles=frozenset({"assistant"})), {"m3"}),
+        (Where(roles=frozenset({"assistant", "user"})), {"m0", "m1", "m2", "m3"}),
+        (Where(roles=frozenset()), set[str]()),
+        (Where(excluded=frozenset({"m0", "m3", "unknown"})), {"m1", "m2"}),
+        (Where(before_sequence=3, sent_from=10.5, excluded=frozenset({"m1"})), {"m2"}),
+    ],
+)
+async def test_only_what_the_search_allows_is_found_in_either_list(
+    index: VectorIndex, chat: str, where: Where, visible: set[str]
+) -> None:
+    senders = (None, 1, -5, None)
+    await index.upsert(
+        [
+            a_point(
+                chat,
+                f"m{n}",
+                EAST,
+                sequence=n,
+                sent_at=9.5 + n,
+                sender_id=senders[n],
+                role="assistant" if n == 3 else "user",
+                sparse=terms(7),
+            )
+            for n in range(4)
+        ]
+    )
+    assert ids(await index.search(a_query(chat, where=where))) == visible
+    assert ids(await index.search(a_query(chat, dense=None, sparse=terms(7), where=where))) == visible
 
 
 async def test_excluded_messages_make_room_for_others(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, "e", EAST), a_point(chat, "ne", NORTHEAST), a_point(chat, "n", NORTH)])
-    query = replace(a_query(chat, limit=2), excluded=frozenset({"e"}))
-    assert found(await index.search(query)) == ["ne", "n"]
+    query = a_query(chat, limit=2, where=Where(excluded=frozenset({"e"})))
+    assert ids(await index.search(query)) == {"ne", "n"}
 
 
 async def test_an_erasure_takes_the_older_epochs_only_and_counts_them(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, f"m{epoch}", EAST, epoch=epoch) for epoch in range(4)])
     assert await index.erase(chat, below_epoch=3) == VectorErasure(found=3, left=0)
     assert await index.erase(chat, below_epoch=3) == VectorErasure(found=0, left=0)
-    assert found(await index.search(a_query(chat, epoch=3))) == ["m3"]
+    assert ids(await index.search(a_query(chat, epoch=3))) == {"m3"}
 
 
 async def test_dropping_takes_the_named_messages_of_the_named_epoch(index: VectorIndex, chat: str) -> None:
@@ -149,126 +322,75 @@ async def test_dropping_takes_the_named_messages_of_the_named_epoch(index: Vecto
     assert await index.count(chat) == 2
 
 
-async def test_nothing_is_done_without_a_context(index: VectorIndex) -> None:
+async def test_a_word_is_as_rare_as_it_is_in_the_chat_and_epoch(index: VectorIndex, chat: str) -> None:
+    other = uuid4().hex
+    theirs = [a_point(other, f"t{n}", sparse=terms(7, 8)) for n in range(40)]
+    forgotten = [a_point(chat, f"f{n}", epoch=0, sparse=terms(7)) for n in range(5)]
+    mute = a_point(chat, "mute", EAST, epoch=1)
+    mine = [a_point(chat, f"m{n}", epoch=1, sequence=n, sparse=terms(n, 7, weight=2.0)) for n in range(4)]
+    await index.upsert([*theirs, *forgotten, mute, *mine])
+    common, rare = math.log(1 + 0.5 / 4.5), math.log(1 + 3.5 / 1.5)
+    for where in (Where(), Where(excluded=frozenset({"m0"}), before_sequence=3)):
+        query = a_query(chat, epoch=1, dense=None, sparse=terms(2, 7, weight=0.5), where=where)
+        found = by_id(await index.search(query))
+        assert found["m2"].sparse == pytest.approx(common + rare, abs=1e-5)
+        assert found["m1"].sparse == pytest.approx(common, abs=1e-5)
+        scored = by_id(await index.score(query, [1, 2]))
+        assert scored["m2"].sparse == pytest.approx(common + rare, abs=1e-5)
+
+
+async def test_what_was_erased_counts_no_more_for_the_rarity_of_words(index: VectorIndex, chat: str) -> None:
+    await index.upsert([a_point(chat, f"m{n}", sequence=n, sparse=terms(7)) for n in range(8)])
+    await index.drop(chat, epoch=0, message_ids=[f"m{n}" for n in range(1, 8)])
+    (left,) = await index.search(a_query(chat, dense=None, sparse=terms(7)))
+    assert left.message_id == "m0"
+    assert left.sparse == pytest.approx(math.log(1 + 0.5 / 1.5), abs=1e-5)
+
+
+async def test_a_batch_of_thousands_is_kept_whole(index: VectorIndex, chat: str) -> None:
+    await index.upsert(
+        [a_point(chat, f"m{n}", [1.0, n / 500, 0.0], sequence=n, sparse=terms(n)) for n in range(600)]
+    )
+    assert await index.count(chat) == 600
+    assert ids(await index.search(a_query(chat, sparse=terms(599), limit=1))) == {"m0", "m599"}
+
+
+async def test_a_hundred_thousand_terms_in_one_message_are_kept(index: VectorIndex, chat: str) -> None:
+    many = SparseVector(indices=tuple(range(100_000)), values=tuple(0.5 for _ in range(100_000)))
+    await index.upsert([a_point(chat, "long", sparse=many), a_point(chat, "short", sparse=terms(2**32 - 1))])
+    query = a_query(chat, dense=None, sparse=terms(99_999, 2**32 - 1))
+    assert ids(await index.search(query)) == {"long", "short"}
+    assert ids(await index.search(replace(query, sparse=many))) == {"long"}
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+async def test_a_number_that_is_not_finite_is_refused_and_nothing_kept(
+    index: VectorIndex, chat: str, number: float
+) -> None:
+    broken = SparseVector(indices=(1,), values=(number,))
+    for wrong in (a_point(chat, "w", [1.0, number, 0.0]), a_point(chat, "w", EAST, sparse=broken)):
+        with pytest.raises(RecallUnavailable, match="finite"):
+            await index.upsert([a_point(chat, "right", EAST), wrong])
+    for query in (a_query(chat, dense=[number, 0.0, 0.0]), a_query(chat, sparse=broken)):
+        with pytest.raises(RecallUnavailable, match="finite"):
+            await index.search(query)
+        with pytest.raises(RecallUnavailable, match="finite"):
+            await index.score(query, [0])
+    assert await index.count(chat) == 0
+
+
+async def test_nothing_is_done_without_a_context(index: VectorIndex, chat: str) -> None:
     for attempt in (
         index.search(a_query("")),
-        index.upsert([a_point("", "m", EAST)]),
+        index.search(a_query("", dense=None)),
+        index.score(a_query(""), [1]),
+        index.score(a_query(""), []),
+        index.upsert([a_point(chat, "m", EAST), a_point("", "m", EAST)]),
         index.erase("", below_epoch=9),
         index.drop("", epoch=0, message_ids=["m"]),
+        index.drop("", epoch=0, message_ids=[]),
         index.count(""),
     ):
         with pytest.raises(MissingContext):
             await attempt
-
-
-async def test_the_collection_carries_the_space_and_its_points_carry_no_text(
-    client: AsyncQdrantClient, chat: str
-) -> None:
-    space = a_space()
-    index = QdrantIndex(client, space)
-    await index.upsert([replace(a_point(chat, "m", EAST, epoch=4), sender_id=5)])
-    assert index.collection == COLLECTION_PREFIX + space.collection_slug
-    (record,) = await client.retrieve(index.collection, [point_id(chat, "m")])
-    assert record.payload == {
-        "context": chat,
-        "epoch": 4,
-        "message_id": "m",
-        "role": "user",
-        "sender_id": 5,
-        "sent_at": 1.5,
-    }
-    info = await client.get_collection(index.collection)
-    assert set(info.payload_schema) == {"context", "epoch", "role", "sent_at"}
-
-
-async def test_erasing_covers_the_collections_of_former_embedders(
-    client: AsyncQdrantClient, chat: str
-) -> None:
-    former, present = QdrantIndex(client, a_space()), QdrantIndex(client, a_space(dimension=4))
-    await former.upsert([a_point(chat, "m", EAST)])
-    await present.upsert([a_point(chat, "m", [*EAST, 0.0])])
-    assert await present.count(chat) == 2
-    assert await present.erase(chat, below_epoch=1) == VectorErasure(found=2, left=0)
-    assert await former.count(chat) == 0
-
-
-async def test_a_collection_of_another_size_is_named_with_both_sizes(
-    client: AsyncQdrantClient, chat: str
-) -> None:
-    space = a_space()
-    await QdrantIndex(client, space).search(a_query(chat))
-    other = QdrantIndex(client, replace(space, dimension=4))
-    other.collection = COLLECTION_PREFIX + space.collection_slug
-    with pytest.raises(IndexMismatch, match=r"3 dimensions, but .* makes 4"):
-        await other.search(a_query(chat))
-
-
-async def test_a_collection_without_our_vector_is_not_used(client: AsyncQdrantClient, chat: str) -> None:
-    index = QdrantIndex(client, a_space())
-    plain = models.VectorParams(size=3, distance=models.Distance.COSINE)
-    await client.create_collection(index.collection, vectors_config=plain)
-    with pytest.raises(IndexMismatch, match="dense"):
-        await index.search(a_query(chat))
-
-
-async def test_several_openers_at_once_make_one_collection(client: AsyncQdrantClient, chat: str) -> None:
-    space = a_space()
-    openers = [QdrantIndex(client, space) for _ in range(6)]
-    await asyncio.gather(
-        *(index.upsert([a_point(chat, f"m{number}", EAST)]) for number, index in enumerate(openers))
-    )
-    assert await openers[0].count(chat) == 6
-
-
-async def test_a_collection_that_was_removed_is_made_again(client: AsyncQdrantClient, chat: str) -> None:
-    index = QdrantIndex(client, a_space())
-    await index.upsert([a_point(chat, "m", EAST)])
-    await client.delete_collection(index.collection)
-    with pytest.raises(RecallUnavailable):
-        await index.search(a_query(chat))
-    assert await index.search(a_query(chat)) == []
-
-
-async def test_a_server_that_is_not_there_is_unavailable_with_its_cause_kept(chat: str) -> None:
-    async with open_qdrant("http://127.0.0.1:9", timeout_s=1.0) as nowhere:
-        index = QdrantIndex(nowhere, SPACE)
-        for attempt in (index.search(a_query(chat)), index.count(chat), index.erase(chat, below_epoch=1)):
-            with pytest.raises(RecallUnavailable, match="cannot be reached") as raised:
-                await attempt
-            assert raised.value.__cause__ is not None
-
-
-async def test_a_wrong_key_is_said_without_the_key(index_endpoint: IndexEndpoint, chat: str) -> None:
-    async with open_qdrant(index_endpoint.url, api_key="canary-key") as stranger:
-        with pytest.raises(RecallUnavailable, match=r"40[13]") as raised:
-            await QdrantIndex(stranger, SPACE).search(a_query(chat))
-    assert "canary-key" not in str(raised.value)
-
-
-async def test_a_vector_of_a_wrong_size_is_refused_and_nothing_kept(
-    client: AsyncQdrantClient, chat: str
-) -> None:
-    index = QdrantIndex(client, SPACE)
-    with pytest.raises(RecallUnavailable, match="400"):
-        await index.upsert([a_point(chat, "m", [1.0, 0.0])])
     assert await index.count(chat) == 0
-
-
-class Hasty:
-    """A server that takes a write without finishing it, as Qdrant does when its `timeout` runs out."""
-
-    def __init__(self, client: AsyncQdrantClient) -> None:
-        self._client = client
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    async def upsert(self, *args: Any, **kwargs: Any) -> models.UpdateResult:
-        done = await self._client.upsert(*args, **kwargs)
-        return done.model_copy(update={"status": models.UpdateStatus.ACKNOWLEDGED})
-
-
-async def test_a_write_that_is_only_acknowledged_is_not_done(client: AsyncQdrantClient, chat: str) -> None:
-    index = QdrantIndex(cast(AsyncQdrantClient, Hasty(client)), SPACE)
-    with pytest.raises(RecallUnavailable, match="did not finish"):
-        await index.upsert([a_point(chat, "m", EAST)])

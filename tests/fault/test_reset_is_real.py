@@ -71,7 +71,8 @@ async def test_a_reset_while_telegram_makes_an_answer_wait_leaves_no_trace(tmp_p
         await system.start("serve", "work")
         async with listening(system.simulator) as heard:
             await answered(system, heard, chat, f"my plant is a {CANARY}")
-            await system.simulator.page("faults", method="sendMessage", error="429", retry_after=6)
+            # Longer than the console takes to start on a busy machine: ten seconds, nearly all of it imports.
+            await system.simulator.page("faults", method="sendMessage", error="429", retry_after=25)
             await system.simulator.say(chat, f"the {CANARY} waits")
             await states(system, {"answered": 1, "delivering": 1})
             assert {"messages", "outbox"} <= kinds(await redis_places(system.redis, CANARY))

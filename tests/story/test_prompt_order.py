@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent.age import age_in_words
 from bot.agent.prompt_text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING
 from bot.app import run_service
 from bot.errors import SettingsInvalid
@@ -60,7 +61,9 @@ async def test_m10_the_whole_prompt_in_both_orders(stores: StoryStores, desk: Pa
         await talk(bot, QUESTION)
 
         when = datetime.fromtimestamp(sent_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        recalled = user(f'{RECALLED_HEADING}\n[{when}] user: "my sister Anna lives in Lisbon"')
+        asked_at = (await bot.history(BEN)).newest[-2].sent_at
+        age = age_in_words(sent_at, asked_at)
+        recalled = user(f'{RECALLED_HEADING}\n[{when}, {age}] user: "my sister Anna lives in Lisbon"')
         conversation = [
             user(
                 f"{SUMMARY_HEADING}\nOverview: They talk about shelves and paint.\n"

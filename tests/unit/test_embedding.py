@@ -39,22 +39,27 @@ def test_two_spaces_never_share_a_slug() -> None:
 
 
 def test_vectors_come_back_at_length_one() -> None:
-    assert unit_vectors([[3.0, 4.0], [0.0, 2.0]], count=2, dimension=2) == [[0.6, 0.8], [0.0, 1.0]]
+    vectors = unit_vectors([[3.0, 4.0], [0.0, 2.0]], count=2, space=space("m", 2))
+
+    assert vectors == [[0.6, 0.8], [0.0, 1.0]]
 
 
 @pytest.mark.parametrize(
     ("vectors", "reason"),
     [
-        ([[1.0, 0.0]], "1 vectors came for 2 texts"),
-        ([[1.0, 0.0], [1.0]], "1 dimensions instead of 2"),
-        ([[1.0, 0.0], [0.0, 0.0]], "zero or not finite"),
-        ([[1.0, 0.0], [math.nan, 1.0]], "zero or not finite"),
-        ([[1.0, 0.0], [math.inf, 1.0]], "zero or not finite"),
+        ([[1.0, 0.0]], "m gave 1 vectors for 2 texts"),
+        ([[1.0, 0.0]] * 3, "m gave 3 vectors for 2 texts"),
+        ([[1.0, 0.0], [1.0]], "m gave a vector of 1 dimensions instead of 2"),
+        ([[1.0, 0.0], []], "m gave a vector of 0 dimensions instead of 2"),
+        ([[1.0, 0.0], [0.0, 0.0]], "m gave a vector that is zero or not finite"),
+        ([[1.0, 0.0], [math.nan, 1.0]], "m gave a vector that is zero or not finite"),
+        ([[1.0, 0.0], [math.inf, 1.0]], "m gave a vector that is zero or not finite"),
+        ([[1.0, 0.0], [1.7e308, 1.7e308]], "m gave a vector that is zero or not finite"),
     ],
 )
 def test_vectors_that_cannot_be_used_are_refused(vectors: list[list[float]], reason: str) -> None:
-    with pytest.raises(EmbeddingInvalid, match=reason):
-        unit_vectors(vectors, count=2, dimension=2)
+    with pytest.raises(EmbeddingInvalid, match=f"^{reason}$"):
+        unit_vectors(vectors, count=2, space=space("m", 2))
 
 
 async def test_every_failure_of_an_embedder_means_that_recall_is_unavailable() -> None:

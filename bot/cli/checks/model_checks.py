@@ -8,9 +8,9 @@ from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
 from bot.agents import find_room_problems, model_names, read_agents
 from bot.cli.checks.findings import Finding, fail, ok, warn
+from bot.embedders import open_embedder
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
 from bot.settings import Settings
-from bot.stores import open_embedder
 
 _WORD = "hello"
 _ONE_TRY = Patience(tries=1, idle_s=7.0)

@@ -1,5 +1,6 @@
 """Checks of the stores: reachable, durable, and begun with the same PARTITIONS."""
 
+import time
 from contextlib import AsyncExitStack
 
 from bot.cli.checks.findings import Finding, fail, ok, warn
@@ -7,12 +8,9 @@ from bot.settings import Settings
 from bot.stores import qdrant_place, redis_place
 from memory import keys
 from memory.durability import StoreDurability, check_store
-from memory.embedding import EmbeddingSpace
 from memory.qdrant_index import QdrantIndex, open_qdrant
 from memory.redis_client import RedisClient, open_redis
-
-_ANY_SPACE = EmbeddingSpace(model="doctor", dimension=1, version="1")
-"""Counting goes over the collections of every embedder, and makes none."""
+from memory.space_register import SpaceRegister
 
 
 async def check_redis(settings: Settings) -> list[Finding]:
@@ -23,7 +21,8 @@ async def check_redis(settings: Settings) -> list[Finding]:
         redis = await stack.enter_async_context(open_redis(url, max_connections=4))
         durability = await check_store(redis, is_external=is_external)
         partitions = await _check_partitions(redis, settings)
-    return [*_durability_findings(durability, settings), partitions]
+        spaces = await _check_spaces(redis, settings)
+    return [*_durability_findings(durability, settings), partitions, *spaces]
 
 
 async def check_index(settings: Settings) -> list[Finding]:
@@ -31,7 +30,8 @@ async def check_index(settings: Settings) -> list[Finding]:
     async with AsyncExitStack() as stack:
         url, api_key = await qdrant_place(settings, stack)
         client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
-        await QdrantIndex(client, _ANY_SPACE).count("doctor")
+        # Counting goes over the collections of every embedder, and makes none.
+        await QdrantIndex(client, "doctor", dimension=1).count("doctor")
     where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
     return [ok("index", f"{where} answers")]
 
@@ -47,6 +47,23 @@ async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
             f"Set PARTITIONS={fixed}, or name another store.",
         )
     return ok("partitions", f"{fixed}, as the store was begun with")
+
+
+async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]:
+    """Which embedder's vectors are searched, and whether others are being made."""
+    record = await SpaceRegister(redis, partitions=settings.partitions, clock=time.time).load()
+    if record is None or record.wanted is None:
+        return []
+    if record.target is None:
+        return [ok("vectors", f"searches use those of {record.wanted.model}")]
+    searched = record.serving.model if record.serving else record.target.model
+    return [
+        warn(
+            "vectors",
+            f"searches use those of {searched}; those of {record.target.model} are being made",
+            "A worker makes them, or `mnemogram reindex`, which shows how far it is.",
+        )
+    ]
 
 
 def _durability_findings(durability: StoreDurability, settings: Settings) -> list[Finding]:

@@ -1,6 +1,6 @@
 -- The one commit of a turn: still ours? same epoch? then append its messages, keep what it called and its prompt's
 -- receipt, put its parts into the outbox, take its updates out of the box and forget its journal. All, or nothing.
--- KEYS ready, box, journal, outbox, sending, delivering, epoch, messages, order, telegram, meta, work,
+-- KEYS ready, box, journal, outbox, sending, delivering, epoch, the eight of `append_messages`,
 --      contexts, summaries, lineage, ledger, prompts, compress
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 context id, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 terminal state, 10 reason, 11 seconds to keep a finished record, 12 starts a conversation (1 | 0),
@@ -13,8 +13,8 @@
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
 local ready, box, journal, outbox, sending, delivering = unpack(KEYS, 1, 6)
-local epoch_key, messages_key, order_key, telegram_key, meta_key, work_key = unpack(KEYS, 7, 12)
-local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 13, 18)
+local epoch_key, append_keys, meta_key = KEYS[7], { unpack(KEYS, 8, 15) }, KEYS[11]
+local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 16, 21)
 local group, consumer, entry, delivery, context, epoch, now, prefix = unpack(ARGV, 1, 8)
 local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 9, 13)
 local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 14, 19)
@@ -51,7 +51,7 @@ at = at + update_count
 local messages
 messages, at = read_messages(ARGV, at)
 local first = tonumber(redis.call('HGET', meta_key, 'next_sequence') or '0')
-append_messages(messages_key, order_key, telegram_key, meta_key, work_key, context, epoch, now, messages)
+append_messages(append_keys, context, epoch, now, messages)
 local last = tonumber(redis.call('HGET', meta_key, 'next_sequence') or '0') - 1
 if called ~= '' and last >= first then
   redis.call('ZADD', ledger_key, last, first .. ' ' .. called)

@@ -1,5 +1,5 @@
 -- Erase everything of a context and raise its epoch, the fence that every late writer meets. Atomic.
--- KEYS the thirteen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased
+-- KEYS the sixteen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased
 -- ARGV 1 context id, 2 prefix of artifact keys, 3 now, 4 prefix of update keys, 5 seconds to keep a finished record,
 --      6 the update id of the /reset itself, which is being answered and whose successors stay, or '',
 --      7 group, 8 consumer, 9 entry, 10 delivery: the fence of the turn that answers it (only with 6),
@@ -8,7 +8,7 @@
 -- Returns {new epoch, messages, summaries, ledger turns, artifacts erased, updates forgotten}, also kept in the journal
 -- of that /reset, with the vectors; {'fenced'}.
 -- `erased` is this call's own key: repeated after a lost reply, it answers the same and erases nothing more.
-local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 14, 22)
+local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 17, 25)
 local context, artifact_prefix, now, prefix, ttl = unpack(ARGV, 1, 5)
 local reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV, 6, 13)
 if reset_id ~= '' and not is_held(ready, group, consumer, entry, delivery) then

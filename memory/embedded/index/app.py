@@ -35,7 +35,6 @@ from memory.embedded.index.requests import (
 MAX_BODY_BYTES = 32 * 1024 * 1024
 # The API of Qdrant that this speaks; its client warns when it is more than one minor version away.
 API_VERSION = "1.20.0"
-OPEN_PATHS = frozenset({"/", "/healthz", "/livez", "/readyz"})
 
 Handler = Callable[[Request], Awaitable[Any]]
 Body = TypeVar("Body", bound=BaseModel)

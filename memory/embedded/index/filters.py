@@ -129,6 +129,12 @@ class HasId(Wire):
     has_id: list[PointId]
 
 
+class HasVector(Wire):
+    """The point has a vector of this name."""
+
+    has_vector: StrictStr
+
+
 class MinShould(Wire):
     """At least so many of the conditions."""
 
@@ -151,7 +157,7 @@ class Filter(Wire):
 
 def _kind_of_condition(given: Any) -> str | None:
     names = set(cast("dict[str, Any]", given)) if isinstance(given, dict) else set[str]()
-    for kind in ("key", "is_empty", "is_null", "has_id"):
+    for kind in ("key", "is_empty", "is_null", "has_id", "has_vector"):
         if kind in names:
             return kind
     return "filter" if names & set(Filter.model_fields) else None
@@ -162,19 +168,23 @@ Condition = Annotated[
     | Annotated[IsEmpty, Tag("is_empty")]
     | Annotated[IsNull, Tag("is_null")]
     | Annotated[HasId, Tag("has_id")]
+    | Annotated[HasVector, Tag("has_vector")]
     | Annotated[Filter, Tag("filter")],
     Discriminator(
         _kind_of_condition,
         custom_error_type="unsupported",
-        custom_error_message="the embedded index knows field, is_empty, is_null, has_id and nested conditions",
+        custom_error_message="the embedded index knows field, is_empty, is_null, has_id, has_vector and nested conditions",
     ),
 ]
 
 
-def leaves(given: Filter) -> list[FieldCondition | IsEmpty | IsNull | HasId]:
+Leaf = FieldCondition | IsEmpty | IsNull | HasId | HasVector
+
+
+def leaves(given: Filter) -> list[Leaf]:
     """Every condition in a filter that says something; none means that the filter lets everything through."""
     groups = [given.must, given.should, given.must_not, given.min_should and given.min_should.conditions]
-    found: list[FieldCondition | IsEmpty | IsNull | HasId] = []
+    found: list[Leaf] = []
     for condition in (condition for group in groups for condition in group or ()):
         found += leaves(condition) if isinstance(condition, Filter) else [condition]
     return found
@@ -210,6 +220,8 @@ def _to_engine_condition(given: "Condition") -> "edge.ConditionType":
             return edge.IsNullCondition(given.is_null.key)
         case HasId():
             return edge.HasIdCondition(set(given.has_id))
+        case HasVector():
+            return edge.HasVectorCondition(given.has_vector)
         case FieldCondition():
             return edge.FieldCondition(
                 given.key, match=_to_engine_match(given.match), range=_to_engine_range(given.range)

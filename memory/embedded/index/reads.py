@@ -106,7 +106,7 @@ def _to_engine_request(collection: Collection, wanted: QueryPoints) -> edge.Quer
     return edge.QueryRequest(
         limit=wanted.limit,
         offset=wanted.offset,
-        query=_to_engine_query(wanted.query, wanted.using),
+        query=None if wanted.query is None else _to_engine_query(wanted.query, wanted.using),
         prefetches=_to_engine_prefetches(collection, wanted.prefetch),
         with_vector=wanted.with_vector or False,
         with_payload=_to_engine_payload(wanted.with_payload, default=False),

@@ -253,7 +253,6 @@ class SearchParams(Wire):
 
 
 class _Searching(Wire):
-    query: Query
     prefetch: "list[Prefetch] | Prefetch | None" = None
     using: str | None = None
     filter: Filter | None = None
@@ -265,13 +264,24 @@ class _Searching(Wire):
 class Prefetch(_Searching):
     """A search whose result the one above it works on."""
 
+    query: Query
+
 
 class QueryPoints(_Searching):
-    """A search and what to tell of the points it finds."""
+    """A search and what to tell of the points it finds; without a query, those of the filter by their ids."""
 
+    query: Query | None = None
     offset: Annotated[int, Field(ge=0, lt=2**31)] = 0
     with_payload: WithPayload | None = None
     with_vector: WithVector | None = None
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if self.query is None and (
+            self.prefetch or self.using is not None or self.score_threshold is not None
+        ):
+            raise ValueError("without a query there is neither a prefetch nor a vector nor a score")
+        return self
 
 
 class QueryBatch(Wire):

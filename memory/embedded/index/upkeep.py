@@ -1,46 +1,74 @@
-"""What the index does for its files while nobody waits for it."""
+"""When the collections of the index are vacuumed, and what becomes of it when it fails."""
 
 import asyncio
+import shutil
 import sys
 import time
 from dataclasses import dataclass
 
-from memory.embedded.index.collections import Collection, Collections
-from memory.embedded.index.failures import RequestRefused
+from memory.embedded.data_dir import MIN_FREE_BYTES
+from memory.embedded.index import folders
+from memory.embedded.index.shard_process import ShardProcessGone
+from memory.embedded.index.succession import SuccessionFailed
+from memory.embedded.index.switchboard import Switchboard
+from memory.embedded.index.vacuum import Reached, go_on, vacuum
+
+# The copy itself, its log of writes, and the room that a shard lays out before it is filled.
+_ROOM_PER_SIZE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepTimes:
-    """Seconds: between looks, from a write to its flush, and of silence before a vacuum."""
+    """Seconds: between looks; of silence before a vacuum; after which garbage is vacuumed though it is not quiet; and
+    after a vacuum that failed. After one that did not, `rest` times as long as it took.
+    """
 
     tick: float = 1.0
-    flush_after: float = 5.0
     quiet: float = 30.0
+    patience: float = 600.0
+    retry: float = 300.0
+    rest: float = 9.0
 
 
-async def keep_up(collections: Collections, times: UpkeepTimes) -> None:
-    """Flush what was written a while ago; vacuum once all has been quiet, as that stalls every request
-    (17 µs a point: 0.3 s for 20,000).
-    """
+async def keep_up(switchboard: Switchboard, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
+    """Vacuum what is due, one collection at a time."""
+    since: dict[str, float] = {}
+    not_before: dict[str, float] = {}
     while True:
         await asyncio.sleep(times.tick)
-        for collection in collections:
+        garbage = {name for name, has_garbage in switchboard.collections().items() if has_garbage}
+        now = time.monotonic()
+        since = {name: since.get(name, now) for name in garbage}
+        for name in sorted(garbage):
             now = time.monotonic()
-            try:
-                if should_vacuum(collection, quiet_for=now - collections.used_at, times=times):
-                    collection.vacuum()
-                elif should_flush(collection, now=now, times=times):
-                    collection.flush()
-            except RequestRefused as refusal:
-                sys.stderr.write(f"upkeep of {collection.name}: {refusal}\n")
-            await asyncio.sleep(0)
+            is_due = should_vacuum(
+                garbage_for=now - since[name], quiet_for=now - switchboard.used_at, times=times
+            )
+            if is_due and now >= not_before.get(name, 0.0):
+                succeeded = await try_vacuum(switchboard, name, reached=reached)
+                took = time.monotonic() - now
+                not_before[name] = time.monotonic() + (times.rest * took if succeeded else times.retry)
+                since.pop(name)
 
 
-def should_flush(collection: Collection, *, now: float, times: UpkeepTimes) -> bool:
-    """Is there something to flush, and the last flush long enough ago?"""
-    return collection.is_unflushed and now - collection.flushed_at >= times.flush_after
+def should_vacuum(*, garbage_for: float, quiet_for: float, times: UpkeepTimes) -> bool:
+    """Is nobody asking, or has garbage lain about for too long?"""
+    return quiet_for >= times.quiet or garbage_for >= times.patience
 
 
-def should_vacuum(collection: Collection, *, quiet_for: float, times: UpkeepTimes) -> bool:
-    """Is there something to rewrite, and nobody asking?"""
-    return collection.is_unvacuumed and quiet_for >= times.quiet
+async def try_vacuum(switchboard: Switchboard, name: str, *, reached: Reached = go_on) -> bool:
+    """Vacuum a collection where the disk has room for it; False, with a line on standard error, where it did not
+    come to be and everything is as it was.
+    """
+    folder = switchboard.folder(name)
+    try:
+        size = await asyncio.to_thread(folders.size_of, folder)
+        needed = MIN_FREE_BYTES + _ROOM_PER_SIZE * size
+        if shutil.disk_usage(folder).free < needed:
+            sys.stderr.write(f"vacuum of {name}: put off, the disk is short of {needed / 2**20:.0f} MB\n")
+            return False
+        await vacuum(switchboard, name, reached=reached)
+    except (SuccessionFailed, ShardProcessGone, OSError) as error:
+        sys.stderr.write(f"vacuum of {name}: put off: {type(error).__name__}: {error}\n")
+        return False
+    return True

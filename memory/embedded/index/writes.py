@@ -28,7 +28,7 @@ def upsert_points(collection: Collection, wanted: UpsertPoints) -> int:
     return _apply(
         collection,
         UpdateOperation.upsert_points([_to_engine_point(point) for point in wanted.points]),
-        leaves_garbage=True,
+        added=len(wanted.points),
     )
 
 
@@ -39,7 +39,8 @@ def delete_points(collection: Collection, wanted: PointsSelection) -> int:
             operation = UpdateOperation.delete_points_by_filter(_restrictive(collection, wanted.filter))
         else:
             operation = UpdateOperation.delete_points(list(wanted.points or ()))
-    return _apply(collection, operation, leaves_garbage=True)
+    collection.expect_garbage()
+    return _apply(collection, operation, added=0)
 
 
 def set_payload(collection: Collection, wanted: SetPayload) -> int:
@@ -50,7 +51,8 @@ def set_payload(collection: Collection, wanted: SetPayload) -> int:
             operation = UpdateOperation.set_payload_by_filter(selected, wanted.payload, wanted.key)
         else:
             operation = UpdateOperation.set_payload(list(wanted.points or ()), wanted.payload, wanted.key)
-    return _apply(collection, operation, leaves_garbage=True)
+    collection.expect_garbage()
+    return _apply(collection, operation, added=None)
 
 
 def create_index(collection: Collection, wanted: CreateFieldIndex) -> int:
@@ -59,20 +61,29 @@ def create_index(collection: Collection, wanted: CreateFieldIndex) -> int:
     params = schema if isinstance(schema, IndexParams) else IndexParams(type=schema)
     with asking_engine():
         operation = UpdateOperation.create_field_index(wanted.field_name, _to_engine_index(params))
-    return _apply(collection, operation, leaves_garbage=False)
+    return _apply(collection, operation, added=0)
 
 
 def delete_index(collection: Collection, field_name: str) -> int:
     """Search a payload field without an index again."""
     with asking_engine():
         operation = UpdateOperation.delete_field_index(field_name)
-    return _apply(collection, operation, leaves_garbage=False)
+    return _apply(collection, operation, added=0)
 
 
-def _apply(collection: Collection, operation: edge.UpdateOperation, *, leaves_garbage: bool) -> int:
-    with asking_engine():
-        collection.shard.update(operation)
-    return collection.note_write(leaves_garbage=leaves_garbage)
+def _apply(collection: Collection, operation: edge.UpdateOperation, *, added: int | None) -> int:
+    """Garbage is what was deleted or replaced, seen by how few points there are more than before; None where the
+    number does not tell. An operation that fails may have changed some of its points.
+    """
+    before, failed = collection.points, True
+    try:
+        with asking_engine():
+            collection.shard.update(operation)
+        failed = False
+    finally:
+        leaves_garbage = failed or added is None or collection.points < before + added
+        operation_id = collection.note_write(points=added or 1, leaves_garbage=leaves_garbage)
+    return operation_id
 
 
 def _restrictive(collection: Collection, wanted: Filter) -> edge.Filter:

@@ -22,10 +22,12 @@ from memory.history_store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.message import Message, Role, Sender
 from memory.message_selectors import MessageSelector, MessageWindowMessageSelector
-from memory.recall import Recall, RecallHit, VectorErasure, VectorPoint, VectorQuery
+from memory.recall import IndexItem, Recall
+from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryHistory
+from memory.testing_stores import InMemoryHistory, InMemoryIndex
 from memory.tokens import tokenizer_for
+from memory.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
 
 REF = ContextRef(context_id="c" * 32, partition=0)
 FIRST_SECOND = 1_763_661_780.0  # 2025-11-20 18:03 UTC
@@ -118,40 +120,33 @@ class DictJournal:
 
 
 class MemoryIndex:
-    """A VectorIndex in memory that compares all its vectors; while `failure` is set, it raises that."""
+    """A VectorIndex in memory that notes what it is asked; while `failure` is set, a search raises that."""
 
-    def __init__(
-        self, points: Sequence[VectorPoint] = (), *, failure: RecallUnavailable | None = None
-    ) -> None:
-        self.points = list(points)
+    def __init__(self, *, failure: RecallUnavailable | None = None) -> None:
         self.failure = failure
         self.queries: list[VectorQuery] = []
+        self._kept = InMemoryIndex()
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
-        self.points += points
+        await self._kept.upsert(points)
 
-    async def search(self, query: VectorQuery) -> list[RecallHit]:
+    async def search(self, query: VectorQuery) -> list[Candidate]:
         self.queries.append(query)
         if self.failure:
             raise self.failure
-        hits = [
-            RecallHit(
-                message_id=point.message_id,
-                score=sum(a * b for a, b in zip(point.vector, query.vector, strict=True)),
-            )
-            for point in self.points
-            if point.message_id not in query.excluded
-        ]
-        return sorted(hits, key=lambda hit: -hit.score)[: query.limit]
+        return await self._kept.search(query)
+
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
+        return await self._kept.score(query, sequences)
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
-        raise NotImplementedError
+        return await self._kept.erase(context_id, below_epoch=below_epoch)
 
     async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
-        raise NotImplementedError
+        return await self._kept.drop(context_id, epoch=epoch, message_ids=message_ids)
 
     async def count(self, context_id: str) -> int:
-        return len(self.points)
+        return await self._kept.count(context_id)
 
 
 async def make_context(
@@ -162,21 +157,13 @@ async def make_context(
     **details: Any,
 ) -> AgentContext:
     """A context with this history; with an `index`, all of it is indexed there and can be searched."""
-    recall = Recall(FakeEmbedder(), index) if index is not None else None
-    if recall and index:
-        index.points += [
-            VectorPoint(
-                context_id=REF.context_id,
-                epoch=0,
-                message_id=each.id,
-                role=each.role,
-                sender_id=None,
-                sent_at=each.sent_at,
-                vector=(await FakeEmbedder().embed([each.text]))[0],
-            )
-            for each in history
-        ]
     numbered = tuple(replace(each, sequence=number) for number, each in enumerate(history))
+    recall = None
+    if index is not None:
+        recall = Recall(Spaces(serving=Space(embedder=FakeEmbedder(), index=index)))
+        people = {each.sender.id: each.sender.name for each in numbered if each.sender}
+        items = [IndexItem(ref=REF, epoch=0, message=each, people=people) for each in numbered]
+        await recall.index(items)
     snapshot = HistorySnapshot(
         epoch=0,
         count=len(numbered),

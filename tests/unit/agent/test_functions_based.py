@@ -1,6 +1,6 @@
 """The steps of next_action, in the order of row M10, and what each does when it cannot."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,12 +15,20 @@ from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.tools.add import add
+from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
+from memory.history_search import RankedMessage
+from memory.keys import ContextRef
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message
 from memory.message_selectors import MessageWindowMessageSelector, NoMessages
+from memory.recall import Recall, RecallHit, RecallQuestion
+from memory.spaces import Space, Spaces
 from memory.summary import Summary, SummaryText
+from memory.testing import FakeEmbedder
+from memory.testing_stores import InMemoryHistory
 from tests.unit.agent.kit import (
+    TOKENIZER,
     MemoryIndex,
     ScriptedModel,
     asks,
@@ -85,7 +93,7 @@ async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_step
     (request,) = model.requests
     assert request.shown() == [
         "system: You are a test.",
-        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC] user: "my sister Anna lives in Lisbon"',
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC, 9 minutes ago] user: "my sister Anna lives in Lisbon"',
         "assistant: How nice!",
         "user: the train leaves at nine",
         "assistant: I will remind you.",
@@ -108,6 +116,80 @@ async def test_m10_three_messages_are_recalled_and_never_the_prompt_itself() -> 
     recalled = model.requests[0].shown()[1]
     assert recalled.count("Anna has") == 3
     assert "5 cats" not in recalled
+
+
+@pytest.mark.parametrize(
+    ("after", "is_recalled"), [(["thanks!"], True), (["?", "please"], True), (["ok", "ok", "ok"], False)]
+)
+async def test_where_the_last_of_several_messages_brings_nothing_the_two_before_it_are_searched_for(
+    after: list[str], is_recalled: bool
+) -> None:
+    prompt = [ASK, *(message(20 + number, text) for number, text in enumerate(after))]
+    context = await make_context(history=HISTORY, prompt=prompt, index=MemoryIndex())
+    model = ScriptedModel(says("ok"))
+
+    await make_agent(model, selector=NoMessages()).next_action(context)
+
+    assert ("Lisbon" in str(model.requests[0].shown())) == is_recalled
+
+
+async def test_what_stands_in_the_window_is_not_searched_for_and_takes_no_place_among_the_recalled() -> None:
+    index = MemoryIndex()
+    cats = [message(number, f"Anna has {number} cats") for number in range(6)]
+    context = await make_context(history=cats, prompt=[message(9, "how many cats has Anna?")], index=index)
+    model = ScriptedModel(says("ok"))
+
+    await make_agent(model, selector=MessageWindowMessageSelector(4)).next_action(context)
+
+    (query,) = index.queries
+    assert (query.where.before_sequence, query.where.excluded) == (2, frozenset(["m9"]))
+    _, *window, recalled, _ = model.requests[0].shown()
+    assert window == [f"user: Anna has {number} cats" for number in range(2, 6)]
+    assert [number for number in range(6) if f"{number} cats" in recalled] == [0, 1]
+
+
+async def test_a_window_with_holes_leaves_only_its_own_messages_out_of_the_search() -> None:
+    class EveryOther:
+        async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
+            chosen = [each async for each in newest]
+            return chosen[::2][::-1]
+
+    index = MemoryIndex()
+    cats = [message(number, f"Anna has {number} cats") for number in range(5)]
+    context = await make_context(history=cats, prompt=[message(9, "how many cats has Anna?")], index=index)
+
+    await make_agent(ScriptedModel(says("ok")), selector=EveryOther()).next_action(context)
+
+    (query,) = index.queries
+    assert (query.where.before_sequence, query.where.excluded) == (4, frozenset(["m0", "m2", "m9"]))
+
+
+async def test_the_question_is_searched_as_the_one_who_asks_it_now() -> None:
+    asked: list[RecallQuestion] = []
+
+    class Noting(Recall):
+        async def search(
+            self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
+        ) -> list[RecallHit]:
+            asked.append(question)
+            return []
+
+    context = await make_context(prompt=[message(8, "hello"), ASK])
+    context.chat_history = ChatHistory(
+        ref=context.ref,
+        epoch=0,
+        store=InMemoryHistory(),
+        recall=Noting(Spaces(serving=Space(embedder=FakeEmbedder(), index=MemoryIndex()))),
+        tokenizer=TOKENIZER,
+        clock=lambda: 0.0,
+        new_id=lambda: "new",
+    )
+
+    await make_agent(ScriptedModel(says("ok"))).next_action(context)
+
+    question = asked[0]
+    assert (question.text, question.asker_id, question.now) == (ASK.text, 7, ASK.sent_at)
+    assert [each.text for each in asked] == [ASK.text, "hello"]
 
 
 async def test_m10_without_new_messages_the_last_user_message_is_the_prompt() -> None:
@@ -135,7 +217,7 @@ async def test_in_the_cached_order_the_same_stands_in_another_place() -> None:
     assert model.requests[0].shown() == [
         "system: You are a test.",
         "assistant: I will remind you.",
-        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC] user: "my sister Anna lives in Lisbon"',
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC, 9 minutes ago] user: "my sister Anna lives in Lisbon"',
         "user: where does my sister Anna live?",
     ]
 
@@ -304,10 +386,10 @@ async def test_what_was_recalled_is_logged_by_id_and_score_without_its_text() ->
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
 
     with capture_logs() as logs:
-        await make_agent(ScriptedModel(says("ok"))).next_action(context)
+        await make_agent(ScriptedModel(says("ok")), selector=NoMessages()).next_action(context)
 
     (recalled,) = [entry for entry in logs if entry["event"] == "recalled"]
-    assert (recalled["log_level"], recalled["count"]) == ("info", 3)
+    assert (recalled["log_level"], recalled["count"]) == ("info", len(recalled["messages"]))
     assert recalled["messages"][0] == HISTORY[0].id
     assert recalled["scores"] == sorted(recalled["scores"], reverse=True)
     assert "Lisbon" not in str(recalled)
@@ -336,7 +418,9 @@ async def test_without_recall_the_answer_comes_all_the_same_and_the_failure_is_t
 
 async def test_m10_a_step_can_be_overridden() -> None:
     class Forgetful(FunctionsBasedAgent):
-        async def recall(self, context: AgentContext, prompt: Sequence[Message]) -> tuple[Message, ...]:
+        async def recall(
+            self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
+        ) -> Sequence[RankedMessage]:
             return ()
 
     index = MemoryIndex()

@@ -63,8 +63,8 @@ EVERYTHING = PromptParts(
 )
 RECALLED = (
     f"user: {RECALLED_HEADING}\n"
-    '[2025-11-20 18:03 UTC] user: "say \\"hi\\"\\nand go"\n'
-    '[2025-11-20 18:05 UTC] user: "my sister Anna lives in Lisbon"'
+    '[2025-11-20 18:03 UTC, 8 minutes ago] user: "say \\"hi\\"\\nand go"\n'
+    '[2025-11-20 18:05 UTC, 6 minutes ago] user: "my sister Anna lives in Lisbon"'
 )
 SUMMARISED = f"user: {SUMMARY_HEADING}\nOverview: They plan a journey.\nAbout people:\n- Olga: likes tea"
 CONVERSATION = [
@@ -132,7 +132,7 @@ def test_in_the_cached_order_the_next_prompt_begins_like_the_last_one() -> None:
     assert after[5:] == [
         "user: and then?",
         "assistant: Then five.",
-        f'user: {RECALLED_HEADING}\n[2025-11-20 18:04 UTC] user: "something else"',
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:04 UTC, 10 minutes ago] user: "something else"',
         "user: thanks",
     ]
 
@@ -149,7 +149,7 @@ def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() ->
 
     assert [shown(each) for each in prompt.messages] == [
         "system: S",
-        f'user: {RECALLED_HEADING}\n[2025-11-20 18:06 UTC] user: "three"',
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:06 UTC, 6 minutes ago] user: "three"',
         "user: one",
         "user: two",
         "user: the prompt",
@@ -165,6 +165,35 @@ def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() ->
     ]
 
 
+def test_what_was_said_around_a_recalled_message_is_told_with_it_once() -> None:
+    parts = PromptParts(
+        system="S",
+        recalled=[message(4, "it is Lisbon", sequence=4), message(1, "Anna moved", sequence=1)],
+        beside={
+            "m4": [message(3, "which city?", role="assistant", sequence=3), message(5, "ok", sequence=5)],
+            "m1": [message(2, "really?", sequence=2), message(3, "which city?", sequence=3), message(8, "w")],
+        },
+        window=[message(8, "w", sequence=8)],
+        prompt=[message(9, "where is she?")],
+    )
+
+    prompt = prompt_of(parts)
+
+    assert shown(prompt.messages[1]) == (
+        f"user: {RECALLED_HEADING}\n"
+        '[2025-11-20 18:04 UTC, 8 minutes ago] user: "Anna moved"\n'
+        '  [2025-11-20 18:05 UTC, said just after] user: "really?"\n'
+        '  [2025-11-20 18:06 UTC, said just before] assistant: "which city?"\n'
+        '[2025-11-20 18:07 UTC, 5 minutes ago] user: "it is Lisbon"\n'
+        '  [2025-11-20 18:08 UTC, said just after] user: "ok"'
+    )
+    recalled = part_of(prompt.receipt, "recalled")
+    assert [(item.id, item.why) for item in recalled.included] == [
+        ("m1", "with 1 beside it"),
+        ("m4", "with 2 beside it"),
+    ]
+
+
 def test_in_a_group_each_user_message_says_when_and_by_whom_it_was_written() -> None:
     parts = PromptParts(
         system="S",
@@ -176,7 +205,7 @@ def test_in_a_group_each_user_message_says_when_and_by_whom_it_was_written() -> 
 
     assert told(parts) == [
         f"system: S\n\n{GROUP_NOTE}",
-        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC] Olga: "I like tea"',
+        f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC, 3 minutes ago] Olga: "I like tea"',
         "user: [2025-11-20 18:04 UTC] Jean-Luc O'Neill: hello",
         "assistant: Hi!",
         "user: [2025-11-20 18:06 UTC] Ксения: who likes tea?",

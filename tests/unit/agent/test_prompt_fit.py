@@ -91,6 +91,17 @@ def test_the_worst_hit_of_recall_goes_first() -> None:
     assert (item.id, item.why) == ("m1", "no room: the worst hit goes first, it can be searched for again")
 
 
+def test_a_hit_of_recall_goes_with_what_was_said_around_it() -> None:
+    beside = {"m0": [message(20, "around 0")], "m1": [message(21, "around 1"), message(22, "and 1")]}
+    parts = replace(parts_of(), beside=beside)
+
+    smaller = fitted(parts, size(parts) - 1)
+
+    told = "\n".join(texts(smaller, "user"))
+    assert [item.id for item in left_out(smaller, "recalled")] == ["m1"]
+    assert ("around 0" in told, "around 1" in told, "and 1" in told) == (True, False, False)
+
+
 def test_all_of_recall_goes_before_the_ledger_and_the_ledger_before_the_window() -> None:
     turns = [
         LedgerTurn(first_sequence=10, last_sequence=11, entries=(entry("e1"),)),

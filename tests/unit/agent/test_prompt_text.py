@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.age import age_in_words
 from bot.agent.prompt_text import (
     DIGEST_HEADING,
     LEDGER_HEADING,
@@ -15,6 +16,7 @@ from bot.agent.prompt_text import (
     SUMMARY_HEADING,
     TASK_HEADING,
     as_spoken,
+    quote_beside,
     quote_line,
     speaker_name,
 )
@@ -103,3 +105,26 @@ def test_what_is_quoted_stays_on_its_line_and_in_its_quotes(text: str, name: str
     assert len(line.splitlines()) <= 1
     assert head == f"[2025-11-20 18:03 UTC] {speaker_name(quoted)}"
     assert json.loads('"' + body) == text
+
+
+@given(st.text(max_size=300), st.text(max_size=60), st.floats(min_value=0, max_value=4e9))
+def test_a_recalled_line_with_its_age_and_those_beside_it_stay_quotations(
+    text: str, name: str, now: float
+) -> None:
+    quoted = replace(message(0, text), sender=Sender(id=1, name=name))
+
+    aged = quote_line(quoted, is_group=True, now=now)
+    beside = quote_beside(quoted, is_group=True, side="after")
+
+    age = age_in_words(quoted.sent_at, now)
+    for line, note in ((aged, age), (beside, "said just after")):
+        head, _, body = line.partition(': "')
+        assert len(line.splitlines()) == 1
+        assert head.lstrip() == f"[2025-11-20 18:03 UTC, {note}] {speaker_name(quoted)}"
+        assert json.loads('"' + body) == text
+
+
+def test_what_stands_beside_a_recalled_message_is_quoted_shorter_and_indented() -> None:
+    line = quote_beside(message(0, "a" * 500 + "z", role="assistant"), is_group=False, side="before")
+
+    assert line == f'  [2025-11-20 18:03 UTC, said just before] assistant: "{"a" * 200} […] {"a" * 199}z"'

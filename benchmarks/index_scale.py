@@ -1,0 +1,215 @@
+"""How long the index takes to write, search and score at 1,000, 10,000 and 100,000 messages over many chats.
+
+Made-up vectors of real size, on the embedded server or on a Qdrant server. See benchmarks/README.md.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from uuid import uuid4
+
+import numpy as np
+from qdrant_client import AsyncQdrantClient
+from qdrant_client.models import CollectionStatus
+from rig.index_upkeep import Server, Vacuum, index_server, time_ms, watch_vacuum
+from rig.surroundings import until
+from rig.synthetic import Crowd
+from rig.table import print_table
+
+from memory.collection_names import COLLECTION_PREFIX
+from memory.indexing import BATCH
+from memory.qdrant_index import QdrantIndex, open_qdrant
+from memory.ranking import plan_lookups, shortlist
+from memory.recall import LIST_LIMIT
+
+SIZES = (1_000, 10_000, 100_000)
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much is indexed and asked."""
+
+    messages: int
+    chats: int
+    dimension: int
+    searches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Milliseconds: of a message's way into the index, of a search, of a score request (p50, p95)."""
+
+    messages: int
+    largest_chat: int
+    index_ms: float
+    search_ms: tuple[float, float]
+    search_largest_ms: tuple[float, float]
+    score_ms: tuple[float, float]
+    client_cpu_ms: float
+    vacuum: Vacuum | None
+
+
+async def main() -> None:
+    """Measure each size in a collection of its own, and print."""
+    options = _options()
+    sizes = [size for size in SIZES if size < options.largest] + [options.largest]
+    costs: list[Cost] = []
+    async with (
+        index_server(options.qdrant_url) as server,
+        open_qdrant(server.url, api_key=server.api_key, timeout_s=_TIMEOUT_S) as client,
+    ):
+        for messages in sizes:
+            size = Size(
+                messages=messages,
+                chats=options.chats,
+                dimension=options.dimension,
+                searches=options.searches,
+            )
+            costs.append(await measure(server, client, size))
+    if options.json:
+        print(json.dumps({"chats": options.chats, "costs": [asdict(cost) for cost in costs]}))
+    else:
+        _print(costs, options)
+
+
+async def measure(server: Server, client: AsyncQdrantClient, size: Size) -> Cost:
+    """Fill a collection, then search it as the chats would: who has said more asks more."""
+    index = QdrantIndex(client, f"{COLLECTION_PREFIX}scale_{uuid4().hex}", dimension=size.dimension)
+    crowd = Crowd(np.random.default_rng(7), chats=size.chats, dimension=size.dimension)
+    try:
+        index_ms = await fill(index, crowd, size)
+        await until(partial(_is_settled, client, index.collection), "the server has built its graphs")
+        return await ask(server, index, crowd, size, index_ms=index_ms)
+    finally:
+        await client.delete_collection(index.collection)
+
+
+async def fill(index: QdrantIndex, crowd: Crowd, size: Size) -> float:
+    """Milliseconds a message, in batches as the workers write them; making the vectors up does not count."""
+    spent = 0.0
+    await index.upsert(crowd.next_points(1))
+    for first in range(1, size.messages, BATCH):
+        points = crowd.next_points(min(BATCH, size.messages - first))
+        spent += await time_ms(partial(index.upsert, points))
+        _say(f"{size.messages:,} messages: {first + len(points):,} indexed")
+    _say("")
+    return spent / size.messages
+
+
+async def ask(server: Server, index: QdrantIndex, crowd: Crowd, size: Size, *, index_ms: float) -> Cost:
+    """Search in the chats and in the largest alone, score, and search on while the upkeep runs."""
+
+    async def search(chat: int | None = None) -> object:
+        asking = crowd.some_chat() if chat is None else chat
+        return await index.search(crowd.query(asking, limit=LIST_LIMIT))
+
+    largest = max(crowd.sizes)
+    cpu_before = time.process_time()
+    search_ms = await time_each(search, size.searches)
+    client_cpu_ms = (time.process_time() - cpu_before) * 1000 / size.searches
+    search_largest_ms = await time_each(partial(search, crowd.sizes.index(largest)), size.searches)
+    score_ms = await time_scores(index, crowd, size.searches)
+    vacuum = None
+    if server.directory is not None:
+        smallest = min(messages for messages in crowd.sizes if messages)
+        await index.erase(crowd.context_id(crowd.sizes.index(smallest)), below_epoch=1)
+        _say(f"{size.messages:,} messages: a vacuum while searches go on")
+        vacuum = await watch_vacuum(server.directory / "collections" / index.collection, search)
+        _say("")
+    return Cost(
+        messages=size.messages,
+        largest_chat=largest,
+        index_ms=index_ms,
+        search_ms=search_ms,
+        search_largest_ms=search_largest_ms,
+        score_ms=score_ms,
+        client_cpu_ms=client_cpu_ms,
+        vacuum=vacuum,
+    )
+
+
+async def time_each(search: Callable[[], Awaitable[object]], count: int) -> tuple[float, float]:
+    """p50 and p95 in milliseconds."""
+    return percentiles([await time_ms(search) for _ in range(count)])
+
+
+async def time_scores(index: QdrantIndex, crowd: Crowd, count: int) -> tuple[float, float]:
+    """The second request of a recall: the shortlist and the messages beside it, with both scores each."""
+    spent: list[float] = []
+    for _ in range(count):
+        query = crowd.query(crowd.some_chat(), limit=LIST_LIMIT)
+        wanted = plan_lookups(shortlist(await index.search(query)))
+        spent.append(await time_ms(partial(index.score, query, wanted)))
+    return percentiles(spent)
+
+
+def percentiles(spent: Sequence[float]) -> tuple[float, float]:
+    """p50 and p95."""
+    p50, p95 = np.percentile(spent, [50, 95])
+    return float(p50), float(p95)
+
+
+async def _is_settled(client: AsyncQdrantClient, collection: str) -> bool:
+    return (await client.get_collection(collection)).status == CollectionStatus.GREEN
+
+
+def _say(progress: str) -> None:
+    """One line that is written over, where somebody watches."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{progress}\x1b[K")
+
+
+def _print(costs: Sequence[Cost], options: argparse.Namespace) -> None:
+    heads = (
+        "messages",
+        "largest chat",
+        "index ms/message",
+        "search p50 ms",
+        "p95",
+        "largest chat p50",
+        "p95",
+        "score p50 ms",
+        "p95",
+        "client CPU ms",
+    )
+    rows = [
+        (
+            f"{cost.messages:,}",
+            f"{cost.largest_chat:,}",
+            f"{cost.index_ms:.2f}",
+            *(f"{ms:.1f}" for ms in (*cost.search_ms, *cost.search_largest_ms, *cost.score_ms)),
+            f"{cost.client_cpu_ms:.1f}",
+        )
+        for cost in costs
+    ]
+    where = "a Qdrant server" if options.qdrant_url else "the embedded server"
+    title = f"{options.searches} searches at each size, {options.chats} chats, {options.dimension} dimensions"
+    print_table(f"{title}, on {where}", heads, rows)
+    for cost in costs:
+        if cost.vacuum is not None:
+            print(
+                f"A vacuum of {cost.messages:,} messages took {cost.vacuum.seconds:.1f} s; the slowest of "
+                f"{cost.vacuum.searches:,} searches meanwhile took {cost.vacuum.slowest_ms:.0f} ms, and of as many "
+                f"after it {cost.vacuum.slowest_apart_ms:.0f} ms."
+            )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="messages; smaller sizes go before")
+    parser.add_argument("--chats", type=int, default=100, help="their sizes follow a power law")
+    parser.add_argument("--dimension", type=int, default=384, help="of the dense vectors")
+    parser.add_argument("--searches", type=int, default=300, help="at each size")
+    parser.add_argument("--qdrant-url", help="a Qdrant server (QDRANT_API_KEY is its key); embedded without")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,157 @@
+"""Learns the ranker's weights from conversations in LoCoMo's format, through the product's own index and features.
+
+Weights learned from all of them go to memory/ranker_weights.json, those learned without one conversation each to
+benchmarks/ranker_folds.json, which benchmarks/recall.py judges with. See docs/recall.md.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from rig.conversations import EMBEDDED, gather, open_bench_stores, tell
+from rig.learning import PENALTY, Example, learn
+from rig.locomo import Conversation, NotLoCoMo, Question, read_conversations
+from rig.retrieval import DEPTHS, Judged, judge
+from rig.table import print_table
+
+from bot.stores import Stores
+from memory.ranking import Weights, load_weights, rank
+from memory.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
+from memory.recall import Gathered
+
+ROOT = Path(__file__).parent.parent
+SHIPPED = ROOT / "memory" / "ranker_weights.json"
+FOLDS = ROOT / "benchmarks" / "ranker_folds.json"
+_NO_ROWS = np.zeros((0, len(FEATURES)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question with what recall has for it, with vectors and without, before it ranks."""
+
+    conversation: str
+    question: Question
+    hybrid: Gathered
+    lexical: Gathered
+    turn_ids: Mapping[str, str]
+
+
+async def main() -> None:
+    """Gather, learn with each conversation left out, judge, learn from all, write."""
+    options = _options()
+    try:
+        conversations = read_conversations(options.data)
+    except NotLoCoMo as error:
+        sys.exit(f"--data: {error}")
+    with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
+        async with open_bench_stores(Path(directory), EMBEDDED) as stores:
+            asked = [each for one in conversations for each in await _gather(stores, one)]
+    folds = {
+        one.name: _learn([each for each in asked if each.conversation != one.name]) for one in conversations
+    }
+    _print(asked, folds)
+    if options.write:
+        _write(_learn(asked), folds, questions=len(asked))
+
+
+async def _gather(stores: Stores, conversation: Conversation) -> list[Asked]:
+    sys.stderr.write(
+        f"{conversation.name}: {len(conversation.turns)} messages, {len(conversation.questions)} questions\n"
+    )
+    told = await tell(stores, conversation)
+    gathered: list[Asked] = []
+    for question in conversation.questions:
+        hybrid = await gather(stores, told, question)
+        lexical = await gather(stores, told, question, by_words_alone=True)
+        gathered.append(
+            Asked(
+                conversation=conversation.name,
+                question=question,
+                hybrid=hybrid,
+                lexical=lexical,
+                turn_ids=told.turn_ids,
+            )
+        )
+    return gathered
+
+
+def _learn(asked: Sequence[Asked]) -> Weights:
+    return replace(
+        load_weights(),
+        hybrid=_weigh([_example(each, each.hybrid, HYBRID_FEATURES) for each in asked], HYBRID_FEATURES),
+        lexical=_weigh([_example(each, each.lexical, LEXICAL_FEATURES) for each in asked], LEXICAL_FEATURES),
+    )
+
+
+def _example(asked: Asked, gathered: Gathered, names: Sequence[str]) -> Example:
+    turns = [asked.turn_ids[each.message_id] for each in gathered.messages]
+    columns = [FEATURES.index(name) for name in names]
+    rows = featurise(gathered.question, gathered.messages, listed=gathered.listed) if turns else _NO_ROWS
+    return Example(
+        features=rows[:, columns],
+        is_evidence=np.array([turn in asked.question.evidence for turn in turns], dtype=bool),
+    )
+
+
+def _weigh(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
+    """Two digits of each weight: recall stays the same, and nobody takes them for exact."""
+    return {name: float(f"{weight:.2g}") for name, weight in zip(names, learn(examples), strict=True)}
+
+
+def _print(asked: Sequence[Asked], folds: Mapping[str, Weights]) -> None:
+    rows: list[list[str]] = []
+    for kind in ("hybrid", "lexical"):
+        judged = [_judged(each, folds[each.conversation], is_hybrid=kind == "hybrid") for each in asked]
+        for name in (*folds, "all"):
+            quality = judge([each for each in judged if name in (each.conversation, "all")])
+            rows.append([f"{kind}, {name}", *(f"{quality.recall[depth]:.1f}" for depth in DEPTHS)])
+    heads = ["weights learned without it", *(f"recall@{depth}" for depth in DEPTHS)]
+    print_table("Each conversation by weights that were learned from the others", heads, rows)
+
+
+def _judged(asked: Asked, weights: Weights, *, is_hybrid: bool) -> Judged:
+    gathered = asked.hybrid if is_hybrid else asked.lexical
+    ranked = rank(gathered.question, gathered.messages, listed=gathered.listed, weights=weights)
+    found = [asked.turn_ids[each.candidate.message_id] for each in ranked[: DEPTHS[-1]]]
+    return Judged(conversation=asked.conversation, question=asked.question, found=found)
+
+
+def _write(weights: Weights, folds: Mapping[str, Weights], *, questions: int) -> None:
+    learned = (
+        f"benchmarks/learn_ranker.py: conditional logit over each question's candidates, penalty {PENALTY:g} on the "
+        f"squares of standardised weights, {questions} questions of the LoCoMo conversations {', '.join(folds)}, "
+        "two digits kept; see docs/recall.md"
+    )
+    shipped = {**_read(SHIPPED), "learned": learned, "hybrid": weights.hybrid, "lexical": weights.lexical}
+    _dump(SHIPPED, shipped)
+    told = {name: {"hybrid": fold.hybrid, "lexical": fold.lexical} for name, fold in folds.items()}
+    _dump(FOLDS, {"about": "Weights learned without the conversation of this name.", "folds": told})
+
+
+def _read(path: Path) -> dict[str, object]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _dump(path: Path, document: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="a file of LoCoMo's format")
+    parser.add_argument(
+        "--write", action="store_true", help="write the weights; without it they are only judged"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

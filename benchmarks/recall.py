@@ -1,0 +1,282 @@
+"""How much of what a question needs recall finds, beside simpler retrievers, on conversations in LoCoMo's format.
+
+Every conversation is told to the product's own stores and searched by its own recall. See benchmarks/README.md.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from rig.conversations import EMBEDDED, Told, gather, open_bench_stores, tell, turns_of
+from rig.locomo import JUDGED, Conversation, NotLoCoMo, Question, read_conversations
+from rig.plot import draw
+from rig.retrieval import DEPTHS, Judged, Quality, judge
+from rig.sanity import SanityResult, ask_pairs, read_pairs
+from rig.table import print_table
+
+from bot.stores import Stores
+from memory.ranking import Weights, load_weights, rank, select_relevant
+from memory.recall import LIST_LIMIT, Gathered
+from memory.vector_index import Candidate
+
+OURS = "Mnemogram"
+WITH_FLOOR = "Mnemogram, above its floor"
+FOLDS = Path(__file__).parent / "ranker_folds.json"
+DEEPEST = DEPTHS[-1]
+_RRF_K = 60
+"""The constant of the paper on reciprocal rank fusion (Cormack et al., SIGIR 2009)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Milliseconds: of a whole search, medians and 95th percentile; of indexing a message, the mean."""
+
+    search_p50: float
+    search_p95: float
+    index: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What every retriever found, and what it cost. `left_out`: conversations judged by weights of the others."""
+
+    answers: Mapping[str, Sequence[Judged]]
+    timing: Timing
+    sanity: Sequence[SanityResult]
+    left_out: Sequence[str]
+
+    @property
+    def ours(self) -> Sequence[Judged]:
+        """Our own answers."""
+        return self.answers[OURS]
+
+    @property
+    def conversations(self) -> Sequence[str]:
+        """Their names, in order."""
+        return list(dict.fromkeys(each.conversation for each in self.ours))
+
+
+async def main() -> None:
+    """Tell every conversation, ask every question of every retriever, print."""
+    options = _options()
+    conversations = _conversations(options.data)
+    folds = read_folds()
+    answers: dict[str, list[Judged]] = {}
+    seconds: list[float] = []
+    with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
+        async with open_bench_stores(Path(directory), options.embedder) as stores:
+            told = [await _tell(stores, conversation) for conversation in conversations]
+            for each in told:
+                weights = folds.get(each.conversation.name, load_weights())
+                _say(f"asking {len(each.conversation.questions)} questions of {each.conversation.name}")
+                for question in each.conversation.questions:
+                    found, took = await answer(stores, each, question, weights)
+                    seconds.append(took)
+                    for retriever, ids in found.items():
+                        answers.setdefault(retriever, []).append(
+                            Judged(conversation=each.conversation.name, question=question, found=ids)
+                        )
+            sanity = await ask_pairs(stores, read_pairs())
+    if not conversations:
+        _print_sanity(sanity)
+        return
+    report = Report(
+        answers=answers,
+        timing=Timing(
+            search_p50=1000 * median(seconds),
+            search_p95=1000 * sorted(seconds)[int(0.95 * len(seconds))],
+            index=1000 * sum(each.index_s for each in told) / sum(len(each.turn_ids) for each in told),
+        ),
+        sanity=sanity,
+        left_out=sorted(each.name for each in conversations if each.name in folds),
+    )
+    if options.plot:
+        options.plot.write_text(_plot(report), encoding="utf-8")
+    if options.json:
+        print(json.dumps(_document(report)))
+    else:
+        _print(report)
+
+
+async def answer(
+    stores: Stores, told: Told, question: Question, weights: Weights
+) -> tuple[dict[str, list[str]], float]:
+    """What each retriever finds, the best first, and the seconds that ours took."""
+    began = time.perf_counter()
+    gathered = await gather(stores, told, question)
+    ours = rank(gathered.question, gathered.messages, listed=gathered.listed, weights=weights)
+    took = time.perf_counter() - began
+    by_words, by_meaning = await _lists(stores, gathered)
+    told_ones = select_relevant(gathered.question, ours, weighed=gathered.messages, weights=weights)
+    found = {
+        OURS: [each.candidate for each in ours[:DEEPEST]],
+        WITH_FLOOR: [each.candidate for each in told_ones[:DEEPEST]],
+        "RRF of words and meaning": fuse(by_words, by_meaning)[:DEEPEST],
+        "BM25 (words alone)": by_words[:DEEPEST],
+        "cosine (meaning alone)": by_meaning[:DEEPEST],
+    }
+    told_last = [turn.id for turn in reversed(told.conversation.turns[-DEEPEST:])]
+    ids = {
+        name: turns_of(told, [each.message_id for each in candidates]) for name, candidates in found.items()
+    }
+    return {**ids, "the last messages": told_last}, took
+
+
+async def _lists(stores: Stores, gathered: Gathered) -> tuple[list[Candidate], list[Candidate]]:
+    """The best by words and the best by meaning, as an index gives them: what a ranker begins with."""
+    index, query = stores.recall.spaces.serving.index, gathered.query
+    if query is None:
+        return [], []
+    by_words = (
+        await index.search(replace(query, dense=None, limit=LIST_LIMIT)) if query.sparse is not None else []
+    )
+    by_meaning = (
+        await index.search(replace(query, sparse=None, limit=LIST_LIMIT)) if query.dense is not None else []
+    )
+    return (
+        sorted(by_words, key=lambda each: -each.sparse),
+        sorted(by_meaning, key=lambda each: -(each.dense or 0.0)),
+    )
+
+
+def fuse(*lists: Sequence[Candidate]) -> list[Candidate]:
+    """Reciprocal rank fusion: each list gives a message 1 / (60 + its rank)."""
+    scores: dict[str, float] = {}
+    candidates: dict[str, Candidate] = {}
+    for ranked in lists:
+        for position, candidate in enumerate(ranked, start=1):
+            candidates[candidate.message_id] = candidate
+            scores[candidate.message_id] = scores.get(candidate.message_id, 0.0) + 1 / (_RRF_K + position)
+    return [candidates[each] for each in sorted(scores, key=lambda each: -scores[each])]
+
+
+def read_folds() -> dict[str, Weights]:
+    """For each conversation that the shipped weights were learned from, weights that were learned without it."""
+    documents: dict[str, dict[str, dict[str, float]]] = json.loads(FOLDS.read_text(encoding="utf-8"))["folds"]
+    shipped = load_weights()
+    return {
+        name: replace(shipped, hybrid=weights["hybrid"], lexical=weights["lexical"])
+        for name, weights in documents.items()
+    }
+
+
+async def _tell(stores: Stores, conversation: Conversation) -> Told:
+    _say(f"indexing {conversation.name}: {len(conversation.turns)} messages")
+    return await tell(stores, conversation)
+
+
+def _print(report: Report) -> None:
+    heads = [*(f"recall@{depth}" for depth in DEPTHS), *(f"hit@{depth}" for depth in DEPTHS)]
+    print_table(
+        f"{len(report.ours):,} questions of categories 1 to 4, all retrievers over the same index",
+        ["retriever", *heads],
+        [[name, *_figures(judge(judged))] for name, judged in report.answers.items()],
+    )
+    categories = {
+        f"{number} {name}": [each for each in report.ours if each.question.category == number]
+        for number, name in JUDGED.items()
+    }
+    conversations = {
+        name: [each for each in report.ours if each.conversation == name] for name in report.conversations
+    }
+    for title, groups in (("category", categories), ("conversation", conversations)):
+        print_table(
+            f"{OURS} by {title}",
+            [title, "questions", *heads],
+            [
+                [name, f"{len(judged):,}", *_figures(judge(judged))]
+                for name, judged in groups.items()
+                if judged
+            ],
+        )
+    _print_sanity(report.sanity)
+    print(
+        f"A search takes {report.timing.search_p50:.1f} ms (median; p95 {report.timing.search_p95:.1f}), with the "
+        f"embedding of the question; indexing takes {report.timing.index:.1f} ms a message."
+    )
+    if report.left_out:
+        print(f"Weights: learned without the conversation that is asked ({', '.join(report.left_out)}).")
+    if len(report.left_out) < len(report.conversations):
+        print("Weights: the shipped ones for the other conversations, which they were not learned from.")
+
+
+def _print_sanity(sanity: Sequence[SanityResult]) -> None:
+    print_table(
+        "20 questions of our own in each language, among 20 statements",
+        ["language", "first", "among the first 3"],
+        [
+            [each.language, f"{each.first} of {each.pairs}", f"{each.third} of {each.pairs}"]
+            for each in sanity
+        ],
+    )
+
+
+def _figures(quality: Quality) -> list[str]:
+    return [f"{share[depth]:.1f}" for share in (quality.recall, quality.hit) for depth in DEPTHS]
+
+
+def _document(report: Report) -> dict[str, object]:
+    return {
+        "retrievers": {name: _quality(judged) for name, judged in report.answers.items()},
+        "categories": {
+            str(number): _quality([each for each in report.ours if each.question.category == number])
+            for number in JUDGED
+        },
+        "search_ms": {"p50": report.timing.search_p50, "p95": report.timing.search_p95},
+        "index_ms_per_message": report.timing.index,
+        "sanity": {each.language: {"first": each.first, "third": each.third} for each in report.sanity},
+        "left_out": list(report.left_out),
+    }
+
+
+def _quality(judged: Sequence[Judged]) -> dict[str, object]:
+    quality = judge(judged)
+    return {"questions": quality.questions, "recall": dict(quality.recall), "hit": dict(quality.hit)}
+
+
+def _plot(report: Report) -> str:
+    title = f"Evidence found for {len(report.ours):,} questions on {len(report.conversations)} LoCoMo conversations"
+    rows = [(name, judge(judged).recall) for name, judged in report.answers.items()]
+    return draw(title, rows, ours=OURS)
+
+
+def _conversations(data: Path | None) -> list[Conversation]:
+    if data is None:  # `make bench` goes on: the conversations are not ours to ship
+        _say("no --data: only the sanity pairs are asked")
+        return []
+    try:
+        return read_conversations(data)
+    except NotLoCoMo as error:
+        sys.exit(f"--data: {error}")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, help="conversations in LoCoMo's format; without it only the sanity pairs"
+    )
+    parser.add_argument(
+        "--embedder",
+        default=EMBEDDED,
+        help="`embedded`, or an embedding model of OPENAI_BASE_URL (key: OPENAI_API_KEY)",
+    )
+    parser.add_argument("--plot", type=Path, help="also draw the table as an SVG into this file")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of tables")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

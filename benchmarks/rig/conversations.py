@@ -1,0 +1,111 @@
+"""Conversations in the product's own stores: written as chats write them, indexed by its indexer, searched by its recall."""
+
+import os
+import time
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.settings import load_settings
+from bot.stores import Stores, open_stores
+from memory.indexing import Indexer
+from memory.keys import ContextRef, context_id
+from memory.message import Message, Sender, message_id
+from memory.recall import Gathered, Recall, RecallQuestion
+from memory.spaces import Spaces
+from rig.locomo import Conversation, Question
+
+EMBEDDED = "embedded"
+_PAGE = 500
+_LOOKED_UP_S = 24 * 3600.0
+"""Questions are asked a day after the last message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A conversation that is stored and indexed. `index_s`: what the indexing took."""
+
+    conversation: Conversation
+    ref: ContextRef
+    turn_ids: dict[str, str]
+    index_s: float
+
+
+@asynccontextmanager
+async def open_bench_stores(directory: Path, embedder: str) -> AsyncGenerator[Stores]:
+    """Embedded stores in the folder. `embedder` is a model of OPENAI_BASE_URL's, or EMBEDDED; the key is OPENAI_API_KEY."""
+    is_embedded = embedder == EMBEDDED
+    settings = load_settings(
+        data_dir=directory,
+        openai_api_key=None if is_embedded else os.environ.get("OPENAI_API_KEY"),
+        openai_base_url=None if is_embedded else os.environ.get("OPENAI_BASE_URL"),
+        openai_embedding_model="" if is_embedded else embedder,
+        redis_url=None,
+        qdrant_url=None,
+    )
+    async with open_stores(settings) as stores:
+        await stores.reindexer.claim()
+        yield stores
+
+
+async def tell(stores: Stores, conversation: Conversation) -> Told:
+    """Append every turn as its speaker's message, and let the indexer do what that queued."""
+    ref = ContextRef(context_id=context_id("benchmark", {"conversation": conversation.name}), partition=0)
+    messages = list(_messages(conversation))
+    for first in range(0, len(messages), _PAGE):
+        await stores.history.append(ref, messages[first : first + _PAGE], epoch=0)
+    indexer = Indexer(
+        redis=stores.redis,
+        history=stores.history,
+        recall=stores.recall,
+        partition=0,
+        consumer="benchmark",
+        block_ms=1,
+    )
+    started = time.perf_counter()
+    while (await indexer.step()).indexed:
+        pass
+    if not await stores.recall.count(ref):
+        raise RuntimeError(f"nothing of {conversation.name} was indexed")
+    turn_ids = {message.id: turn.id for message, turn in zip(messages, conversation.turns, strict=True)}
+    return Told(conversation=conversation, ref=ref, turn_ids=turn_ids, index_s=time.perf_counter() - started)
+
+
+def ask(told: Told, question: Question) -> RecallQuestion:
+    """The question as somebody asks it who takes no part in the conversation."""
+    return RecallQuestion(
+        text=question.text,
+        people=_people(told.conversation.speakers),
+        now=told.conversation.turns[-1].sent_at + _LOOKED_UP_S,
+    )
+
+
+async def gather(stores: Stores, told: Told, question: Question, *, by_words_alone: bool = False) -> Gathered:
+    """What recall has for a question before it ranks; by words alone as if the embedder did not answer."""
+    recall = stores.recall
+    if by_words_alone:
+        recall = Recall(Spaces(serving=replace(recall.spaces.serving, embedder=None)))
+    return await recall.gather(told.ref, 0, ask(told, question))
+
+
+def turns_of(told: Told, message_ids: Sequence[str]) -> list[str]:
+    """The ids of the turns that these messages are."""
+    return [told.turn_ids[each] for each in message_ids]
+
+
+def _people(speakers: Sequence[str]) -> dict[int, str]:
+    return dict(enumerate(speakers, start=1))
+
+
+def _messages(conversation: Conversation) -> Iterator[Message]:
+    ids = {name: sender_id for sender_id, name in _people(conversation.speakers).items()}
+    for turn in conversation.turns:
+        yield Message(
+            id=message_id("benchmark", conversation.name, turn.id),
+            role="user",
+            text=turn.text,
+            sent_at=turn.sent_at,
+            tokens=0,
+            sender=Sender(id=ids[turn.speaker], name=turn.speaker),
+        )

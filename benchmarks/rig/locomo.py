@@ -1,0 +1,98 @@
+"""Reads conversations in LoCoMo's format: turns of two speakers in dated sessions, and questions with their evidence."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+JUDGED = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+"""The categories of questions that have an answer; 5, adversarial, has none."""
+TURN_S = 60.0
+"""LoCoMo dates sessions, not turns: a turn a minute, as chats go."""
+
+_SESSION = re.compile(r"session_(\d+)")
+_TURN = re.compile(r"D:?(\d+):(\d+)")
+_DATE = "%I:%M %p on %d %B, %Y"
+
+
+class NotLoCoMo(Exception):
+    """The file is not in LoCoMo's format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one speaker wrote; `id` such as D1:3 (session 1, turn 3), `sent_at` in Unix seconds."""
+
+    id: str
+    speaker: str
+    text: str
+    sent_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, and the ids of the turns that answer it: those that exist, never none."""
+
+    text: str
+    category: int
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """One conversation, its turns in order, and its questions of categories 1 to 4 that have evidence."""
+
+    name: str
+    speakers: tuple[str, ...]
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+def read_conversations(path: Path) -> list[Conversation]:
+    """Every conversation of the file. Raises NotLoCoMo, which says what is wrong with it."""
+    try:
+        documents = json.loads(path.read_text(encoding="utf-8"))
+        return [_conversation(document, number) for number, document in enumerate(documents, start=1)]
+    except OSError as error:
+        raise NotLoCoMo(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotLoCoMo(f"{path} is not in LoCoMo's format: {error!r}") from error
+
+
+def _conversation(document: dict[str, Any], number: int) -> Conversation:
+    told = document["conversation"]
+    turns = tuple(_turns(told))
+    ids = {turn.id for turn in turns}
+    return Conversation(
+        name=str(document.get("sample_id", f"conversation {number}")),
+        speakers=(told["speaker_a"], told["speaker_b"]),
+        turns=turns,
+        questions=tuple(_questions(document["qa"], ids)),
+    )
+
+
+def _turns(told: dict[str, Any]) -> Iterator[Turn]:
+    sessions = sorted(int(match[1]) for name in told if (match := _SESSION.fullmatch(name)))
+    for session in sessions:
+        began = datetime.strptime(told[f"session_{session}_date_time"].strip(), _DATE).replace(tzinfo=UTC)
+        for number, turn in enumerate(cast(list[dict[str, Any]], told[f"session_{session}"])):
+            yield Turn(
+                id=turn["dia_id"],
+                speaker=turn["speaker"],
+                text=turn["text"],
+                sent_at=began.timestamp() + TURN_S * number,
+            )
+
+
+def _questions(documents: list[dict[str, Any]], ids: set[str]) -> Iterator[Question]:
+    """Some entries of the evidence hold several ids in one string, zeros before them, or ids that do not exist."""
+    for document in documents:
+        named = _TURN.findall(" ".join(map(str, document["evidence"])))
+        evidence = frozenset(f"D{int(session)}:{int(turn)}" for session, turn in named) & ids
+        if document["category"] in JUDGED and evidence:
+            yield Question(
+                text=document["question"], category=document["category"], evidence=frozenset(evidence)
+            )

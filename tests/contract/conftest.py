@@ -1,0 +1,29 @@
+"""The console on real embedded stores, for its suites."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from memory.embedded.index_server import open_index_server
+from memory.embedded.valkey import open_valkey
+from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
+from tests.stores import kept_open
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Embedded stores, kept running between the commands as a running bot does."""
+    folder = tmp_path_factory.mktemp("console")
+    with kept_open(open_valkey(folder)), kept_open(open_index_server(folder)):
+        yield folder
+
+
+@pytest.fixture
+def console(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_dir: Path
+) -> ConsoleRig:
+    """The console on empty stores."""
+    settings_in(monkeypatch, tmp_path, data_dir)
+    on_stores(empty_stores())
+    return ConsoleRig(capsys)

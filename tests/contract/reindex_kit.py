@@ -1,0 +1,237 @@
+"""Processes with embedders of their own on one store and one index, for the suites of re-indexing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from uuid import uuid4
+
+from qdrant_client import AsyncQdrantClient
+from qdrant_client import models as q
+
+from memory.collection_names import LAYOUT, collection_name
+from memory.contexts import get_or_create
+from memory.embedding import Embedder, EmbeddingSpace
+from memory.indexing import Indexer
+from memory.keys import ContextRef, work_key
+from memory.lexicon.analysis import RECIPE
+from memory.message import Message
+from memory.qdrant_former import QdrantFormerCollections
+from memory.qdrant_index import QdrantIndex
+from memory.recall import Recall, RecallQuestion
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from memory.reindexing import Reindexer
+from memory.space_following import SpaceFollower
+from memory.space_record import SpaceDescription, SpacesRecord
+from memory.space_register import SpaceRegister
+from memory.spaces import Space
+from memory.sweeping import Sweeper
+from memory.testing import FakeEmbedder
+
+MOST_STEPS = 200
+
+
+class Clock:
+    """A time that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def an_embedder(*, dimension: int = 64) -> FakeEmbedder:
+    """An embedder with a space, and so a collection, of its own."""
+    embedder = FakeEmbedder(dimension=dimension)
+    embedder.identity = EmbeddingSpace(model=f"fake-{uuid4().hex}", dimension=dimension, version="1")
+    return embedder
+
+
+def describe(embedder: Embedder, *, recipe: str = RECIPE, layout: str = LAYOUT) -> SpaceDescription:
+    """The space of this embedder."""
+    identity = embedder.identity
+    return SpaceDescription(
+        collection=collection_name(identity, recipe=recipe, layout=layout),
+        model=identity.model,
+        dimension=identity.dimension,
+        version=identity.version,
+        recipe=recipe,
+        layout=layout,
+        source="embedded",
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Process:
+    """What a worker runs: an indexer for each partition and a reindexer. `follower.spaces` is what it searches."""
+
+    register: SpaceRegister
+    follower: SpaceFollower
+    recall: Recall
+    indexers: list[Indexer]
+    reindexer: Reindexer
+
+    async def work(self) -> None:
+        """One step of everything."""
+        await self.reindexer.step()
+        for indexer in self.indexers:
+            await indexer.step()
+
+    async def work_until_it_serves(self) -> None:
+        """Step after step until nothing is being built; fails when that does not end."""
+        for _ in range(MOST_STEPS):
+            await self.work()
+            if (await self.reindexer.progress()).target is None:
+                return
+        raise AssertionError("the space is never whole")
+
+    async def best(self, ref: ContextRef, text: str) -> str | None:
+        """The id of the message that is found first."""
+        question = RecallQuestion(text=text, now=0.0)
+        hits = await self.recall.search(ref, 0, question, k=1)
+        return hits[0].message_id if hits else None
+
+
+@dataclass(slots=True, kw_only=True)
+class Rig:
+    """The stores, and who shares them."""
+
+    redis: RedisClient
+    client: AsyncQdrantClient
+    clock: Clock
+    partitions: int = 1
+    embedders: dict[str, Embedder] = field(default_factory=dict[str, Embedder])
+    collections: set[str] = field(default_factory=set[str])
+
+    @property
+    def history(self) -> RedisHistory:
+        """The truth."""
+        return RedisHistory(self.redis)
+
+    @property
+    def register(self) -> SpaceRegister:
+        """The record of the spaces."""
+        return SpaceRegister(self.redis, partitions=self.partitions, clock=self.clock)
+
+    async def record(self) -> SpacesRecord:
+        """What it says now."""
+        record = await self.register.load()
+        assert record is not None
+        return record
+
+    def process(
+        self,
+        embedder: Embedder,
+        *,
+        described: SpaceDescription | None = None,
+        knows: Mapping[str, Embedder] | None = None,
+        consumer: str = "",
+    ) -> Process:
+        """A process that is started (not yet claimed); `knows` are the former models that it can open, by default all."""
+        self.embedders[embedder.identity.model] = embedder
+        ours = described or describe(embedder)
+        self.collections.add(ours.collection)
+        known = self.embedders if knows is None else knows
+
+        async def open_space(other: SpaceDescription) -> Space:
+            return self.space(other, known.get(other.model))
+
+        follower = SpaceFollower(
+            self.register, ours=ours, own=self.space(ours, embedder), open_space=open_space, clock=self.clock
+        )
+        recall = Recall(follower.spaces)
+        sweeper = Sweeper(
+            self.redis,
+            QdrantFormerCollections(self.client),
+            register=self.register,
+            partitions=self.partitions,
+        )
+        return Process(
+            register=self.register,
+            follower=follower,
+            recall=recall,
+            indexers=[
+                self.indexer(recall, partition, consumer or uuid4().hex)
+                for partition in range(self.partitions)
+            ],
+            reindexer=Reindexer(
+                self.redis,
+                register=self.register,
+                follower=follower,
+                sweeper=sweeper,
+                partitions=self.partitions,
+                clock=self.clock,
+            ),
+        )
+
+    async def started(self, embedder: Embedder, **details: Any) -> Process:
+        """A process that has claimed its space, as a worker does at its start."""
+        process = self.process(embedder, **details)
+        await process.reindexer.claim()
+        return process
+
+    def indexer(self, recall: Recall, partition: int, consumer: str) -> Indexer:
+        return Indexer(
+            redis=self.redis,
+            history=self.history,
+            recall=recall,
+            partition=partition,
+            consumer=consumer,
+            block_ms=1,
+        )
+
+    def space(self, described: SpaceDescription, embedder: Embedder | None) -> Space:
+        return Space(
+            embedder=embedder,
+            index=QdrantIndex(self.client, described.collection, dimension=described.dimension),
+            name=described.collection,
+            has_our_terms=described.recipe == RECIPE,
+        )
+
+    async def chat(self, messages: Sequence[Message] = (), *, partition: int = 0) -> ContextRef:
+        """A registered chat with these messages."""
+        ref = ContextRef(context_id=uuid4().hex, partition=partition)
+        await self.register_chat(ref)
+        await self.history.append(ref, messages, epoch=0)
+        return ref
+
+    async def register_chat(self, ref: ContextRef) -> None:
+        await get_or_create(self.redis, ref, context_keys={"id": ref.context_id}, title="", now=0.0)
+
+    async def queued(self, partition: int = 0) -> int:
+        """Entries of the work stream."""
+        return int(await self.redis.call("XLEN", work_key(partition)))
+
+    async def points(self, described: SpaceDescription) -> dict[str, Any]:
+        """Everything in the collection: point id → its payload and vectors; empty where there is no collection."""
+        if not await self.client.collection_exists(described.collection):
+            return {}
+        found, _ = await self.client.scroll(
+            described.collection, limit=10_000, with_payload=True, with_vectors=True
+        )
+        return {str(point.id): (point.payload, _rounded(point.vector)) for point in found}
+
+    async def lose_points(self, described: SpaceDescription) -> None:
+        """As when the index's data were lost."""
+        every = q.FilterSelector(filter=q.Filter())
+        await self.client.delete(described.collection, every)
+
+    async def message_ids(self, described: SpaceDescription, ref: ContextRef) -> set[str]:
+        """The ids of the chat's messages in the collection."""
+        points = await self.points(described)
+        return {
+            payload["message_id"] for payload, _ in points.values() if payload["context"] == ref.context_id
+        }
+
+
+def _rounded(vectors: Any) -> dict[str, Any]:
+    """Dense numbers to what a 32-bit float holds for certain."""
+    told = cast("dict[str, Any]", vectors)
+    return {name: _rounded_numbers(vector) for name, vector in told.items()}
+
+
+def _rounded_numbers(vector: Any) -> Any:
+    if not isinstance(vector, list):
+        return vector
+    return [round(number, 5) for number in cast("list[float]", vector)]

@@ -1,0 +1,167 @@
+"""`mnemogram reindex` on real embedded stores: what it does, what it prints and how it ends."""
+
+import asyncio
+import signal
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from bot.cli.reindexing import ProgressLines
+from memory.reindexing import ReindexProgress
+from tests.contract.console_rig import ConsoleRig, on_stores, remember, vectors_of
+from tests.contract.reindex_kit import Clock
+from tests.fault.program import start_program, until
+from tests.scripted_embeddings import Embeddings
+from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tests.stores import kept_open
+
+ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
+MINILM = "all-MiniLM-L6-v2"
+
+
+@pytest.fixture
+def endpoint(console: ConsoleRig) -> Generator[ScriptedOpenAI]:
+    """Another embedder than the embedded one."""
+    with kept_open(scripted_openai([], embeddings=Embeddings(dimension=48))) as server:
+        yield server
+
+
+def use(endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch, model: str = "bag-of-words") -> None:
+    """The settings name this endpoint's embedder from now on."""
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+    monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", model)
+
+
+def said(text: str) -> str:
+    """As one line, wherever the console has wrapped it."""
+    return " ".join(text.split())
+
+
+def test_on_empty_stores_there_is_nothing_to_do(console: ConsoleRig) -> None:
+    ran = console("reindex")
+    assert (ran.status, ran.err) == (0, "")
+    assert said(ran.out).startswith(f"Nothing to do: every message belongs to {MINILM}, 384 dimensions")
+    assert console("reindex", "--json").document["is_whole"] is True
+
+
+def test_messages_from_before_there_was_a_record_are_indexed(console: ConsoleRig) -> None:
+    on_stores(remember(1001, ANNA))
+    ran = console("reindex")
+    assert (ran.status, ran.err) == (0, "")
+    assert f"to {MINILM}, 384 dimensions" in said(ran.out)
+    assert "Whole: 4 messages in" in ran.out
+    assert "Lisbon" in console("search", "1001", "Anna lives in Lisbon").out
+    assert "Nothing to do" in console("reindex").out
+
+
+def test_a_reset_needs_no_embedding_endpoint(
+    console: ConsoleRig, endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(1001, ANNA))
+    use(endpoint, monkeypatch)  # a model of which only the endpoint, and then the record, says the dimension
+    assert console("reindex").status == 0
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    ran = console("reset", "1001", "--yes", "--json")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.document["messages_erased"] == 4
+    assert ran.document["is_proven"] is True
+    assert on_stores(vectors_of(1001)) == 0
+
+
+def test_another_embedding_model_is_changed_to_and_back(
+    console: ConsoleRig, endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(1002, ANNA))
+    console("reindex")
+    use(endpoint, monkeypatch)
+    document = console("reindex", "--json").document
+    assert (document["from"]["model"], document["to"]["model"]) == (MINILM, "bag-of-words")
+    assert (document["messages"], document["is_whole"]) == (4, True)
+    assert "Lisbon" in console("search", "1002", "Anna lives in Lisbon").out
+    assert on_stores(vectors_of(1002)) == 8  # the former space goes a minute later
+
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert console("reindex", "--json").document["to"]["model"] == MINILM
+    assert "Lisbon" in console("search", "1002", "Anna lives in Lisbon").out
+
+
+def test_a_command_of_other_settings_searches_the_serving_space_and_changes_nothing(
+    console: ConsoleRig, endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(1001, ANNA))
+    console("reindex")
+    use(endpoint, monkeypatch)
+    ran = console("search", "1001", "Anna lives in Lisbon")
+    assert "Lisbon" in ran.out
+    assert ran.err == ""
+    assert f"searches use those of {MINILM}" in said(console("doctor").out)
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert "Nothing to do" in console("reindex").out
+
+
+def test_a_model_that_does_not_work_changes_nothing(
+    console: ConsoleRig, endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(1001, ANNA))
+    console("reindex")
+    use(endpoint, monkeypatch)
+    monkeypatch.setenv("OPENAI_EMBEDDING_DIMENSIONS", "48")
+    endpoint.embeddings = Embeddings(dimension=48, failure="wrong_dimension")
+    ran = console("reindex")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith("OPENAI_EMBEDDING_MODEL: bag-of-words gave a vector of 49 dimensions")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_EMBEDDING_DIMENSIONS")
+    assert "Nothing to do" in console("reindex").out
+
+
+def test_force_writes_everything_anew(console: ConsoleRig) -> None:
+    on_stores(remember(1003, ANNA))
+    console("reindex")
+    assert console("reindex", "--force", "--json").document["messages"] == 4
+    assert on_stores(vectors_of(1003)) == 4
+
+
+async def test_ctrl_c_ends_it_and_what_is_done_stays_done(
+    console: ConsoleRig,
+    endpoint: ScriptedOpenAI,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    data_dir: Path,
+) -> None:
+    await asyncio.to_thread(on_stores, remember(1001, ANNA))
+    endpoint.embeddings = Embeddings(dimension=48, delay_s=1)
+    settings = {
+        "DATA_DIR": str(data_dir),
+        "OPENAI_BASE_URL": endpoint.base_url,
+        "OPENAI_EMBEDDING_MODEL": "text-embedding-3-small",
+        "OPENAI_EMBEDDING_DIMENSIONS": "48",
+        "LEASE_S": "1",
+    }
+    program = await start_program("reindex", environment=settings, log=tmp_path / "reindex.log")
+    await until(lambda: bool(endpoint.embedding_requests), within_s=60)  # whether the model works at all
+    endpoint.embeddings = Embeddings(dimension=48, failure="hang")
+    await until(lambda: len(endpoint.embedding_requests) > 1, within_s=60)
+    program.process.send_signal(signal.SIGINT)
+    assert await asyncio.wait_for(program.process.wait(), 30) == 1
+    assert "Stopped. What is done stays done" in said(program.log.read_text())
+
+    endpoint.embeddings = Embeddings(dimension=48)
+    again = await start_program("reindex", environment=settings, log=tmp_path / "again.log")
+    assert await asyncio.wait_for(again.process.wait(), 60) == 0
+    assert "Whole: 4 messages in" in again.log.read_text()
+
+
+def test_lines_tell_the_rate_and_the_time_that_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = ProgressLines(clock=clock)
+    lines.show(ReindexProgress(serving=None, total=10_000, done=1_000))
+    clock.now += 4
+    lines.show(ReindexProgress(serving=None, total=10_000, done=1_500))
+    clock.now += 1
+    lines.show(ReindexProgress(serving=None, total=10_000, done=2_000))
+    assert capsys.readouterr().out.splitlines() == [
+        "1,000 of 10,000 messages",
+        "2,000 of 10,000 messages, 200 a second, 40 s left",
+    ]

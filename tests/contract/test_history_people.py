@@ -1,0 +1,304 @@
+"""Who wrote in a context, and its stretches of talk: on the real store and on the fake."""
+
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+import pytest
+
+from memory.buffered_history import BufferedHistory
+from memory.errors import Forgotten
+from memory.forgetting import delete_provably, prove_erased
+from memory.history_store import PEOPLE_LIMIT, CurrentMessages, HistoryStore, Kept
+from memory.keys import (
+    ContextRef,
+    epoch_key,
+    meta_key,
+    partition_key,
+    people_key,
+    senders_key,
+    sessions_key,
+    work_key,
+)
+from memory.message import Message, Sender
+from memory.redis_client import RedisClient, open_redis
+from memory.redis_history import RedisHistory
+from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
+from memory.testing_stores import InMemoryHistory
+from tests.contract.inbox_kit import open_inbox
+from tests.contract.memory_kit import Store
+from tests.messages import a_message, a_ref
+from tests.redis_values import all_values, keys_with
+from tests.stores import all_keys
+
+REF = a_ref()
+ANNA = Sender(id=(1 << 52) - 1, name="Anna")
+BEN = Sender(id=-1001234567890, name="Ben's channel")
+
+
+class TellingStore(Store, Protocol):
+    async def get_current(
+        self, wanted: Mapping[ContextRef, Collection[str]]
+    ) -> Mapping[ContextRef, CurrentMessages]: ...
+
+
+@pytest.fixture(params=["redis", "memory"])
+async def store(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[TellingStore]:
+    if request.param == "memory":
+        yield InMemoryHistory()
+        return
+    async with open_redis(redis_url) as redis:
+        await redis.call("FLUSHALL")
+        yield RedisHistory(redis)
+
+
+def by(sender: Sender, message_id: str, text: str = "hello") -> Message:
+    return replace(a_message(message_id, text), sender=sender)
+
+
+def at(sent_at: float, message_id: str) -> Message:
+    return replace(a_message(message_id), sent_at=sent_at)
+
+
+async def people(store: HistoryStore, ref: ContextRef = REF) -> Mapping[int, str]:
+    return (await store.load(ref, limit=0)).people
+
+
+async def sessions(store: TellingStore, *ids: str) -> list[int]:
+    found = (await store.get_current({REF: ids}))[REF].sessions
+    return [found[each] for each in ids]
+
+
+async def test_everyone_who_wrote_is_known_by_the_name_that_they_showed_last(store: TellingStore) -> None:
+    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1"), a_message("m2", role="assistant")], epoch=0)
+    await store.append(REF, [by(replace(ANNA, name="Anna Smith ✨"), "m3")], epoch=0)
+
+    assert await people(store) == {ANNA.id: "Anna Smith ✨", BEN.id: BEN.name}
+    assert (await store.get_current({REF: []}))[REF].people == await people(store)
+    assert await people(store, a_ref(2)) == {}
+
+
+async def test_a_person_goes_with_their_last_message(store: TellingStore) -> None:
+    await store.append(REF, [by(ANNA, "m0"), by(ANNA, "m1"), by(BEN, "m2")], epoch=0)
+
+    await store.delete(REF, ["m0", "m2"], epoch=0)
+    assert await people(store) == {ANNA.id: "Anna"}
+
+    deleted = await store.delete(REF, ["m0", "m1"], epoch=0)
+    assert await people(store) == {}
+    assert deleted.sender_ids == (ANNA.id,)
+
+
+async def test_an_append_that_is_repeated_counts_nobody_twice(store: TellingStore) -> None:
+    for _ in range(2):
+        await store.append(REF, [by(ANNA, "m0"), by(ANNA, "m0")], epoch=0)
+
+    await store.delete(REF, ["m0"], epoch=0)
+
+    assert await people(store) == {}
+
+
+async def test_a_repeated_append_does_not_bring_back_an_old_name(store: TellingStore) -> None:
+    await store.append(REF, [by(ANNA, "m0"), by(replace(ANNA, name="Anne"), "m1")], epoch=0)
+
+    await store.append(REF, [by(ANNA, "m0")], epoch=0)
+
+    assert await people(store) == {ANNA.id: "Anne"}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ['"sender":{"id":7', '","sender":{"id":7,"name":"x"},"a":"', "\udcff \ud83d", "\\", "\x00\n\u2028"],
+)
+async def test_nothing_that_a_message_says_or_a_name_is_takes_another_sender_out(
+    store: TellingStore, hostile: str
+) -> None:
+    seven = Sender(id=7, name=hostile.encode("utf-8", "replace").decode())
+    await store.append(REF, [by(seven, "m0"), by(seven, "m1"), by(ANNA, "m2", hostile)], epoch=0)
+
+    deleted = await store.delete(REF, ["m2"], epoch=0)
+
+    assert deleted.sender_ids == (ANNA.id,)
+    assert await people(store) == {7: seven.name}
+    await store.delete(REF, ["m0", "m1"], epoch=0)
+    assert await people(store) == {}
+
+
+async def test_beyond_the_limit_no_name_is_kept_until_there_is_room(store: TellingStore) -> None:
+    crowd = [Sender(id=number, name=f"N{number}") for number in range(1, PEOPLE_LIMIT + 1)]
+    await store.append(REF, [by(sender, f"m{sender.id}") for sender in crowd], epoch=0)
+    await store.append(REF, [by(ANNA, "first"), by(replace(crowd[0], name="new"), "again")], epoch=0)
+
+    known = await people(store)
+    assert (len(known), known[1], ANNA.id in known) == (PEOPLE_LIMIT, "new", False)
+
+    await store.delete(REF, ["m2"], epoch=0)
+    await store.append(REF, [by(ANNA, "second")], epoch=0)
+    assert (await people(store))[ANNA.id] == "Anna"
+    await store.delete(REF, ["first"], epoch=0)
+    assert (await people(store))[ANNA.id] == "Anna"
+    await store.delete(REF, ["second"], epoch=0)
+    assert ANNA.id not in await people(store)
+
+
+async def test_a_pause_of_an_hour_begins_a_session(store: TellingStore) -> None:
+    times = [0.0, 10.0, 10.0 + SESSION_GAP_S - 0.5, 9.5 + 2 * SESSION_GAP_S, 1e9]
+    messages = [at(sent_at, f"m{number}") for number, sent_at in enumerate(times)]
+    await store.append(REF, messages[:2], epoch=0)
+    await store.append(REF, messages[2:], epoch=0)
+
+    assert await sessions(store, "m0", "m1", "m2", "m3", "m4") == [0, 0, 0, 3, 4]
+
+
+async def test_a_message_out_of_time_begins_no_session_and_does_not_set_the_clock_back(
+    store: TellingStore,
+) -> None:
+    await store.append(REF, [at(50_000.0, "m0"), at(100.0, "old"), at(50_100.0, "m2")], epoch=0)
+    await store.append(REF, [at(90.0, "older"), at(50_200.0, "m4")], epoch=0)
+
+    assert await sessions(store, "m0", "old", "m2", "older", "m4") == [0, 0, 0, 0, 0]
+
+
+async def test_what_is_not_of_the_conversation_neither_begins_a_session_nor_bridges_a_pause(
+    store: TellingStore,
+) -> None:
+    tool = replace(a_message("tool", role="tool"), sent_at=SESSION_GAP_S - 1)
+    blank = replace(a_message("blank", " \n"), sent_at=SESSION_GAP_S - 1)
+    await store.append(REF, [at(0.0, "m0"), tool, blank, at(SESSION_GAP_S, "m3")], epoch=0)
+
+    assert await sessions(store, "m0", "tool", "m3") == [0, 0, 3]
+
+
+async def test_talk_that_never_pauses_is_a_session_for_every_so_many_messages(store: TellingStore) -> None:
+    for start in (0, 150):
+        await store.append(REF, [a_message(f"m{n}") for n in range(start, start + 150)], epoch=0)
+
+    last = [f"m{number}" for number in (SESSION_MESSAGES - 1, SESSION_MESSAGES, 2 * SESSION_MESSAGES, 299)]
+    assert await sessions(store, *last) == [0, SESSION_MESSAGES, 2 * SESSION_MESSAGES, 2 * SESSION_MESSAGES]
+
+
+async def test_a_session_keeps_its_name_when_its_first_message_is_deleted(store: TellingStore) -> None:
+    await store.append(REF, [at(0.0, "m0"), at(9e3, "m1"), at(9e3, "m2")], epoch=0)
+
+    await store.delete(REF, ["m1"], epoch=0)
+
+    assert await sessions(store, "m2") == [1]
+
+
+async def test_after_the_last_message_is_deleted_the_next_one_begins_a_session(store: TellingStore) -> None:
+    await store.append(REF, [at(1000.0, "m0")], epoch=0)
+    await store.delete(REF, ["m0"], epoch=0)
+    assert (await store.count_kept(REF)).total == 0
+
+    await store.append(REF, [at(1001.0, "m1"), at(1002.0, "m2")], epoch=0)
+
+    assert await sessions(store, "m1", "m2") == [1, 1]
+
+
+async def test_an_erasure_takes_the_people_and_the_sessions_and_reading_back_counts_them(
+    store: TellingStore,
+) -> None:
+    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
+    assert await store.count_kept(REF) == Kept(summaries=0, ledger_turns=0, artifacts=0, people=2, sessions=1)
+
+    erased = await store.erase(REF)
+
+    assert (await store.count_kept(REF)).total == 0
+    assert await people(store) == {}
+    assert (await prove_erased(REF, erased, store=store, recall=None)).is_proven
+    await store.append(REF, [at(2000.0, "m0"), at(2001.0, "m1")], epoch=1)
+    assert await sessions(store, "m1") == [0]
+
+
+async def test_a_late_append_makes_nobody_known(store: TellingStore) -> None:
+    await store.erase(REF)
+
+    with pytest.raises(Forgotten):
+        await store.append(REF, [by(ANNA, "m0")], epoch=0)
+
+    assert await people(store) == {}
+
+
+async def test_a_turn_knows_those_whom_it_answers_though_nothing_is_written_yet(store: TellingStore) -> None:
+    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
+    turn = BufferedHistory(store, REF, await store.load(REF, limit=9))
+
+    await turn.append(REF, [by(replace(BEN, name="Ben"), "m2"), by(Sender(id=9, name="Cy"), "m3")], epoch=0)
+
+    assert await people(turn) == {ANNA.id: "Anna", BEN.id: "Ben", 9: "Cy"}
+    assert await people(store) == {ANNA.id: "Anna", BEN.id: BEN.name}
+
+
+async def test_nothing_of_it_is_left_in_any_key(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
+    assert {people_key(REF), senders_key(REF), sessions_key(REF)} <= set(await all_keys(redis))
+
+    await store.delete(REF, ["m0"], epoch=0)
+    assert await keys_with(redis, "Anna") == await keys_with(redis, str(ANNA.id)) == []
+
+    await store.erase(REF)
+    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0)])
+
+
+@pytest.mark.parametrize("key", [people_key, senders_key, sessions_key])
+async def test_a_receipt_is_not_proven_while_a_name_or_a_session_is_left(
+    redis: RedisClient, key: Callable[[ContextRef], str]
+) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [by(ANNA, "m0")], epoch=0)
+    await redis.call("COPY", key(REF), stray := partition_key(0, "stray"))
+    erased = await store.erase(REF)
+    await redis.call("RENAME", stray, key(REF))
+
+    receipt = await prove_erased(REF, erased, store=store, recall=None)
+
+    assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 1, False)
+
+
+async def test_a_deletions_receipt_is_not_proven_while_a_name_without_a_message_is_left(
+    redis: RedisClient,
+) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1"), by(BEN, "m2")], epoch=0)
+    assert (await delete_provably(REF, ["m1"], epoch=0, store=store, recall=None)).is_proven
+
+    deleted = await store.delete(REF, ["m0"], epoch=0)
+    await redis.call("HSET", people_key(REF), ANNA.id, "Anna")
+
+    assert await store.count_kept(REF, telling=deleted) == Kept(
+        summaries=0, ledger_turns=0, artifacts=0, people=1
+    )
+
+
+async def test_messages_from_before_the_counting_take_nobody_out(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await store.append(REF, [by(ANNA, "old")], epoch=0)
+    await redis.call("DEL", people_key(REF), senders_key(REF), sessions_key(REF))
+    await redis.call("HDEL", meta_key(REF), "counted_from", "session_start", "last_sent_at")
+    assert (await store.get_current({REF: ["old"]}))[REF] == CurrentMessages(
+        epoch=0, messages={"old": replace(by(ANNA, "old"), sequence=0)}, people={}, sessions={"old": 0}
+    )
+
+    await store.append(REF, [by(ANNA, "new")], epoch=0)
+    await store.delete(REF, ["old"], epoch=0)
+
+    assert await people(store) == {ANNA.id: "Anna"}
+    assert (await store.get_current({REF: ["new"]}))[REF].sessions == {"new": 1}
+
+
+async def test_a_commit_makes_its_people_and_sessions_known_once(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    store = RedisHistory(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1, messages=[by(ANNA, "m0"), at(9e9, "m1")])
+    before = await all_values(redis)
+
+    await box.commit(claim, 1, messages=[by(ANNA, "m0"), at(9e9, "m1")])
+
+    assert await all_values(redis) == before
+    assert (await box.snapshot(claim)).people == {ANNA.id: "Anna"}
+    assert (await store.get_current({REF: ["m0", "m1"]}))[REF].sessions == {"m0": 0, "m1": 1}
+    await box.turns.reset(REF)
+    assert (await store.count_kept(REF)).total == 0

@@ -1,0 +1,408 @@
+"""What QdrantIndex asks of a Qdrant server, and how it takes one that fails: on the embedded one, over HTTP."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from httpx import Headers
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from memory import qdrant_points
+from memory.collection_names import COLLECTION_PREFIX, collection_name
+from memory.embedded.index_server import IndexEndpoint
+from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
+from memory.qdrant_filters import erasure_filter, filter_of_contexts, point_id, search_filter
+from memory.qdrant_former import QdrantFormerCollections
+from memory.qdrant_index import QdrantIndex, open_qdrant
+from memory.vector_index import VectorErasure, Where
+from tests.contract.vector_kit import EAST, SPACE, a_point, a_query, a_space, an_index, ids, terms
+from tests.store_proxy import index_proxy
+
+
+@pytest.fixture
+async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
+    """A client of the server; the collections of the test's own are removed after it: counting asks each."""
+    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
+        before = {found.name for found in (await opened.get_collections()).collections}
+        yield opened
+        for made in (await opened.get_collections()).collections:
+            if made.name not in before:
+                await opened.delete_collection(made.name)
+
+
+@pytest.fixture
+def chat() -> str:
+    """A context id of the test's own: erasing and counting cover all collections of a shared server."""
+    return uuid4().hex
+
+
+class Watched:
+    """A client that notes what it is asked, and does `after` once a write was answered."""
+
+    def __init__(self, client: AsyncQdrantClient) -> None:
+        self._client = client
+        self.asked: Counter[str] = Counter()
+        self.batches: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked[name] += 1
+        return getattr(self._client, name)
+
+    async def upsert(self, name: str, points: list[models.PointStruct], **kwargs: Any) -> models.UpdateResult:
+        self.asked["upsert"] += 1
+        self.batches.append(len(points))
+        return await self._client.upsert(name, points, **kwargs)
+
+    def as_client(self) -> AsyncQdrantClient:
+        return cast(AsyncQdrantClient, self)
+
+
+class Hasty(Watched):
+    """A server that takes a write without finishing it, as Qdrant does when its `timeout` runs out."""
+
+    async def upsert(self, name: str, points: list[models.PointStruct], **kwargs: Any) -> models.UpdateResult:
+        done = await super().upsert(name, points, **kwargs)
+        return done.model_copy(update={"status": models.UpdateStatus.ACKNOWLEDGED})
+
+
+async def test_points_carry_what_is_filtered_and_ranked_and_no_text(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    index = an_index(client, a_space())
+    point = a_point(
+        chat, "m", EAST, epoch=4, sender_id=5, sequence=9, session=7, sparse=terms(3), signs=frozenset("ba")
+    )
+    await index.upsert([point])
+    (record,) = await client.retrieve(index.collection, [point_id(chat, "m")], with_vectors=True)
+    assert record.payload == {
+        "scope": f"{chat}/4",
+        "context": chat,
+        "epoch": 4,
+        "message_id": "m",
+        "role": "user",
+        "sender_id": 5,
+        "sent_at": 1.5,
+        "sequence": 9,
+        "session": 7,
+        "signs": ["a", "b"],
+        "terms": [3],
+    }
+    assert record.vector == {"dense": EAST, "terms": models.SparseVector(indices=[3], values=[1.0])}
+
+
+async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    index = an_index(client, a_space())
+    await index.upsert([a_point(chat, "m", EAST)])
+    info = await client.get_collection(index.collection)
+    indexed = {name: schema.data_type.value for name, schema in info.payload_schema.items()}
+    assert indexed == {
+        "scope": "keyword",
+        "context": "keyword",
+        "epoch": "integer",
+        "sequence": "integer",
+        "sender_id": "integer",
+        "sent_at": "float",
+        "role": "keyword",
+    }
+    everything = Where(
+        before_sequence=1,
+        sent_from=0.0,
+        sent_before=1.0,
+        sender_ids=frozenset({1}),
+        roles=frozenset({"user"}),
+        excluded=frozenset({"m"}),
+    )
+    filters = (
+        search_filter(chat, 1, where=everything),
+        search_filter(chat, 1, sequences=[1]),
+        erasure_filter(chat, epoch=1, among=["m"]),
+        erasure_filter(chat, below_epoch=1),
+        filter_of_contexts([chat]),
+    )
+    fields = {
+        condition.key
+        for scope in filters
+        for condition in cast(list[models.Condition], scope.must)
+        if isinstance(condition, models.FieldCondition)
+    }
+    assert fields == set(indexed)
+    sparse = info.config.params.sparse_vectors or {}
+    assert sparse["terms"].modifier == models.Modifier.IDF
+
+
+def test_a_collection_is_named_for_the_space_the_analysis_and_the_layout() -> None:
+    space = a_space()
+    names = {
+        collection_name(space),
+        collection_name(space, recipe="other"),
+        collection_name(space, layout="other"),
+        *(collection_name(replace(space, **other)) for other in ({"dimension": 4}, {"version": "2"})),
+        collection_name(replace(space, model=space.model + "x" * 500)),
+    }
+    assert len(names) == 6
+    assert all(len(name) <= 200 and name.startswith(COLLECTION_PREFIX) for name in names)
+
+
+async def test_a_search_and_a_score_are_one_request_each(client: AsyncQdrantClient, chat: str) -> None:
+    watched = Watched(client)
+    index = an_index(watched.as_client(), a_space())
+    await index.upsert([a_point(chat, "m", EAST, sparse=terms(1))])
+    query = a_query(chat, sparse=terms(1))
+    for ask in (index.search(query), index.score(query, [0, 1, 2])):
+        watched.asked.clear()
+        assert ids(await ask) == {"m"}
+        assert watched.asked == {"query_batch_points": 1}
+
+
+async def test_what_finds_nothing_is_not_asked(client: AsyncQdrantClient, chat: str) -> None:
+    watched = Watched(client)
+    index = an_index(watched.as_client(), a_space())
+    nobody = Where(sender_ids=frozenset())
+    assert await index.search(a_query(chat, dense=None)) == []
+    assert await index.search(a_query(chat, limit=0)) == []
+    assert await index.search(a_query(chat, where=nobody)) == []
+    assert await index.search(a_query(chat, where=Where(roles=frozenset()))) == []
+    assert await index.score(a_query(chat), []) == []
+    await index.upsert([])
+    assert watched.asked == {}
+
+
+async def test_reading_makes_no_collection(client: AsyncQdrantClient, chat: str) -> None:
+    index = an_index(client, a_space())
+    assert await index.search(a_query(chat)) == []
+    assert await index.score(a_query(chat), [1]) == []
+    assert await index.count(chat) == 0
+    assert not await client.collection_exists(index.collection)
+
+
+async def test_points_are_written_in_batches_that_a_server_takes(
+    client: AsyncQdrantClient, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qdrant_points, "MAX_BATCH_BYTES", 50_000)
+    watched = Watched(client)
+    index = an_index(watched.as_client(), a_space())
+    long = [a_point(chat, f"long{n}", sparse=terms(*range(1_000)), sequence=n) for n in range(3)]
+    huge = a_point(chat, "huge", sparse=terms(*range(5_000)))
+    short = [a_point(chat, f"short{n}", EAST, sequence=n) for n in range(3)]
+    await index.upsert([*long, huge, *short])
+    assert watched.batches == [1, 1, 1, 1, 3]
+    monkeypatch.undo()
+    await index.upsert([a_point(chat, f"m{n}", EAST) for n in range(600)])
+    assert watched.batches[5:] == [256, 256, 88]
+    assert await index.count(chat) == 607
+
+
+async def test_erasing_covers_the_collections_of_former_embedders(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    former, present = an_index(client, a_space()), an_index(client, a_space(dimension=4))
+    await former.upsert([a_point(chat, "m", EAST), a_point(chat, "n", EAST)])
+    await present.upsert([a_point(chat, "m", [*EAST, 0.0])])
+    assert await present.count(chat) == 3
+    assert await present.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(found=2, left=0)
+    assert await present.erase(chat, below_epoch=1) == VectorErasure(found=1, left=0)
+    assert await former.count(chat) == 0
+
+
+async def test_erasing_covers_points_of_the_layout_before_this_one(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    former = f"{COLLECTION_PREFIX}former-{uuid4().hex}"
+    plain = {"dense": models.VectorParams(size=2, distance=models.Distance.COSINE)}
+    await client.create_collection(former, plain)
+    points = [
+        models.PointStruct(
+            id=point_id(chat, message),
+            vector={"dense": [1.0, 0.0]},
+            payload={"context": chat, "epoch": epoch, "message_id": message, "role": "user", "sent_at": 1.5},
+        )
+        for message, epoch in (("m", 1), ("n", 1), ("old", 0))
+    ]
+    await client.upsert(former, points, wait=True)
+    index = an_index(client, a_space())
+    assert await index.count(chat) == 3
+    assert await index.drop(chat, epoch=1, message_ids=["m", "old"]) == VectorErasure(found=1, left=0)
+    assert await index.erase(chat, below_epoch=2) == VectorErasure(found=2, left=0)
+
+
+async def test_a_space_is_retired_context_by_context_and_deleted_when_it_is_empty(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    former, present, all_of_them = (
+        an_index(client, a_space()),
+        an_index(client, a_space()),
+        QdrantFormerCollections(client),
+    )
+    for index in (former, present):
+        await index.upsert(
+            [a_point(context, "m", EAST, epoch=3) for context in (chat, f"{chat}2", "of others")]
+        )
+    assert await all_of_them.erase_contexts(former.collection, [chat, f"{chat}2", "unknown"]) == 2
+    assert await all_of_them.delete_if_empty(former.collection) is False
+    assert (await former.count(chat), ids(await former.search(a_query(chat, epoch=3)))) == (1, set())
+    assert await all_of_them.erase_contexts(former.collection, ["of others"]) == 1
+    assert await all_of_them.delete_if_empty(former.collection) is True
+    assert await all_of_them.delete_if_empty(former.collection) is True
+    assert not await client.collection_exists(former.collection)
+    assert ids(await present.search(a_query(chat, epoch=3))) == {"m"}
+    for wrong in ([], ["", chat]):
+        with pytest.raises(MissingContext):
+            await all_of_them.erase_contexts(former.collection, wrong)
+
+
+async def test_a_collection_of_another_size_is_named_with_both_sizes(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    name = collection_name(a_space())
+    await QdrantIndex(client, name, dimension=3).upsert([a_point(chat, "m", EAST)])
+    other = QdrantIndex(client, name, dimension=4)
+    for attempt in (other.search(a_query(chat)), other.upsert([a_point(chat, "m", [*EAST, 0.0])])):
+        with pytest.raises(IndexMismatch, match=rf"{name} holds vectors of 3 dimensions, .* makes 4"):
+            await attempt
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"vectors_config": models.VectorParams(size=3, distance=models.Distance.COSINE)},
+        {"vectors_config": {"dense": models.VectorParams(size=3, distance=models.Distance.COSINE)}},
+        {"vectors_config": {}, "sparse_vectors_config": {"terms": models.SparseVectorParams()}},
+    ],
+)
+async def test_a_collection_without_our_vectors_is_not_used(
+    client: AsyncQdrantClient, chat: str, settings: dict[str, Any]
+) -> None:
+    index = an_index(client, a_space())
+    await client.create_collection(index.collection, **settings)
+    with pytest.raises(IndexMismatch, match="not made by us"):
+        await index.search(a_query(chat))
+
+
+async def test_what_a_maker_that_died_left_out_is_added(client: AsyncQdrantClient, chat: str) -> None:
+    index = an_index(client, a_space())
+    await client.create_collection(
+        index.collection,
+        {"dense": models.VectorParams(size=3, distance=models.Distance.COSINE)},
+        {"terms": models.SparseVectorParams(modifier=models.Modifier.IDF)},
+    )
+    assert await index.search(a_query(chat)) == []
+    assert len((await client.get_collection(index.collection)).payload_schema) == 7
+
+
+async def test_several_openers_at_once_make_one_collection(client: AsyncQdrantClient, chat: str) -> None:
+    space = a_space()
+    openers = [an_index(client, space) for _ in range(6)]
+    await asyncio.gather(
+        *(index.upsert([a_point(chat, f"m{number}", EAST)]) for number, index in enumerate(openers))
+    )
+    assert await openers[0].count(chat) == 6
+
+
+async def test_a_collection_that_vanished_holds_nothing_and_is_made_again_by_a_write(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    index = an_index(client, a_space())
+    await index.upsert([a_point(chat, "m", EAST)])
+    await client.delete_collection(index.collection)
+    assert await index.search(a_query(chat)) == []
+    assert await index.score(a_query(chat), [0]) == []
+    await index.upsert([a_point(chat, "n", EAST)])
+    assert ids(await index.search(a_query(chat))) == {"n"}
+    await client.delete_collection(index.collection)
+    await index.upsert([a_point(chat, "o", EAST)])
+    assert ids(await index.search(a_query(chat))) == {"o"}
+
+
+async def test_a_server_that_goes_in_the_middle_of_a_batch_is_unavailable_and_repeating_completes_it(
+    index_endpoint: IndexEndpoint, chat: str
+) -> None:
+    async with (
+        index_proxy(index_endpoint.url) as proxy,
+        open_qdrant(proxy.http_url, api_key=index_endpoint.api_key) as through,
+    ):
+
+        class Cut(Watched):
+            async def upsert(self, *args: Any, **kwargs: Any) -> models.UpdateResult:
+                done = await super().upsert(*args, **kwargs)
+                if len(self.batches) == 2:
+                    await proxy.cut()
+                return done
+
+        index = an_index(Cut(through).as_client())
+        points = [a_point(chat, f"m{n}", EAST, sequence=n, sparse=terms(n)) for n in range(700)]
+        with pytest.raises(RecallUnavailable, match="cannot be reached"):
+            await index.upsert(points)
+        for ask in (index.search(a_query(chat)), index.score(a_query(chat), [1]), index.count(chat)):
+            with pytest.raises(RecallUnavailable):
+                await ask
+        await proxy.mend()
+        assert await index.count(chat) == 512
+        await index.upsert(points)
+        assert await index.count(chat) == 700
+
+
+async def test_a_server_that_is_not_there_is_unavailable_with_its_cause_kept(chat: str) -> None:
+    async with open_qdrant("http://127.0.0.1:9", timeout_s=1.0) as nowhere:
+        index = an_index(nowhere)
+        for attempt in (
+            index.search(a_query(chat)),
+            index.score(a_query(chat), [1]),
+            index.upsert([a_point(chat, "m", EAST)]),
+            index.count(chat),
+            index.erase(chat, below_epoch=1),
+            QdrantFormerCollections(nowhere).delete_if_empty(index.collection),
+        ):
+            with pytest.raises(RecallUnavailable, match="cannot be reached") as raised:
+                await attempt
+            assert raised.value.__cause__ is not None
+
+
+async def test_a_wrong_key_is_said_without_the_key(index_endpoint: IndexEndpoint, chat: str) -> None:
+    async with open_qdrant(index_endpoint.url, api_key="canary-key") as stranger:
+        with pytest.raises(RecallUnavailable, match=r"40[13]") as raised:
+            await an_index(stranger).search(a_query(chat))
+    assert "canary-key" not in str(raised.value)
+
+
+async def test_a_batch_that_a_proxy_finds_too_large_is_written_in_parts(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    class Strict(Watched):
+        async def upsert(
+            self, name: str, points: list[models.PointStruct], **kwargs: Any
+        ) -> models.UpdateResult:
+            if len(points) > most:
+                raise UnexpectedResponse(413, "Request Entity Too Large", b"", Headers())
+            return await super().upsert(name, points, **kwargs)
+
+    most = 10
+    watched = Strict(client)
+    index = an_index(watched.as_client(), a_space())
+    await index.upsert([a_point(chat, f"m{n}", EAST, sequence=n) for n in range(64)])
+    assert await index.count(chat) == 64
+    assert watched.batches == [8] * 8
+    most = 0
+    with pytest.raises(RecallUnavailable, match="413"):
+        await index.upsert([a_point(chat, "another", EAST)])
+
+
+async def test_a_vector_of_a_wrong_size_is_refused_and_nothing_of_its_batch_kept(
+    client: AsyncQdrantClient, chat: str
+) -> None:
+    index = an_index(client, SPACE)
+    with pytest.raises(RecallUnavailable, match="400"):
+        await index.upsert([a_point(chat, "right", EAST), a_point(chat, "m", [1.0, 0.0])])
+    assert await index.count(chat) == 0
+
+
+async def test_a_write_that_is_only_acknowledged_is_not_done(client: AsyncQdrantClient, chat: str) -> None:
+    index = an_index(Hasty(client).as_client(), SPACE)
+    with pytest.raises(RecallUnavailable, match="did not finish"):
+        await index.upsert([a_point(chat, "m", EAST)])

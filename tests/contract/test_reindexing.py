@@ -1,0 +1,524 @@
+"""A change of the embedding space: built in the background from the history, then served, whatever happens meanwhile."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+
+from memory.embedded.index_server import IndexEndpoint
+from memory.embedding import EmbeddingRefused, EmbeddingUnavailable
+from memory.errors import RecallUnavailable
+from memory.indexing import SpaceMoved
+from memory.keys import ContextRef, walk_key, work_key
+from memory.qdrant_index import open_qdrant
+from memory.redis_client import RedisClient
+from memory.space_record import SpacesRecord
+from memory.walk import BACKLOG, PAGE
+from tests.contract.reindex_kit import Clock, Process, Rig, an_embedder, describe
+from tests.contract.vector_kit import a_local_client
+from tests.messages import a_message, some_messages
+from tests.store_proxy import StoreProxy, index_proxy
+
+ANNA, WEATHER = "my sister Anna lives in Lisbon", "the weather is fine"
+
+
+@pytest.fixture
+async def rig(redis: RedisClient) -> AsyncGenerator[Rig]:
+    """On the index in this process: making a collection of a server takes a second on a busy disk."""
+    async with a_local_client() as client:
+        yield Rig(redis=redis, client=client, clock=Clock())
+
+
+@asynccontextmanager
+async def rig_behind_a_proxy(
+    redis: RedisClient, endpoint: IndexEndpoint
+) -> AsyncGenerator[tuple[Rig, StoreProxy]]:
+    """On the index server, which can be cut off. Its collections go with the rig: erasing looks into all of them."""
+    async with (
+        index_proxy(endpoint.url) as way,
+        open_qdrant(way.http_url, api_key=endpoint.api_key) as client,
+    ):
+        rig = Rig(redis=redis, client=client, clock=Clock())
+        yield rig, way
+        for name in rig.collections:
+            await client.delete_collection(name)
+
+
+async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, list[ContextRef]]:
+    """A process on an empty store, and chats whose messages it has indexed."""
+    process = await rig.started(an_embedder())
+    refs = [await rig.chat([a_message(f"m{at}", text) for at, text in enumerate(texts)]) for texts in chats]
+    await until_idle(rig, process)
+    return process, refs
+
+
+async def until_idle(rig: Rig, process: Process) -> None:
+    while await rig.queued():
+        await process.indexers[0].step()
+
+
+# The record and what a process does by it -------------------------------------------------------------------
+
+
+async def test_on_an_empty_store_the_first_space_serves_at_once(rig: Rig) -> None:
+    process = await rig.started(an_embedder())
+    assert await rig.record() == SpacesRecord(serving=process.follower.ours)
+    assert (process.follower.spaces.building, process.follower.spaces.takes_work) == (None, True)
+
+
+async def test_a_process_that_has_not_claimed_its_space_takes_no_work(rig: Rig) -> None:
+    process = rig.process(an_embedder())
+    await rig.chat(some_messages(1))
+    await process.work()
+    assert await rig.queued() == 1
+
+
+async def test_a_space_whose_embedder_does_not_work_is_not_claimed(rig: Rig) -> None:
+    old, (ref,) = await serving_process(rig, [ANNA])
+    before = await rig.record()
+    broken = an_embedder(dimension=48)
+    broken.failure = EmbeddingRefused("the endpoint takes no such dimensions")
+    with pytest.raises(EmbeddingRefused):
+        await rig.started(broken)
+    assert await rig.record() == before
+    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await old.work()
+    assert await rig.message_ids(old.follower.ours, ref) == {"m0", "m1"}
+
+
+async def test_what_was_indexed_before_there_was_a_record_is_built_anew_and_searched_meanwhile(
+    rig: Rig,
+) -> None:
+    ref = await rig.chat([a_message("m0", ANNA)])
+    await rig.redis.call("XTRIM", work_key(0), "MAXLEN", 0)
+    process = await rig.started(an_embedder())
+    assert process.follower.spaces.serving.name == process.follower.ours.collection
+    await process.work_until_it_serves()
+    assert await process.best(ref, "where does Anna live") == "m0"
+    assert (await rig.record()).serving == process.follower.ours
+
+
+async def test_searches_stay_on_the_former_space_until_the_new_one_is_whole(rig: Rig) -> None:
+    former, (ref,) = await serving_process(rig, [ANNA, WEATHER])
+    new = await rig.started(an_embedder(dimension=48))
+    seen: list[str] = []
+    while (await new.reindexer.progress()).target is not None:
+        seen.append(new.follower.spaces.serving.name)
+        assert await new.best(ref, "where does Anna live") == "m0"
+        await new.work()
+    assert set(seen) == {former.follower.ours.collection}
+    assert new.follower.spaces.serving.name == new.follower.ours.collection
+    assert await new.best(ref, "where does Anna live") == "m0"
+    await former.reindexer.follow()
+    assert former.follower.spaces.serving.name == new.follower.ours.collection
+    assert await former.best(ref, "where does Anna live") == "m0"
+
+
+async def test_a_space_that_was_changed_to_is_as_one_that_served_from_the_beginning(rig: Rig) -> None:
+    _, refs = await serving_process(rig, [ANNA, WEATHER], [f"text {n}" for n in range(PAGE + 30)], ["one"])
+    new = await rig.started(an_embedder(dimension=48))
+    await new.work_until_it_serves()
+    built = await rig.points(new.follower.ours)
+    assert len(built) == 2 + PAGE + 30 + 1
+
+    await rig.lose_points(new.follower.ours)
+    for ref in refs:
+        for message in await rig.history.page(ref, after_sequence=-1, limit=1000):
+            fields = ("op", "index", "context", ref.context_id, "epoch", "0", "id", message.id)
+            await rig.redis.call("XADD", work_key(0), "*", *fields)
+    await until_idle(rig, new)
+    assert await rig.points(new.follower.ours) == built
+
+
+async def test_a_chat_without_messages_and_one_that_was_erased_are_no_hindrance(rig: Rig) -> None:
+    _, (erased, _) = await serving_process(rig, [ANNA], [WEATHER])
+    await rig.chat()
+    await rig.history.erase(erased)
+    new = await rig.started(an_embedder(dimension=48))
+    await new.work_until_it_serves()
+    assert len(await rig.points(new.follower.ours)) == 1
+
+
+async def test_every_partition_is_walked(rig: Rig) -> None:
+    rig.partitions = 3
+    await rig.started(an_embedder())
+    refs = [await rig.chat(some_messages(2), partition=partition) for partition in range(3)]
+    new = await rig.started(an_embedder(dimension=48))
+    await new.work_until_it_serves()
+    assert [len(await rig.message_ids(new.follower.ours, ref)) for ref in refs] == [2, 2, 2]
+
+
+async def test_the_progress_tells_how_many_messages_there_are_and_how_many_are_done(rig: Rig) -> None:
+    former, _ = await serving_process(rig, [f"text {n}" for n in range(100)])
+    new = await rig.started(an_embedder(dimension=48))
+    assert (await new.reindexer.progress()).done == 0
+    await new.reindexer.step()
+    await new.work()
+    progress = await new.reindexer.progress()
+    assert (progress.serving, progress.target) == (former.follower.ours, new.follower.ours)
+    assert (progress.total, progress.done) == (100, 64)
+
+
+async def test_new_messages_never_wait_behind_a_long_walk(rig: Rig) -> None:
+    await serving_process(rig, [f"text {n}" for n in range(2 * BACKLOG + 2 * PAGE)])
+    new = await rig.started(an_embedder(dimension=48))
+    while await new.reindexer.step() == "busy":
+        pass
+    assert BACKLOG < await rig.queued() <= BACKLOG + PAGE
+
+
+# What happens while it is built -----------------------------------------------------------------------------
+
+
+async def test_a_message_that_comes_meanwhile_is_written_into_both(rig: Rig) -> None:
+    former, (ref,) = await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    await rig.history.append(ref, [a_message("m9", "the kettle is blue")], epoch=0)
+    await new.indexers[0].step()
+    assert await new.best(ref, "the kettle is blue") == "m9"
+    assert "m9" in await rig.message_ids(former.follower.ours, ref)
+    await new.work_until_it_serves()
+    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m9"}
+
+
+async def test_a_chat_that_begins_behind_the_walk_is_in_the_new_space(rig: Rig) -> None:
+    await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    await new.reindexer.step()
+    await new.reindexer.step()
+    first = ContextRef(context_id="0" * 32, partition=0)
+    await rig.register_chat(first)
+    await rig.history.append(first, some_messages(2), epoch=0)
+    await new.work_until_it_serves()
+    await until_idle(rig, new)
+    assert await rig.message_ids(new.follower.ours, first) == {"m0", "m1"}
+
+
+async def test_a_reset_in_the_middle_erases_both_spaces(rig: Rig) -> None:
+    former, (ref, other) = await serving_process(rig, [f"text {n}" for n in range(100)], [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    for _ in range(3):
+        await new.work()
+    assert await rig.message_ids(new.follower.ours, ref)
+    erased = await rig.history.erase(ref)
+    assert (await new.recall.erase(ref, below_epoch=erased.epoch)).left == 0
+    assert await new.recall.count(ref) == 0
+    await rig.register_chat(ref)
+    await rig.history.append(ref, [a_message("m3", "a new beginning")], epoch=erased.epoch)
+    await new.work_until_it_serves()
+    await until_idle(rig, new)
+    assert await rig.message_ids(former.follower.ours, ref) <= {"m3"}
+    assert await rig.message_ids(new.follower.ours, ref) == {"m3"}
+    assert await rig.message_ids(new.follower.ours, other) == {"m0"}
+
+
+async def test_what_is_deleted_and_edited_in_the_middle_is_so_in_both(rig: Rig) -> None:
+    former, (ref,) = await serving_process(rig, [f"text {n}" for n in range(100)])
+    new = await rig.started(an_embedder(dimension=48))
+    for _ in range(2):
+        await new.work()
+    await rig.history.delete(ref, ["m0", "m99"], epoch=0)
+    await rig.history.replace(ref, "m1", text=ANNA, tokens=6, edited_at=5.0, epoch=0)
+    await new.work_until_it_serves()
+    await until_idle(rig, new)
+    kept = {f"m{n}" for n in range(1, 99)}
+    assert await rig.message_ids(former.follower.ours, ref) == kept
+    assert await rig.message_ids(new.follower.ours, ref) == kept
+    assert await new.best(ref, "where does Anna live") == "m1"
+
+
+async def test_an_embedder_that_fails_in_the_middle_delays_and_loses_nothing(rig: Rig) -> None:
+    _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(150)])
+    embedder = an_embedder(dimension=48)
+    new = await rig.started(embedder)
+    await new.reindexer.step()
+    await new.work()
+    embedder.failure = EmbeddingUnavailable("down")
+    with pytest.raises(RecallUnavailable):
+        await new.work()
+    assert (await new.reindexer.progress()).target is not None
+    embedder.failure = None
+    await new.work_until_it_serves()
+    assert len(await rig.message_ids(new.follower.ours, ref)) == 150
+
+
+async def test_a_former_embedder_that_fails_holds_nothing_up(rig: Rig) -> None:
+    embedder = an_embedder()
+    former = await rig.started(embedder)
+    ref = await rig.chat([a_message("m0", ANNA)])
+    await until_idle(rig, former)
+    embedder.failure = EmbeddingRefused("no such model any more")
+    new = await rig.started(an_embedder(dimension=48))
+    await rig.history.append(ref, [a_message("m1", "the kettle is blue")], epoch=0)
+    await new.indexers[0].step()
+    assert await new.best(ref, "the kettle is blue") == "m1"
+    await new.work_until_it_serves()
+    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
+
+
+async def test_an_index_that_is_down_in_the_middle_delays_and_loses_nothing(
+    redis: RedisClient, index_endpoint: IndexEndpoint
+) -> None:
+    async with rig_behind_a_proxy(redis, index_endpoint) as (rig, way):
+        _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(150)])
+        new = await rig.started(an_embedder(dimension=48))
+        await new.reindexer.step()
+        await new.work()
+        await way.cut()
+        with pytest.raises(RecallUnavailable):
+            await new.work()
+        await way.mend()
+        await new.work_until_it_serves()
+        assert len(await rig.message_ids(new.follower.ours, ref)) == 150
+
+
+# Several processes ------------------------------------------------------------------------------------------
+
+
+async def test_walkers_at_the_same_time_queue_each_message_once(rig: Rig) -> None:
+    former, _ = await serving_process(rig, *[[f"text {n}" for n in range(20)] for _ in range(10)])
+    embedder = an_embedder(dimension=48)
+    others = [await rig.started(embedder) for _ in range(4)]
+    for _ in range(30):
+        await asyncio.gather(*(other.reindexer.step() for other in others))
+    assert await rig.queued() == 200
+    await others[0].work_until_it_serves()
+    assert len(await rig.points(embedder_space := others[0].follower.ours)) == 200
+    assert embedder_space != former.follower.ours
+
+
+async def test_processes_share_the_work_and_switch_together(rig: Rig) -> None:
+    await serving_process(rig, [f"text {n}" for n in range(300)])
+    embedder = an_embedder(dimension=48)
+    others = [await rig.started(embedder) for _ in range(3)]
+    while (await others[0].reindexer.progress()).target is not None:
+        await asyncio.gather(*(other.work() for other in others))
+    assert len(await rig.points(others[0].follower.ours)) == 300
+    for other in others:
+        await other.reindexer.follow()
+        assert other.follower.spaces.serving.name == others[0].follower.ours.collection
+
+
+async def test_the_walk_goes_on_where_a_killed_process_left_it(rig: Rig) -> None:
+    _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(3 * PAGE)])
+    embedder = an_embedder(dimension=48)
+    killed = await rig.started(embedder, consumer="killed")
+    await killed.reindexer.step()
+    await killed.reindexer.step()
+    resumed = await rig.started(embedder)
+    assert (await rig.redis.call("HGET", walk_key(0), "queued")) == str(PAGE)
+    await resumed.work_until_it_serves()
+    assert await rig.redis.call("HMGET", walk_key(0), "queued", "done") == [str(3 * PAGE), str(3 * PAGE)]
+    assert len(await rig.message_ids(resumed.follower.ours, ref)) == 3 * PAGE
+
+
+async def test_an_old_process_beside_a_new_one_takes_no_work(rig: Rig) -> None:
+    old, (ref,) = await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    await old.reindexer.step()
+    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await old.work()
+    assert await rig.queued() == 1
+    await new.work_until_it_serves()
+    await old.work()
+    await rig.history.append(ref, [a_message("m2", WEATHER)], epoch=0)
+    await old.work()
+    assert await rig.queued() == 1
+    await until_idle(rig, new)
+    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1", "m2"}
+
+
+async def test_an_old_process_that_has_not_heard_of_the_change_swallows_nothing(rig: Rig) -> None:
+    old, (ref,) = await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    await new.reindexer.step()  # the walk has begun
+    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    with pytest.raises(SpaceMoved):
+        await old.indexers[0].step()
+    assert await rig.queued() == 1
+    await give_back(rig)
+    await new.work_until_it_serves()
+    await until_idle(rig, new)
+    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
+
+
+async def test_an_old_process_that_takes_the_walks_own_work_does_not_finish_it(rig: Rig) -> None:
+    old, (ref,) = await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    while await new.reindexer.step() == "busy":
+        pass
+    with pytest.raises(SpaceMoved):
+        await old.indexers[0].step()
+    await give_back(rig)
+    await new.work_until_it_serves()
+    assert await rig.message_ids(new.follower.ours, ref) == {"m0"}
+
+
+async def test_work_of_the_walk_that_somebody_else_takes_off_is_queued_again(rig: Rig) -> None:
+    old, (ref,) = await serving_process(rig, [ANNA, WEATHER])
+    new = await rig.started(an_embedder(dimension=48))
+    while await new.reindexer.step() == "busy":
+        pass
+    first = (await rig.record()).build
+    await rig.redis.call("XTRIM", work_key(0), "MAXLEN", 1)  # as one from before there were spaces does
+    await new.work_until_it_serves()
+    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
+    assert ((await rig.record()).serving, (await rig.record()).build) == (new.follower.ours, first + 1)
+    assert old.follower.ours != new.follower.ours
+
+
+async def give_back(rig: Rig) -> None:
+    """As after half a minute of silence: the entries may be taken over."""
+    for number, _ in await rig.redis.call("XRANGE", work_key(0), "-", "+"):
+        await rig.redis.call("XCLAIM", work_key(0), "indexers", "nobody", 0, number, "IDLE", 31_000)
+
+
+async def test_the_last_of_several_changes_is_built(rig: Rig) -> None:
+    _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(100)])
+    second = await rig.started(an_embedder(dimension=48))
+    await second.reindexer.step()
+    await second.work()
+    third = await rig.started(an_embedder(dimension=32))
+    await third.work_until_it_serves()
+    assert (await rig.record()).serving == third.follower.ours
+    assert len(await rig.message_ids(third.follower.ours, ref)) == 100
+    await second.work()
+    assert second.follower.spaces.takes_work is False
+
+
+async def test_going_back_before_it_is_whole_leaves_no_message_out(rig: Rig) -> None:
+    embedder = an_embedder()
+    former = await rig.started(embedder)
+    ref = await rig.chat([a_message("m0", ANNA)])
+    await until_idle(rig, former)
+    new = await rig.started(an_embedder(dimension=48), knows={})
+    await new.reindexer.step()
+    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await new.indexers[0].step()
+
+    back = await rig.started(embedder)
+    await back.work_until_it_serves()
+
+    record = await rig.record()
+    assert (record.serving, record.target) == (former.follower.ours, None)
+    points = await rig.points(former.follower.ours)
+    assert [bool(vectors.get("dense")) for _, vectors in points.values()] == [True, True]
+
+
+async def test_force_writes_the_serving_space_anew(rig: Rig) -> None:
+    process, (ref,) = await serving_process(rig, [ANNA, WEATHER])
+    await rig.lose_points(process.follower.ours)
+    assert await process.best(ref, "where does Anna live") is None
+    await process.reindexer.claim(is_forced=True)
+    await process.work_until_it_serves()
+    assert await process.best(ref, "where does Anna live") == "m0"
+    assert await rig.message_ids(process.follower.ours, ref) == {"m0", "m1"}
+
+
+# Searching a space that cannot be opened whole ----------------------------------------------------------------
+
+
+async def test_a_former_space_without_its_embedder_is_searched_by_words(rig: Rig) -> None:
+    _, (ref,) = await serving_process(rig, [ANNA, WEATHER])
+    new = await rig.started(an_embedder(dimension=48), knows={})
+    assert new.follower.spaces.serving.embedder is None
+    assert await new.best(ref, "where does Anna live") == "m0"
+
+
+async def test_a_former_space_of_other_terms_is_searched_by_meaning(rig: Rig) -> None:
+    embedder = an_embedder()
+    former = await rig.started(embedder, described=describe(embedder, recipe="0"))
+    ref = await rig.chat([a_message("m0", ANNA)])
+    await until_idle(rig, former)
+    new = await rig.started(embedder)
+    serving = new.follower.spaces.serving
+    assert (serving.name, serving.has_our_terms) == (former.follower.ours.collection, False)
+    assert await new.best(ref, ANNA) == "m0"
+    await new.work_until_it_serves()
+    assert new.follower.spaces.serving.name == new.follower.ours.collection
+
+
+@pytest.mark.parametrize("changes", [{"recipe": "0"}, {"layout": "0"}])
+async def test_a_former_space_that_cannot_be_searched_is_not(rig: Rig, changes: dict[str, str]) -> None:
+    old = an_embedder()
+    former = await rig.started(old, described=describe(old, **changes))
+    ref = await rig.chat([a_message("m0", ANNA)])
+    await until_idle(rig, former)
+    new = await rig.started(an_embedder(dimension=48), knows={})
+    assert new.follower.spaces.serving.name == new.follower.ours.collection
+    await new.work_until_it_serves()
+    assert await new.best(ref, "where does Anna live") == "m0"
+
+
+# Clearing up ------------------------------------------------------------------------------------------------
+
+
+async def test_the_former_space_goes_a_minute_after_the_switch(rig: Rig) -> None:
+    former, (ref,) = await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    await new.work_until_it_serves()
+    rig.clock.now += 59
+    await new.work()
+    assert await rig.message_ids(former.follower.ours, ref) == {"m0"}
+    rig.clock.now += 1
+    await new.work()
+    assert await rig.client.collection_exists(former.follower.ours.collection) is False
+    assert await rig.record() == SpacesRecord(serving=new.follower.ours, build=(await rig.record()).build)
+    assert await new.best(ref, "where does Anna live") == "m0"
+
+
+async def test_points_of_another_deployment_stay_and_so_does_their_collection(rig: Rig) -> None:
+    former, (ref,) = await serving_process(rig, [ANNA])
+    stranger = ContextRef(context_id=uuid4().hex, partition=0)
+    await rig.history.append(stranger, [a_message("m0", WEATHER)], epoch=0)
+    await until_idle(rig, former)
+    new = await rig.started(an_embedder(dimension=48))
+    await new.work_until_it_serves()
+    rig.clock.now += 60
+    await new.work()
+    assert await rig.message_ids(former.follower.ours, ref) == set()
+    assert await rig.message_ids(former.follower.ours, stranger) == {"m0"}
+
+
+async def test_a_space_that_is_wanted_again_is_not_swept(rig: Rig) -> None:
+    embedder = an_embedder()
+    former = await rig.started(embedder)
+    ref = await rig.chat([a_message("m0", ANNA)])
+    await until_idle(rig, former)
+    new = await rig.started(an_embedder(dimension=48))
+    await new.work_until_it_serves()
+    back = await rig.started(embedder)
+    rig.clock.now += 3600
+    await new.work()
+    assert await rig.message_ids(former.follower.ours, ref) == {"m0"}
+    await back.work_until_it_serves()
+    assert await rig.message_ids(former.follower.ours, ref) == {"m0"}
+
+
+async def test_a_walk_begins_only_when_nobody_sweeps(rig: Rig) -> None:
+    await serving_process(rig, [ANNA])
+    new = await rig.started(an_embedder(dimension=48))
+    await rig.redis.call("SET", "mnemogram:sweeping", "somebody", "EX", 30)
+    await new.reindexer.step()
+    assert await rig.redis.call("EXISTS", walk_key(0)) == 0
+    await rig.redis.call("DEL", "mnemogram:sweeping")
+    await new.work_until_it_serves()
+
+
+async def test_an_index_that_is_down_while_it_is_swept_is_swept_later(
+    redis: RedisClient, index_endpoint: IndexEndpoint
+) -> None:
+    async with rig_behind_a_proxy(redis, index_endpoint) as (rig, way):
+        former, _ = await serving_process(rig, [ANNA])
+        new = await rig.started(an_embedder(dimension=48))
+        await new.work_until_it_serves()
+        rig.clock.now += 60
+        await way.cut()
+        with pytest.raises(RecallUnavailable):
+            await new.reindexer.step()
+        await way.mend()
+        await new.reindexer.step()
+        assert await rig.client.collection_exists(former.follower.ours.collection) is False
+        assert (await rig.record()).sweep_after is None

@@ -1,0 +1,124 @@
+"""Starts commands of the product as processes forked from one that has imported it: in 0.3 s of CPU in place of 2.5.
+
+Run as a program it is that one: each line of its stdin orders a process, each line of its stdout is a process id.
+"""
+
+import asyncio
+import importlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+IMPORTED = ("bot.cli", "bot.cli.reindexing", "bot.app")
+_STARTS_WITHIN_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forked:
+    """A running command with its log."""
+
+    pid: int
+    log: Path
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended yet."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """End it with SIGKILL."""
+        os.kill(self.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forks:
+    """Where processes come from."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    started: list[Forked] = field(default_factory=list[Forked])
+    _ordering: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def start(self, *words: str, environment: Mapping[str, str], log: Path) -> Forked:
+        """Start `mnemogram WORDS` in the folder of its log."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        order = {"words": words, "environment": {**kept, **environment}, "log": str(log)}
+        async with self._ordering, asyncio.timeout(_STARTS_WITHIN_S):
+            self.writer.write(json.dumps(order).encode() + b"\n")
+            process = Forked(pid=int(await self.reader.readline()), log=log)
+        self.started.append(process)
+        return process
+
+
+@asynccontextmanager
+async def forks() -> AsyncGenerator[Forks]:
+    """A source of processes; those that are still alive at its end are killed."""
+    source = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.fault.forks"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert source.stdin is not None
+    assert source.stdout is not None
+    made = Forks(reader=source.stdout, writer=source.stdin)
+    try:
+        yield made
+    finally:
+        for process in made.started:
+            if process.is_alive:
+                process.kill()
+        source.stdin.close()
+        await source.wait()
+
+
+def main() -> None:
+    """Fork a process for each order, until stdin ends."""
+    for name in IMPORTED:
+        importlib.import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    for line in sys.stdin:
+        order = json.loads(line)
+        log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        pid = os.fork()
+        if pid == 0:
+            _become(order, log)
+        os.close(log)
+        sys.stdout.write(f"{pid}\n")
+        sys.stdout.flush()
+
+
+def _become(order: Mapping[str, Any], log: int) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.chdir(Path(order["log"]).parent)
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    for fd, standard in ((os.open(os.devnull, os.O_RDONLY), 0), (log, 1), (log, 2)):
+        os.dup2(fd, standard)
+    status = _run(order["words"])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _run(words: Sequence[str]) -> int:
+    from bot.cli import main as console
+
+    try:
+        console(list(words))
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 1
+
+
+if __name__ == "__main__":
+    main()

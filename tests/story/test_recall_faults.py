@@ -1,0 +1,122 @@
+"""Stories of recall in trouble: whatever fails around it, the turn is answered, and what was said is found again later."""
+
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from memory.openai_embedder import EmbeddingEndpoint
+from tests.scripted_embeddings import EmbeddingFailure, Embeddings
+from tests.store_proxy import index_proxy
+from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
+from tests.story.index_points import points_with
+from tests.story.prompts import recalled
+
+SHORT_WINDOW: dict[str, Any] = {"window_tokens": 64, "openai_summary_model": ""}
+TOLD = "my sister Anna lives in Lisbon"
+ASKED = "where does my sister live"
+FILLER = tuple(
+    f"yesterday we painted {thing}, and after that it rained for hours, so all has to be done again"
+    for thing in ("the fence", "the ladder", "the kettle", "the lamp")
+)
+
+
+async def tell(bot: Story) -> None:
+    """Ben tells of his sister and goes on, until that is out of the window."""
+    for line in (TOLD, *FILLER):
+        await bot.ask(BEN, line)
+    await bot.wait_until_indexed()
+
+
+@pytest.mark.parametrize(
+    "failure", ["server_error", "rate_limited", "wrong_dimension", "null", "nan", "nan_text"]
+)
+async def test_while_the_embedder_fails_words_recall_and_the_log_says_it_once(
+    stores: StoryStores, failure: EmbeddingFailure
+) -> None:
+    async with running_bot(stores, **SHORT_WINDOW) as bot:
+        await tell(bot)
+        bot.model.embeddings = Embeddings(failure=failure)
+        with capture_logs() as logs:
+            answers = [await bot.ask(BEN, asked) for asked in (ASKED, f"and {ASKED}")]
+            found = recalled(bot.prompts()[-2])
+
+        assert answers == [f"echo: {ASKED}", f"echo: and {ASKED}"]
+        assert TOLD in found
+        assert [entry["event"] for entry in logs].count("recall_by_words_alone") == 1
+        assert "recall_unavailable" not in {entry["event"] for entry in logs}
+
+        bot.model.embeddings = Embeddings()
+        await bot.wait_until_indexed()  # what was said meanwhile has its vector too
+        context_id = a_ref(BEN).context_id
+        assert len(await points_with(stores.index, context_id)) == len(await bot.lines(BEN))
+
+
+async def test_an_embedder_that_hangs_holds_no_answer_for_longer_than_a_question_may_wait(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert EmbeddingEndpoint.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(EmbeddingEndpoint.__init__.__kwdefaults__, "timeout_s", 0.5)
+    async with running_bot(stores, **SHORT_WINDOW) as bot:
+        await tell(bot)
+        bot.model.embeddings = Embeddings(failure="hang")
+        with capture_logs() as logs:
+            assert await bot.ask(BEN, ASKED) == f"echo: {ASKED}"
+
+        assert TOLD in recalled(bot.prompts()[-1])
+        assert [entry["event"] for entry in logs].count("recall_by_words_alone") == 1
+
+
+async def test_a_slow_embedder_is_waited_for(stores: StoryStores) -> None:
+    async with running_bot(stores, **SHORT_WINDOW) as bot:
+        await tell(bot)
+        bot.model.embeddings = Embeddings(delay_s=0.3)
+        with capture_logs() as logs:
+            assert await bot.ask(BEN, ASKED) == f"echo: {ASKED}"
+
+        assert TOLD in recalled(bot.prompts()[-1])
+        assert "recall_by_words_alone" not in {entry["event"] for entry in logs}
+
+
+async def test_the_index_that_goes_in_the_middle_of_a_batch_heals_from_the_history(
+    stores: StoryStores,
+) -> None:
+    async with (
+        index_proxy(stores.index.url) as way,
+        running_bot(stores, qdrant_url=way.http_url, **SHORT_WINDOW) as bot,
+    ):
+        await bot.wait_until_down()
+        for number, line in enumerate((TOLD, *FILLER)):
+            if number == 2:
+                await way.cut()
+            assert await bot.ask(BEN, line) == f"echo: {line}"
+        kept = await bot.lines(BEN)
+        await way.mend()
+        await bot.wait_until_indexed()
+
+        assert [text for role, text in kept if role == "user"] == [TOLD, *FILLER]
+        assert len(await points_with(stores.index, a_ref(BEN).context_id)) == len(kept)
+        await bot.ask(BEN, ASKED)
+        assert TOLD in recalled(bot.prompts()[-1])
+
+
+async def test_a_question_without_the_index_is_answered_without_memories_and_counted(
+    stores: StoryStores,
+) -> None:
+    async with (
+        index_proxy(stores.index.url) as way,
+        running_bot(stores, qdrant_url=way.http_url, **SHORT_WINDOW) as bot,
+    ):
+        await bot.wait_until_down()
+        await tell(bot)
+        await way.cut()
+        with capture_logs() as logs:
+            assert await bot.ask(BEN, ASKED) == f"echo: {ASKED}"
+
+        assert recalled(bot.prompts()[-1]) == ""
+        assert [entry["event"] for entry in logs].count("recall_unavailable") == 1
+        await way.mend()
+        await bot.wait_until_down()
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, f"so {ASKED}")
+        assert TOLD in recalled(bot.prompts()[-1])

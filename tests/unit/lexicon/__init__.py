@@ -1,0 +1,1 @@
+"""The lexicon: texts read without a model."""

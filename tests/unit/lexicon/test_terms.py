@@ -1,0 +1,249 @@
+"""Terms: what of a message a question finds, in many languages and of many kinds."""
+
+# ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
+
+import pytest
+
+from memory.lexicon.languages import stem
+from memory.lexicon.scripts import normal
+from memory.lexicon.spelling import spell_word, term_index
+from memory.lexicon.terms import (
+    TERM_LIMIT,
+    WORD_LIMIT,
+    is_bare,
+    message_terms,
+    question_terms,
+    question_words,
+    read_words,
+    tokens,
+)
+
+
+def terms_of(message: str) -> set[int]:
+    return set(message_terms(read_words(normal(message))))
+
+
+def searched(question: str) -> dict[int, float]:
+    return question_terms(read_words(normal(question)))
+
+
+def shared(question: str, message: str) -> float:
+    """How much of the question's weight the message has."""
+    has = terms_of(message)
+    return sum(weight for index, weight in searched(question).items() if index in has)
+
+
+def words_of(language: str, word: str) -> list[str]:
+    return [term for term, weight in spell_word(word, language) if weight == 1.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("When did I go painting?", "we painted the fence"),
+        ("What did she buy?", "I bought a kayak"),
+        ("¿Dónde viven mis perros?", "mi perro vive en el campo"),
+        ("Где живут мои собаки?", "моя собака живёт на даче"),
+        ("Wo wohnen die Katzen?", "die Katze wohnt im Keller"),
+        ("Onde moram os gatos?", "o gato mora na garagem"),
+        ("Où habitent les chats ?", "le chat habite au grenier"),
+        ("Dove abitano i gatti?", "il gatto abita in cantina"),
+        ("Waar wonen de katten?", "de kat woont in de kelder"),
+        ("Nerede kediler?", "kedi bahçede uyuyor"),
+        ("Gdzie są koty?", "kot śpi w kuchni"),
+        ("سگ‌ها کجا هستند؟", "سگ ما توی حیاط است"),
+        ("أين الكتاب؟", "اشتريت كتابا جديدا"),
+        ("किताबें कहाँ हैं?", "मैंने किताब मेज पर रखी"),
+        ("我对什么过敏?", "医生说我花生过敏"),
+        ("猫はどこですか?", "うちの猫は庭にいる"),
+        ("알레르기가 뭐야?", "땅콩 알레르기 있어"),
+        ("แพ้ถั่วไหม", "ผมแพ้ถั่วลิสง"),
+        ("איפה הכלבים?", "הכלבים שלי בגינה"),
+        ("Που είναι οι γάτες;", "η γάτα κοιμάται"),
+    ],
+)
+def test_a_question_finds_a_message_of_the_same_words_in_other_forms(question: str, message: str) -> None:
+    assert shared(question, message) > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("На что у меня аллергия?", "оказывается, я аллергик"),
+        ("Wogegen bin ich allergisch?", "ich habe eine Erdnussallergie"),
+        ("Wer kommt zur Hochzeit?", "achtzig Hochzeitsgäste haben zugesagt"),
+        ("اسم خواهرم چیه؟", "خواهر من سارا نام دارد"),
+    ],
+)
+def test_parts_of_words_find_compounds_and_kin_where_stems_differ(question: str, message: str) -> None:
+    whole = {index for index, weight in searched(question).items() if weight == 1.0}
+
+    assert not whole & terms_of(message)
+    assert shared(question, message) > 0
+
+
+def test_all_parts_of_a_word_weigh_less_than_the_word() -> None:
+    weights = [weight for _, weight in spell_word("аллергия", "russian")]
+
+    assert weights[0] == 1.0
+    assert 0 < max(weights[1:]) < 0.25
+    assert sum(weights[1:]) < 1.0
+
+
+def test_english_words_are_one_term_each() -> None:
+    assert spell_word("allergies", "english") == [("allergi", 1.0)]
+
+
+def test_a_message_guessed_to_be_english_is_found_by_a_spanish_question() -> None:
+    assert shared("¿Dónde comimos la paella valenciana?", "paella valenciana!") >= 2
+
+
+@pytest.mark.parametrize(
+    "text", ["who are you?", "¿quién eres tú?", "кто ты?", "wer bist du?", "是什么?", "what is it"]
+)
+def test_stop_words_alone_are_no_terms(text: str) -> None:
+    assert searched(text) == {}
+    assert terms_of(text) == set()
+
+
+@pytest.mark.parametrize("text", ["don't", "isn't", "I'm", "it’s"])
+def test_what_an_apostrophe_leaves_over_is_no_term(text: str) -> None:
+    assert terms_of(f"{text} and") == set()
+
+
+def test_mentions_are_dropped_and_addresses_are_found_by_their_parts() -> None:
+    assert terms_of("@anna_smith") == set()
+    assert shared("what was on youtube?", "look https://www.youtube.com/watch?v=dQw4") > 0
+    assert shared("was it example.org?", "write to anna@example.org") > 0
+    assert shared("anna@example.org", "write to Anna@Example.org") >= 1
+
+
+def test_a_tag_is_a_term_beside_its_word() -> None:
+    assert term_index("#hiking") in terms_of("#Hiking")
+    assert shared("hiking", "#hiking") == 1.0
+    assert shared("#hiking", "hiking") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1,000", "1000"), ("3,5", "3.5"), ("۱۲۳", "123"), ("١٢٣", "123"), ("10:30", "10:30"), ("①", "1")],
+)
+def test_numbers_are_the_same_in_any_writing(one: str, other: str) -> None:
+    assert terms_of(one) == terms_of(other) != set()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("👍🏽", "👍"),
+        ("❤️", "❤"),
+        ("café", "cafe\u0301"),
+        ("Ｈｅｌｌｏ world", "hello world"),
+        ("été", "ete"),
+        ("U.S.", "USA"),
+        ("US", "USA"),
+    ],
+)
+def test_skin_tones_styles_widths_and_accents_do_not_matter(one: str, other: str) -> None:
+    assert terms_of(one) == terms_of(other) != set()
+
+
+def test_an_emoji_family_is_one_term_and_no_word() -> None:
+    assert len(terms_of("👨‍👩‍👧‍👦")) == 1
+    assert read_words("👨‍👩‍👧‍👦 🇩🇪").count == 0
+
+
+def test_a_hyphen_and_an_underscore_part_words() -> None:
+    assert terms_of("well-known snake_case") == terms_of("known snake case")
+
+
+def test_us_the_country_is_not_us_the_pronoun() -> None:
+    assert shared("Which US states?", "we toured the US") == 1.0
+    assert shared("Which US states?", "he told us") == 0
+
+
+def test_chinese_is_read_in_pairs_between_function_words() -> None:
+    assert words_of("", "我花生过敏") == ["花生", "生过", "过敏"]
+    assert words_of("", "狗") == ["狗"]
+
+
+def test_thai_words_have_two_to_four_characters_as_terms() -> None:
+    sizes = {len(term) - 1 for term, _ in spell_word("แพ้ถั่ว", "")}
+
+    assert sizes == {2, 3, 4}
+
+
+def test_what_has_no_spaces_counts_by_its_characters() -> None:
+    assert read_words("今天天气很好").count == 3
+    assert read_words("hello there 2 you").count == 4
+
+
+def test_the_first_words_of_a_long_text_are_read() -> None:
+    text = " ".join(f"word{number}" for number in range(WORD_LIMIT + 10))
+
+    assert len(tokens(text)) == WORD_LIMIT
+
+
+def test_a_message_keeps_whole_words_before_parts_and_not_without_end() -> None:
+    words = [
+        "".join("абвгджзклмнпрстф"[int(digit, 16)] for digit in f"{n * 40_503:08x}") for n in range(1_900)
+    ]
+
+    kept = list(message_terms(read_words(" ".join(words))))
+
+    assert len(kept) == TERM_LIMIT
+    assert term_index(stem(words[-1], "russian")) in kept
+
+
+def test_a_term_is_the_same_number_for_ever() -> None:
+    assert term_index("paint") == 3861671845
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("", 0),
+        ("who are you?", 0),
+        ("👍", 0),
+        ("#x", 1),
+        ("ありがとう", 0),
+        ("when did I paint the fence?", 2),
+        ("when did I paint what she painted?", 1),
+        ("На что у меня аллергия?", 1),
+        ("我花生过敏", 3),
+        ("ผมแพ้ถั่วลิสง", 1),
+        ("12", 1),
+        ("www.example.org", 1),
+    ],
+)
+def test_the_words_of_a_question_are_counted_once_without_stop_words(question: str, count: int) -> None:
+    assert len(question_words(read_words(normal(question)))) == count
+
+
+def test_a_word_is_its_stems_and_its_parts() -> None:
+    (word,) = question_words(read_words("гитара"))
+    message = terms_of("моей гитаре десять лет")
+    assert word.whole & message
+    assert word.parts <= message
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("4711", True), ("bike lock?", True), ("Lissabon", True), ("www.example.org", True), ("the bike lock", False),
+     ("what is 4711?", False), ("", False), ("👍", False), ("4711 👍", False), ("里斯本", False)],
+)  # fmt: skip
+def test_bare_words_are_told(question: str, expected: bool) -> None:
+    assert is_bare(read_words(normal(question))) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("where is the will?", "my will is with the notary"),
+        ("whose wills?", "the will"),
+        ("the can", "a can of paint"),
+    ],
+)
+def test_a_stop_word_that_is_a_thing_here_is_a_term(question: str, message: str) -> None:
+    assert searched(question).keys() & terms_of(message)
+    assert not searched("will he, can she?")

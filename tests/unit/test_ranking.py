@@ -1,0 +1,409 @@
+"""What each feature says of a message, and how they make an order and a floor."""
+
+import math
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
+from memory.ranking import (
+    SHORTLIST,
+    Floor,
+    Scored,
+    Weights,
+    load_weights,
+    plan_lookups,
+    rank,
+    select_relevant,
+    shortlist,
+)
+from memory.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
+from memory.vector_index import Candidate
+
+DAY = 86_400.0
+FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)
+
+
+def a_question(*terms: int, **changed: Any) -> QuestionAnalysis:
+    """A question with these terms, each weighing 1."""
+    question = QuestionAnalysis(
+        masked="text",
+        terms=SparseVector(indices=terms, values=tuple(1.0 for _ in terms)),
+        signs=frozenset(),
+        dates=(),
+    )
+    return replace(question, **changed)
+
+
+def a_message(sequence: int, **changed: Any) -> Candidate:
+    message = Candidate(
+        message_id=f"m{sequence}",
+        sequence=sequence,
+        session=0,
+        role="user",
+        sender_id=1,
+        sent_at=60.0 * sequence,
+        signs=frozenset(),
+        dense=None,
+        sparse=0.0,
+    )
+    return replace(message, **changed)
+
+
+def features_of(
+    question: QuestionAnalysis, *messages: Candidate, listed: set[int] | None = None
+) -> list[dict[str, float]]:
+    """For each message what is not 0, all of them found unless `listed` says otherwise."""
+    found = {each.sequence for each in messages} if listed is None else listed
+    rows: list[list[float]] = featurise(question, messages, listed=found).tolist()
+    return [{name: value for name, value in zip(FEATURES, row, strict=True) if value} for row in rows]
+
+
+def column(
+    name: str, question: QuestionAnalysis, *messages: Candidate, listed: set[int] | None = None
+) -> list[float]:
+    return [row.get(name, 0.0) for row in features_of(question, *messages, listed=listed)]
+
+
+def signed(sequence: int, *signs: str, **changed: Any) -> Candidate:
+    return a_message(sequence, signs=frozenset(signs), **changed)
+
+
+def weights(**counted: float) -> Weights:
+    return Weights(hybrid=counted, lexical=counted, hybrid_floor=FLOOR, lexical_floor=FLOOR)
+
+
+def order(question: QuestionAnalysis, *messages: Candidate, **counted: float) -> list[str]:
+    listed = {each.sequence for each in messages}
+    ranked = rank(question, messages, listed=listed, weights=weights(**counted))
+    return [each.candidate.message_id for each in ranked]
+
+
+def test_words_are_a_share_of_the_best_and_a_logarithm() -> None:
+    messages = [a_message(1, sparse=4.0), a_message(2, sparse=1.0), a_message(3)]
+    assert column("words", a_question(), *messages) == [1.0, 0.25, 0.0]
+    assert column("words_log", a_question(), *messages) == pytest.approx([math.log(5), math.log(2), 0.0])
+
+
+def test_meaning_is_the_cosine_and_what_has_none_has_no_meaning() -> None:
+    messages = [a_message(1, dense=0.5, sparse=2.0), a_message(2, dense=-0.1, sparse=2.0), a_message(3)]
+    assert column("meaning", a_question(), *messages) == [0.5, -0.1, 0.0]
+    assert column("words_and_meaning", a_question(), *messages) == [0.5, 0.0, 0.0]
+
+
+def test_the_window_counts_what_neighbours_have_a_little_less_with_each_step() -> None:
+    messages = [a_message(number) for number in range(1, 6)]
+    messages[0] = a_message(1, terms=frozenset({7}))
+    rarity = math.log(1 + 4.5 / 1.5)  # one of five has it
+    expected = [rarity, 0.9 * rarity, 0.81 * rarity, 0.0, 0.0]
+    assert column("window", a_question(7), *messages) == pytest.approx([each / 10 for each in expected])
+
+
+def test_the_window_takes_the_nearest_for_each_term_and_adds_the_terms() -> None:
+    messages = [a_message(1, terms=frozenset({7, 8})), a_message(2, terms=frozenset({7}))]
+    both, one = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
+    assert column("window", a_question(7, 8), *messages) == pytest.approx(
+        [(both + one) / 10, (both + 0.9 * one) / 10]
+    )
+
+
+def test_a_term_that_weighs_less_in_the_question_counts_less() -> None:
+    question = a_question(terms=SparseVector(indices=(7,), values=(0.25,)))
+    (value,) = column("window", question, a_message(1, terms=frozenset({7})))
+    assert value == pytest.approx(0.25 * math.log(1 + 0.5 / 1.5) / 10)
+
+
+def test_how_rare_a_term_is_is_counted_among_those_found() -> None:
+    messages = [a_message(1, terms=frozenset({7})), a_message(2, terms=frozenset({7})), a_message(9)]
+    among_one = column("window", a_question(7), *messages, listed={1})
+    among_all = column("window", a_question(7), *messages)
+    assert among_one[0] == pytest.approx(math.log(1 + 0.5 / 1.5) / 10)
+    assert among_all[0] == pytest.approx(math.log(1 + 1.5 / 2.5) / 10)
+
+
+def test_another_stretch_of_talk_is_no_neighbour() -> None:
+    messages = [
+        a_message(1, terms=frozenset({7}), signs=frozenset({"asks"})),
+        a_message(2, session=2, sender_id=2),
+    ]
+    assert features_of(a_question(7), *messages)[1] == {"session_start": 1.0}
+
+
+def test_a_deleted_message_between_two_leaves_them_two_steps_apart() -> None:
+    messages = [a_message(1, terms=frozenset({7})), a_message(3)]
+    first, second = column("window", a_question(7), *messages)
+    assert second == pytest.approx(0.81 * first)
+
+
+def test_a_stretch_of_talk_lends_its_best() -> None:
+    messages = [
+        a_message(1, session=1, dense=0.2, sparse=1.0),
+        a_message(2, session=1, dense=0.6, sparse=4.0),
+        a_message(3, session=3, dense=0.1, sparse=2.0),
+    ]
+    assert column("session_meaning", a_question(), *messages) == [0.6, 0.6, 0.1]
+    assert column("session_words", a_question(), *messages) == [1.0, 1.0, 0.5]
+
+
+def test_the_first_message_of_a_stretch_of_talk_is_known() -> None:
+    messages = [a_message(4, session=4), a_message(5, session=4)]
+    assert column("session_start", a_question(), *messages) == [1.0, 0.0]
+
+
+def test_an_answer_has_what_the_question_before_it_has() -> None:
+    asked = signed(1, "asks", dense=0.7, sparse=3.0, sender_id=2)
+    assert column("answers_meaning", a_question(), asked, a_message(2)) == [0.0, 0.7]
+    assert column("answers_words", a_question(), asked, a_message(2)) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        a_message(1, dense=0.7, sender_id=2),  # it asks nothing
+        signed(1, "asks", dense=0.7, sender_id=1),  # one's own question
+        signed(0, "asks", dense=0.7, sender_id=2),  # not the one before
+        signed(1, "asks", dense=0.7, sender_id=2, session=1),  # of another stretch
+    ],
+)
+def test_what_is_no_answer_has_nothing_of_it(before: Candidate) -> None:
+    assert column("answers_meaning", a_question(), before, a_message(2)) == [0.0, 0.0]
+
+
+def test_the_assistants_question_is_another_persons() -> None:
+    asked = signed(1, "asks", dense=0.7, role="assistant", sender_id=None)
+    assert column("answers_meaning", a_question(), asked, a_message(2, sender_id=None))[1] == 0.7
+
+
+def test_the_author_that_is_asked_about_counts_and_more_in_the_first_person() -> None:
+    question = a_question(author=1)
+    messages = [
+        signed(1, "first_person"),
+        signed(2),
+        signed(3, "first_person", sender_id=2),
+        a_message(4, sender_id=None),
+    ]
+    assert column("author", question, *messages) == [1.0, 1.0, 0.0, 0.0]
+    assert column("author_of_self", question, *messages) == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_nobody_asked_about_is_nobody_and_not_the_assistant() -> None:
+    assert column("author", a_question(), a_message(1, role="assistant", sender_id=None)) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("days", "sent_on", "nearness"),
+    [
+        ((10, 11), 10.5, 1.0),
+        ((10, 11), 18.0, math.exp(-1)),
+        ((10, 11), 3.0, math.exp(-1)),
+        ((0, 31), 30.9, 1.0),
+        ((0, 31), 31.5, 0.0),
+        ((0, 365), 100.0, 0.0),
+    ],
+    ids=["within a day", "after", "before", "within a month", "outside a month", "a year says nothing"],
+)
+def test_a_date_is_near_or_not(days: tuple[int, int], sent_on: float, nearness: float) -> None:
+    question = a_question(dates=(DateSpan(start=DAY * days[0], end=DAY * days[1]),))
+    assert column("date", question, a_message(1, sent_at=DAY * sent_on)) == pytest.approx([nearness])
+
+
+def test_of_several_dates_the_nearest_counts() -> None:
+    dates = (DateSpan(start=0.0, end=DAY), DateSpan(start=30 * DAY, end=31 * DAY))
+    assert column("date", a_question(dates=dates), a_message(1, sent_at=30.5 * DAY)) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "feature"), [("when", "time", "time_told"), ("name", "name", "name_told")]
+)
+def test_what_is_asked_for_and_told_counts(asked: str, told: str, feature: str) -> None:
+    messages = [signed(1, told), signed(2)]
+    assert column(feature, a_question(signs=frozenset({asked})), *messages) == [1.0, 0.0]
+    assert column(feature, a_question(), *messages) == [0.0, 0.0]
+
+
+def test_a_question_among_the_messages_is_known() -> None:
+    assert column("question", a_question(), signed(1, "question"), signed(2)) == [1.0, 0.0]
+
+
+def test_without_vectors_no_feature_of_meaning_says_anything() -> None:
+    messages = [signed(1, "asks", sparse=2.0, sender_id=2), a_message(2, sparse=1.0)]
+    told = {name for row in features_of(a_question(7), *messages) for name in row}
+    assert told <= set(LEXICAL_FEATURES)
+
+
+def test_every_feature_is_of_one_set_or_both() -> None:
+    assert set(HYBRID_FEATURES) | set(LEXICAL_FEATURES) == set(FEATURES)
+
+
+def test_the_best_comes_first_and_the_newer_first_of_equals() -> None:
+    messages = [a_message(1, sparse=1.0), a_message(2, sparse=4.0), a_message(3, sparse=1.0)]
+    assert order(a_question(), *messages, words=1.0) == ["m2", "m3", "m1"]
+
+
+def test_the_weights_are_those_of_words_alone_where_there_are_no_vectors() -> None:
+    counted = replace(weights(words=1.0), lexical={"words": 5.0})
+    (lexical,) = rank(a_question(), [a_message(1, sparse=1.0)], listed={1}, weights=counted)
+    (hybrid,) = rank(a_question(), [a_message(1, sparse=1.0, dense=0.0)], listed={1}, weights=counted)
+    assert (lexical.score, hybrid.score) == (5.0, 1.0)
+
+
+def test_nothing_is_ranked_of_nothing() -> None:
+    assert rank(a_question(7), [], listed=set(), weights=weights(words=1.0)) == []
+    assert select_relevant(a_question(), [], weighed=[], weights=weights()) == []
+
+
+def test_a_chat_of_one_message_has_a_score() -> None:
+    message = a_message(0, dense=0.6, sparse=0.5, terms=frozenset({7}))
+    (scored,) = rank(a_question(7), [message], listed={0}, weights=load_weights())
+    assert math.isfinite(scored.score)
+
+
+def test_the_shortlist_takes_from_both_lists_in_turns_each_message_once() -> None:
+    found = [
+        a_message(1, sparse=9.0),
+        a_message(2, sparse=8.0, dense=0.9),
+        a_message(3, dense=0.5),
+        a_message(4, sparse=1.0),
+        a_message(5, sparse=9.0),
+    ]
+    assert [each.sequence for each in shortlist(found)] == [5, 2, 1, 3, 4]
+    assert shortlist([]) == []
+
+
+def test_the_shortlist_is_bounded_and_one_list_alone_may_fill_it() -> None:
+    words = [a_message(number, sparse=1.0 + number) for number in range(150)]
+    meanings = [a_message(200 + number, dense=number / 200) for number in range(150)]
+    assert len(shortlist([*words, *meanings])) == len(shortlist(words)) == SHORTLIST
+    assert {each.sequence for each in shortlist(words)} == set(range(50, 150))
+    both = shortlist([*words, *meanings])
+    assert sum(each.dense is None for each in both) == SHORTLIST / 2
+
+
+def test_what_stands_beside_those_found_is_looked_up_and_nothing_before_the_first() -> None:
+    assert plan_lookups([a_message(1), a_message(7), a_message(8)]) == {0, 1, 2, 3, 5, 6, 7, 8, 9, 10}
+    assert plan_lookups([]) == set()
+
+
+def scored(*scores: float, **changed: Any) -> list[Scored]:
+    return [
+        Scored(candidate=a_message(number, **changed), score=score) for number, score in enumerate(scores)
+    ]
+
+
+HAVING = frozenset({7})
+"""The terms of a message that has the word of ASKED."""
+ASKED = a_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
+
+
+def test_nothing_is_relevant_where_the_best_is_below_the_floor() -> None:
+    floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
+    kept = select_relevant(
+        ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), weighed=[a_message(1)], weights=floored
+    )
+    assert [each.score for each in kept] == [6.0, 3.0]
+    low = scored(4.9, 4.0, terms=HAVING)
+    assert select_relevant(ASKED, low, weighed=[a_message(1)], weights=floored) == []
+    assert select_relevant(ASKED, [], weighed=[], weights=floored) == []
+
+
+def test_by_words_alone_one_of_the_best_must_have_some_of_the_words_or_a_date_be_named() -> None:
+    word = QuestionWord(whole=frozenset({1}), parts=frozenset(range(2, 12)))
+    question = a_question(1, words=(word, word))
+
+    def is_told(asked: QuestionAnalysis, *terms: int) -> bool:
+        ranked = scored(6.0, terms=frozenset(terms))
+        return bool(select_relevant(asked, ranked, weighed=[a_message(1)], weights=weights()))
+
+    assert is_told(question, 1)
+    assert is_told(question, 2, 3, 4, 5)
+    assert not is_told(question, 2, 3, 4)
+    assert not is_told(question)
+    assert is_told(replace(question, dates=(DateSpan(start=0.0, end=DAY),)))
+
+
+def test_bare_words_are_found_below_the_floor_by_what_has_all_of_them() -> None:
+    two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
+    bare = a_question(7, 8, words=two, signs=frozenset({"bare"}))
+    floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
+    ranked = [
+        Scored(candidate=a_message(1, terms=frozenset({7})), score=4.0),
+        Scored(candidate=a_message(2, terms=frozenset({7, 8})), score=3.0),
+    ]
+    assert select_relevant(bare, ranked, weighed=[a_message(1)], weights=floored) == ranked[1:]
+    worded = replace(bare, signs=frozenset())
+    assert select_relevant(worded, ranked, weighed=[a_message(1)], weights=floored) == []
+
+
+def test_where_everything_is_like_the_question_the_floor_rises() -> None:
+    counted = weights(meaning=6.0, session_meaning=4.0)
+
+    def is_told(score: float, *cosines: float) -> bool:
+        weighed = [a_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
+        return bool(select_relevant(ASKED, scored(score), weighed=weighed, weights=counted))
+
+    assert is_told(0.1, 0.6, *[0.1] * 40)
+    assert not is_told(2.0, 0.6, *[0.4] * 40)
+    assert is_told(3.0, 0.6, *[0.4] * 40)
+    assert is_told(0.1, 0.4)  # one message alone says nothing about what is usual
+
+
+def test_the_floor_rises_with_how_many_were_weighed() -> None:
+    floor = Floor(base=4.0, growth=0.5, margin=1.0)
+    assert floor.among(1) == 4.0
+    assert floor.among(400) == pytest.approx(4.0 + 0.5 * math.log(400))
+
+
+def test_each_set_of_weights_has_its_floor() -> None:
+    floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
+    ranked = scored(4.0, terms=HAVING)
+    assert select_relevant(ASKED, ranked, weighed=[a_message(1, dense=0.1)], weights=floored) == []
+    assert select_relevant(ASKED, ranked, weighed=[a_message(1)], weights=floored) == ranked
+
+
+def test_the_shipped_weights_name_features_that_there_are() -> None:
+    shipped = load_weights()
+    assert set(shipped.hybrid) <= set(HYBRID_FEATURES)
+    assert set(shipped.lexical) <= set(LEXICAL_FEATURES)
+    assert {"words", "window", "author", "date"} <= set(shipped.hybrid) & set(shipped.lexical)
+
+
+@pytest.mark.parametrize("name", ["window", "author", "date", "time_told", "meaning", "session_meaning"])
+def test_what_speaks_for_a_message_weighs_for_it(name: str) -> None:
+    assert load_weights().hybrid[name] > 0
+
+
+def some_messages(seed: int, count: int) -> list[Candidate]:
+    chance = random.Random(seed)
+    signs = ("question", "asks", "time", "name", "first_person")
+    return [
+        a_message(
+            sequence,
+            session=sequence // 20 * 20,
+            sender_id=chance.choice((1, 2, None)),
+            signs=frozenset(sign for sign in signs if chance.random() < 0.3),
+            dense=chance.choice((None, chance.uniform(-0.2, 0.9))),
+            sparse=chance.choice((0.0, chance.uniform(0, 20))),
+            terms=frozenset(chance.sample(range(30), 5)),
+        )
+        for sequence in sorted(chance.sample(range(10 * count), count))
+    ]
+
+
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 60), terms=st.sets(st.integers(0, 40), max_size=300))
+def test_any_messages_get_a_finite_order_that_does_not_hang_on_how_they_came(
+    seed: int, count: int, terms: set[int]
+) -> None:
+    messages = some_messages(seed, count)
+    listed = {each.sequence for each in messages[::2]}
+    question = a_question(*terms, author=1, dates=(DateSpan(start=0.0, end=DAY),))
+    ranked = rank(question, messages, listed=listed, weights=load_weights())
+    again = rank(question, messages[::-1], listed=listed, weights=load_weights())
+    assert [each.candidate for each in ranked] == [each.candidate for each in again]
+    assert all(math.isfinite(each.score) for each in ranked)
+    assert sorted(each.candidate.sequence for each in ranked) == [each.sequence for each in messages]
+    relevant = select_relevant(question, ranked, weighed=messages, weights=load_weights())
+    assert relevant == ranked[: len(relevant)]

@@ -1,0 +1,108 @@
+"""Which space serves and which is built, decided from the record alone."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.space_record import (
+    SpaceDescription,
+    SpacesRecord,
+    dump_record,
+    parse_record,
+    plan_claim,
+    plan_switch,
+)
+
+NOW = 1_700_000_000.0
+
+
+def a_space(name: str) -> SpaceDescription:
+    return SpaceDescription(
+        collection=f"mnemogram_{name}",
+        model=name,
+        dimension=3,
+        version="1",
+        recipe="1",
+        layout="2",
+        source="endpoint",
+        asked_dimension=3,
+    )
+
+
+A, B, C = a_space("a"), a_space("b"), a_space("c")
+
+
+def claimed(record: SpacesRecord | None, ours: SpaceDescription, *, is_forced: bool = False) -> SpacesRecord:
+    return plan_claim(record, ours, is_empty=False, now=NOW, is_forced=is_forced)
+
+
+def test_the_first_space_on_an_empty_store_serves_at_once() -> None:
+    assert plan_claim(None, A, is_empty=True, now=NOW) == SpacesRecord(serving=A)
+
+
+def test_data_from_before_there_was_a_record_is_built_anew() -> None:
+    assert claimed(None, A) == SpacesRecord(serving=None, target=A, build=int(NOW))
+
+
+def test_a_start_with_the_same_settings_changes_nothing() -> None:
+    for record in (SpacesRecord(serving=A), SpacesRecord(serving=A, target=B, build=7)):
+        assert record.wanted is not None
+        assert claimed(record, record.wanted) == record
+
+
+def test_a_change_is_built_while_the_former_space_serves() -> None:
+    assert claimed(SpacesRecord(serving=A), B) == SpacesRecord(serving=A, target=B, build=int(NOW))
+
+
+def test_the_last_start_decides() -> None:
+    building = SpacesRecord(serving=A, target=B, build=int(NOW) + 5)
+    assert claimed(building, C) == SpacesRecord(serving=A, target=C, build=int(NOW) + 6)
+
+
+def test_going_back_while_another_is_built_makes_the_serving_space_anew() -> None:
+    building = SpacesRecord(serving=A, target=B, build=5)
+    assert claimed(building, A) == SpacesRecord(serving=A, target=A, build=int(NOW))
+
+
+def test_force_builds_the_serving_space_anew_each_time() -> None:
+    first = claimed(SpacesRecord(serving=A), A, is_forced=True)
+    assert first == SpacesRecord(serving=A, target=A, build=int(NOW))
+    assert claimed(first, A, is_forced=True) == replace(first, build=int(NOW) + 1)
+
+
+def test_a_switch_lets_the_target_serve_and_the_rest_be_swept_a_minute_later() -> None:
+    record = plan_switch(SpacesRecord(serving=A, target=B, build=5), now=NOW)
+    assert record == SpacesRecord(serving=B, build=5, sweep_after=NOW + 60)
+
+
+def test_a_space_is_known_by_its_collection() -> None:
+    record = SpacesRecord(serving=A)
+    assert claimed(record, replace(A, asked_dimension=None)) == record
+
+
+spaces = st.sampled_from([A, B, C])
+records = st.none() | st.builds(
+    SpacesRecord,
+    serving=st.none() | spaces,
+    target=spaces,
+    build=st.integers(0, 2**40),
+    sweep_after=st.none() | st.floats(0, 1e12),
+)
+
+
+@given(records, spaces, st.booleans(), st.booleans())
+def test_what_is_claimed_is_wanted_and_builds_only_grow(
+    record: SpacesRecord | None, ours: SpaceDescription, is_empty: bool, is_forced: bool
+) -> None:
+    after = plan_claim(record, ours, is_empty=is_empty, now=NOW, is_forced=is_forced)
+    assert after.wanted == ours
+    if record is not None:
+        assert after.serving == record.serving
+        assert after.build > record.build or after == record
+    assert parse_record(dump_record(after)) == after
+
+
+def test_fields_of_a_later_version_are_passed_over() -> None:
+    line = dump_record(SpacesRecord(serving=A)).replace('"model"', '"colour": "red", "model"')
+    assert parse_record(line) == SpacesRecord(serving=A)
