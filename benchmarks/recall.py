@@ -201,6 +201,8 @@ def _print(report: Report) -> None:
         f"A search takes {report.timing.search_p50:.1f} ms (median; p95 {report.timing.search_p95:.1f}), with the "
         f"embedding of the question; indexing takes {report.timing.index:.1f} ms a message."
     )
+    silent = sum(not each.found for each in report.answers[WITH_FLOOR])
+    print(f"The floor leaves {silent} of {len(report.ours):,} questions without an answer from memory.")
     if report.left_out:
         print(f"Weights: learned without the conversation that is asked ({', '.join(report.left_out)}).")
     if len(report.left_out) < len(report.conversations):
@@ -229,6 +231,7 @@ def _document(report: Report) -> dict[str, object]:
             str(number): _quality([each for each in report.ours if each.question.category == number])
             for number in JUDGED
         },
+        "silent": sum(not each.found for each in report.answers[WITH_FLOOR]),
         "search_ms": {"p50": report.timing.search_p50, "p95": report.timing.search_p95},
         "index_ms_per_message": report.timing.index,
         "sanity": {each.language: {"first": each.first, "third": each.third} for each in report.sanity},

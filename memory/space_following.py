@@ -50,11 +50,11 @@ class SpaceFollower:
     async def claim(self, *, is_forced: bool = False) -> SpacesRecord:
         """Have messages go into our space from now on, and follow.
 
-        Raises StoreUnavailable and StoreFull; and an EmbeddingError, with nothing claimed, where that would be a change
+        Raises StoreUnavailable and StoreFull; and an EmbeddingError, with nothing claimed, where another space is wanted
         and our embedder does not work: a mistake in the settings of one process would stop the indexing of all others.
         """
         before = await self._register.load()
-        is_change = before is None or is_forced or not is_same(before.wanted, self.ours)
+        is_change = before is not None and (is_forced or not is_same(before.wanted, self.ours))
         if is_change and self._own.embedder is not None:
             await self._own.embedder.embed([_PROBE])
         record = await self._register.claim(self.ours, is_forced=is_forced)

@@ -162,7 +162,7 @@ def question_words(words: Words) -> tuple[QuestionWord, ...]:
         whole = [index for index, weight in terms if weight == 1.0]
         parts = frozenset(index for index, weight in terms if weight != 1.0)
         if kind == "han":
-            found |= {frozenset([index]): frozenset() for index in whole}
+            found |= {frozenset([index]): parts for index in whole}
         elif kind not in ("emoji", "tag") and terms:
             found[frozenset(whole) or parts] = parts
     return tuple(

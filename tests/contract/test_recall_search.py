@@ -1,6 +1,7 @@
 """Recall as the product runs it, with MiniLM and the embedded index: what is found, and what is better left alone."""
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import ClassVar
 from uuid import uuid4
@@ -354,3 +355,60 @@ async def test_a_chat_of_one_message_finds_it_and_only_when_asked_for_it(index: 
     await rig.tell({"2025-03-02": [(ANNA, "My sister Anna lives in Lisbon")]})
     assert await rig.ask("Where does my sister live?", asker=ANNA) == ["My sister Anna lives in Lisbon"]
     assert await rig.ask("How long do I boil eggs?", asker=ANNA) == []
+
+
+SPANISH: dict[str, Sequence[Line]] = {
+    "2025-03-02": [
+        (ANNA, "Acabo de mudarme a Valencia, vivo cerca de la playa"),
+        (None, "¡Bienvenida! ¿Qué tal la ciudad?"),
+        (ANNA, "Mi hijo empieza el cole el lunes"),
+        (ANNA, "Tiene alergia al huevo, hay que avisar en el comedor"),
+        (None, "Te ayudo a escribir la nota"),
+    ],
+    "2025-05-11": [
+        (ANNA, "Mi jefe es insoportable, me cambia los turnos cada semana"),
+        (None, "Eso es agotador"),
+        (ANNA, "He comprado un coche de segunda mano por 6.500 euros"),
+        (None, "¡Enhorabuena!"),
+        (ANNA, "El sábado cenamos con mis suegros, haré una paella"),
+        (ANNA, "Me he apuntado a clases de yoga los martes"),
+        (None, "Te vendrá bien"),
+        (ANNA, "La contraseña del wifi es girasol77"),
+    ],
+}
+
+
+async def test_where_the_embedder_finds_all_texts_alike_irrelevant_ones_stay_below_the_floor(
+    index: QdrantIndex,
+) -> None:
+    """MiniLM learned English: its cosine of any two Spanish texts is 0.4."""
+    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
+    await rig.tell(SPANISH)
+    for question, answer in (
+        ("¿dónde vivo?", "Valencia"),
+        ("¿a qué tiene alergia mi hijo?", "huevo"),
+        ("¿cuándo tengo yoga?", "martes"),
+        ("¿cuál es la contraseña del wifi?", "girasol77"),
+    ):
+        assert any(answer in text for text in await rig.ask(question, k=3, asker=ANNA)), question
+    for question in ("¿a cuánto está el dólar?", "¿qué es el blockchain?", "cuéntame un chiste", "lo siento"):
+        assert (question, await rig.ask(question, k=3, asker=ANNA)) == (question, [])
+
+
+@pytest.mark.parametrize("is_wordy", [False, True])
+async def test_bare_words_find_what_has_them(rig: Rig, wordy_rig: Rig, is_wordy: bool) -> None:
+    asked = wordy_rig if is_wordy else rig
+    for words in ("Lisbon?", "parmesan", "tax forms", "Bruno"):
+        (found,) = await asked.ask(words)
+        assert words.rstrip("?") in found
+
+
+async def test_who_searches_may_look_for_courtesy_and_be_told_what_is_unlikely(rig: Rig) -> None:
+    asked = RecallQuestion(text="thanks", people=PEOPLE, now=NOW)
+    for question, count in (
+        (asked, 0),
+        (replace(asked, is_deliberate=True, is_floored=False), 5),
+        (replace(asked, text="quantum entanglement", is_deliberate=True), 0),
+        (replace(asked, text="quantum entanglement", is_floored=False), 5),
+    ):
+        assert len(await rig.recall.search(rig.ref, 0, question, k=5)) == count

@@ -138,7 +138,7 @@ async def test_a_prompt_that_the_endpoint_finds_too_long_is_asked_again_half_as_
 
 async def test_a_prompt_that_is_too_long_twice_is_said(stores: StoryStores) -> None:
     async with running_bot(stores, [context_too_long()] * 2) as bot:
-        assert await bot.ask(BEN, "a long letter " * 250) == failure_text(PromptTooLong())
+        assert await bot.ask(BEN, "ᚠᛒ " * 1_300) == failure_text(PromptTooLong())
 
         assert len(bot.prompts()) == 2
 

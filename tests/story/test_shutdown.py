@@ -11,6 +11,7 @@ async def test_a_clean_end_leaves_no_consumer_behind(stores: StoryStores) -> Non
     async with running_bot(stores) as bot:
         assert await bot.ask(BEN, "hello") == "echo: hello"
         await bot.wait_until_idle()
+        await bot.wait_until_indexed()
         assert await _consumers(stores.redis) == (1, 1)
 
         await bot.stop()

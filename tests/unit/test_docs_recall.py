@@ -148,7 +148,7 @@ def test_the_floor_is_the_one_that_is_used() -> None:
     assert [floor for floor in floors if floor not in TEXT] == []
     assert f"at most {weights.hybrid_floor.margin:g} point below" in TEXT
     assert weights.hybrid_floor.margin == weights.lexical_floor.margin
-    assert [share for share in re.findall(r"\d+ in \d+", measured) if share not in TEXT] == []
+    assert [share for share in re.findall(r"\d+ of \d+", measured) if share not in TEXT] == []
 
 
 def test_the_fields_of_a_point_are_those_that_are_written() -> None:
