@@ -5,6 +5,7 @@ from html import escape
 
 from rig.retrieval import DEPTHS
 
+_FIGURE_WIDTH = 30
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 860, 270, 30, 64, 34
 _COLOURS = {5: "#1d4ed8", 10: "#0891b2", 25: "#94a3b8"}
 _STYLE = """<style>
@@ -65,10 +66,19 @@ def _row(label: str, recall: Mapping[int, float], *, y: int, is_ours: bool) -> l
         f'<text x="20" y="{y + 4}"{emphasis}>{escape(label)}</text>',
         f'<line class="span" x1="{first}" x2="{last}" y1="{y}" y2="{y}"/>',
     ]
-    for depth in reversed(DEPTHS):
+    figures_at = _apart([_x(recall[depth]) for depth in DEPTHS])
+    for depth, figure_x in reversed(list(zip(DEPTHS, figures_at, strict=True))):
         x = _x(recall[depth])
         parts.append(f'<circle cx="{x}" cy="{y}" r="{6 if is_ours else 5}" fill="{_COLOURS[depth]}"/>')
         parts.append(
-            f'<text x="{x}" y="{y - 9}" class="small" text-anchor="middle">{recall[depth]:.1f}</text>'
+            f'<text x="{figure_x}" y="{y - 9}" class="small" text-anchor="middle">{recall[depth]:.1f}</text>'
         )
     return parts
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """These places, from left to right, moved to the right where figures would overlap."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + _FIGURE_WIDTH) if moved else place)
+    return moved
