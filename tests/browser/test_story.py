@@ -84,7 +84,9 @@ def program(tmp_path: Path) -> Generator[Program]:
     At the end it is asked to stop: it must do so in time, as a success, and with no error in its log.
     """
     log = tmp_path / "log"
+    # Without a summarizer the prompt has the newest 50 messages; with one, all of these would stand in it.
     settings = {"DATA_DIR": "data", "HTTP_PORT": "0", "SIMULATOR_PORT": "0", "LOG_FORMAT": "json"}
+    settings["OPENAI_SUMMARY_MODEL"] = ""
     environment = {name: value for name, value in os.environ.items() if name not in _SETTINGS} | settings
     with log.open("wb") as stderr:
         process = subprocess.Popen([str(_CONSOLE), "run"], env=environment, cwd=tmp_path, stderr=stderr)
