@@ -1,18 +1,20 @@
 """Summaries and ledger turns for tests, and two ways to have them stored: as Redis does it, and as the fake does."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from memory.history_store import HistoryStore
+from memory.indexing import CurrentHistory
 from memory.keys import ContextRef, artifact_key, artifacts_key, ledger_key
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.ledger_codec import dump_ledger_turn
-from memory.redis_client import RedisClient
+from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
 from memory.redis_summaries import CompressionClaim, RedisSummaries
 from memory.summary import Fact, Summary, SummaryText
-from memory.testing_stores import InMemoryHistory
+from memory.testing_history import InMemoryHistory
 
 NOW = 1_800_000_000.0
 LEASE_S = 60.0
@@ -20,6 +22,21 @@ LEASE_S = 60.0
 
 class Store(HistoryStore, Protocol):
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int: ...
+
+
+class TellingStore(Store, CurrentHistory, Protocol):
+    """A store that tells the indexer what is current, too."""
+
+
+@asynccontextmanager
+async def open_history(kind: str, redis_url: str) -> AsyncGenerator[TellingStore]:
+    """An empty history: the fake one ("memory"), or the one in Redis."""
+    if kind == "memory":
+        yield InMemoryHistory()
+        return
+    async with open_redis(redis_url) as redis:
+        await redis.call("FLUSHALL")
+        yield RedisHistory(redis)
 
 
 class Memory(Protocol):

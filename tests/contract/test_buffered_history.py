@@ -10,7 +10,7 @@ from memory.history_paging import newest_first, oldest_first
 from memory.history_store import HistoryStore
 from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
-from memory.testing_stores import InMemoryHistory
+from memory.testing_history import InMemoryHistory
 from tests.contract.memory_kit import RedisMemory, a_summary
 from tests.contract.memory_kit import a_turn as a_call
 from tests.messages import a_message, a_ref, ids, some_messages

@@ -12,7 +12,7 @@ from memory.message import Message
 from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
 from memory.recall import IndexItem, Recall, RecallQuestion
 from memory.spaces import Space, Spaces
-from memory.testing_stores import InMemoryIndex
+from memory.testing_index import InMemoryIndex
 from tests.messages import a_ref
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai

@@ -11,7 +11,7 @@ from memory.keys import sessions_key
 from memory.redis_client import RedisClient, open_redis
 from memory.redis_history import RedisHistory
 from memory.sessions import SESSION_GAP_S
-from memory.testing_stores import InMemoryHistory
+from memory.testing_history import InMemoryHistory
 from memory.vector_index import Where
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.unit.test_history_search import FindingRecall, a_history

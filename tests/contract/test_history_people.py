@@ -1,8 +1,7 @@
 """Who wrote in a context, and its stretches of talk: on the real store and on the fake."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
 
 import pytest
 
@@ -21,12 +20,11 @@ from memory.keys import (
     work_key,
 )
 from memory.message import Message, Sender
-from memory.redis_client import RedisClient, open_redis
+from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
 from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
-from memory.testing_stores import InMemoryHistory
 from tests.contract.inbox_kit import open_inbox
-from tests.contract.memory_kit import Store
+from tests.contract.memory_kit import TellingStore, open_history
 from tests.messages import a_message, a_ref
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys
@@ -36,20 +34,10 @@ ANNA = Sender(id=(1 << 52) - 1, name="Anna")
 BEN = Sender(id=-1001234567890, name="Ben's channel")
 
 
-class TellingStore(Store, Protocol):
-    async def get_current(
-        self, wanted: Mapping[ContextRef, Collection[str]]
-    ) -> Mapping[ContextRef, CurrentMessages]: ...
-
-
 @pytest.fixture(params=["redis", "memory"])
 async def store(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[TellingStore]:
-    if request.param == "memory":
-        yield InMemoryHistory()
-        return
-    async with open_redis(redis_url) as redis:
-        await redis.call("FLUSHALL")
-        yield RedisHistory(redis)
+    async with open_history(request.param, redis_url) as history:
+        yield history
 
 
 def by(sender: Sender, message_id: str, text: str = "hello") -> Message:

@@ -23,10 +23,9 @@ from memory.keys import (
     work_key,
 )
 from memory.message import Sender
-from memory.redis_client import RedisClient, load_script, open_redis
+from memory.redis_client import RedisClient, load_script
 from memory.redis_history import RedisHistory, load_call, parse_snapshot
-from memory.testing_stores import InMemoryHistory
-from tests.contract.memory_kit import Store
+from tests.contract.memory_kit import Store, open_history
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.stores import all_keys
 
@@ -35,12 +34,8 @@ REF = a_ref()
 
 @pytest.fixture(params=["redis", "memory"])
 async def store(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Store]:
-    if request.param == "memory":
-        yield InMemoryHistory()
-        return
-    async with open_redis(redis_url) as redis:
-        await redis.call("FLUSHALL")
-        yield RedisHistory(redis)
+    async with open_history(request.param, redis_url) as history:
+        yield history
 
 
 async def test_an_unknown_context_is_empty(store: Store) -> None:

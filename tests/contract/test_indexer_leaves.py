@@ -7,7 +7,7 @@ from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
 from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryIndex
+from memory.testing_index import InMemoryIndex
 
 WORK = work_key(0)
 

@@ -11,7 +11,7 @@ from memory.embedded.index_server import IndexEndpoint
 from memory.errors import MissingContext, RecallUnavailable
 from memory.lexicon.analysis import SparseVector
 from memory.qdrant_index import open_qdrant
-from memory.testing_stores import InMemoryIndex
+from memory.testing_index import InMemoryIndex
 from memory.vector_index import TERMS_TOLD, Candidate, VectorErasure, VectorIndex, Where
 from tests.contract.vector_kit import (
     EAST,

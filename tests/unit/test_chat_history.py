@@ -15,7 +15,8 @@ from memory.recall import IndexItem, Recall
 from memory.redis_history import is_indexed
 from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryHistory, InMemoryIndex
+from memory.testing_history import InMemoryHistory
+from memory.testing_index import InMemoryIndex
 from tests.contract.memory_kit import a_summary, a_turn
 from tests.messages import WordTokenizer, a_ref, ids
 

@@ -87,13 +87,19 @@ def test_what_a_crash_left_half_made_is_removed_at_the_next_start(tmp_path: Path
     again.close()
 
 
-def test_the_shard_that_was_not_turned_to_is_removed_at_the_next_start(tmp_path: Path) -> None:
-    folder, fresh = tmp_path / "c" / "messages", folders.new_shard()
+def make_two_shards(tmp_path: Path) -> tuple[Path, str]:
+    """A collection with two points in its shard and three in a fresh one: its folder, and the fresh shard's name."""
+    fresh = folders.new_shard()
     for shard in ("shard", fresh):
         collections = Collections.open(tmp_path / "c", {"messages": shard})
         collections.create("messages", SETTINGS)
         upsert_points(collections.get("messages"), points(*range(2 if shard == "shard" else 3)))
         collections.close()
+    return tmp_path / "c" / "messages", fresh
+
+
+def test_the_shard_that_was_not_turned_to_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    folder, fresh = make_two_shards(tmp_path)
     left = set(folder.iterdir())
     assert folders.settle(tmp_path / "c") == {"messages": "shard"}
     assert {path.name for path in left - set(folder.iterdir())} == {fresh, f"{fresh}.clean"}
@@ -103,12 +109,7 @@ def test_the_shard_that_was_not_turned_to_is_removed_at_the_next_start(tmp_path:
 
 
 def test_the_shard_that_was_turned_to_is_the_one_at_the_next_start(tmp_path: Path) -> None:
-    folder, fresh = tmp_path / "c" / "messages", folders.new_shard()
-    for shard in ("shard", fresh):
-        collections = Collections.open(tmp_path / "c", {"messages": shard})
-        collections.create("messages", SETTINGS)
-        upsert_points(collections.get("messages"), points(*range(2 if shard == "shard" else 3)))
-        collections.close()
+    folder, fresh = make_two_shards(tmp_path)
     folders.turn_to(folder, fresh)
     again = reopened(tmp_path / "c")
     assert count_points(again.get("messages"), CountPoints()) == 3

@@ -15,7 +15,8 @@ from memory.recall import Recall, RecallHit, RecallQuestion
 from memory.sessions import SESSION_GAP_S
 from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryHistory, InMemoryIndex
+from memory.testing_history import InMemoryHistory
+from memory.testing_index import InMemoryIndex
 from memory.vector_index import Where
 from tests.messages import WordTokenizer, a_ref, ids
 

@@ -20,7 +20,7 @@ from memory.message import Message, Sender
 from memory.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
 from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryIndex
+from memory.testing_index import InMemoryIndex
 from memory.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
 from tests.messages import a_ref
 

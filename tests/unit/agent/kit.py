@@ -25,7 +25,8 @@ from memory.message_selectors import MessageSelector, MessageWindowMessageSelect
 from memory.recall import IndexItem, Recall
 from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryHistory, InMemoryIndex
+from memory.testing_history import InMemoryHistory
+from memory.testing_index import InMemoryIndex
 from memory.tokens import tokenizer_for
 from memory.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
 

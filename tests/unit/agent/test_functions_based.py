@@ -26,7 +26,7 @@ from memory.recall import Recall, RecallHit, RecallQuestion
 from memory.spaces import Space, Spaces
 from memory.summary import Summary, SummaryText
 from memory.testing import FakeEmbedder
-from memory.testing_stores import InMemoryHistory
+from memory.testing_history import InMemoryHistory
 from tests.unit.agent.kit import (
     TOKENIZER,
     MemoryIndex,
