@@ -3,7 +3,7 @@
 from typing import Any
 
 from bot.simulator.entities import DETAIL_FIELDS, Entity
-from bot.simulator.world import Chat, Message, Person, World
+from bot.simulator.world import ANONYMOUS, Chat, Message, Person, World
 
 Json = dict[str, Any]
 
@@ -31,6 +31,8 @@ def user_json(person: Person) -> Json:
         user["username"] = person.username
     if not person.is_bot:
         user["language_code"] = person.language_code
+    if person.is_premium:
+        user["is_premium"] = True
     return user
 
 
@@ -57,6 +59,8 @@ def message_json(world: World, message: Message) -> Json:
     replied = None if shown is None else world.message(message.chat_id, shown)
     if replied is not None:
         body["reply_to_message"] = _message_body(world, chat, replied)
+        if message.quote is not None:
+            body["quote"] = message.quote
     return body
 
 
@@ -102,17 +106,33 @@ def _message_body(world: World, chat: Chat, message: Message) -> Json:
     if sender is not None:
         body["from"] = user_json(sender)
     body |= {"chat": chat_json(world, chat), "date": message.date}
+    if message.sender_id == ANONYMOUS.id:
+        body["sender_chat"] = chat_json(world, chat)
     if message.edit_date is not None:
         body["edit_date"] = message.edit_date
-    if message.thread_id is not None and chat.is_forum:
+    if message.thread_id is not None and chat.has_topics:
         body["is_topic_message"] = True
     if message.service is not None:
         return body | message.service
-    body["text"] = message.text
-    if message.entities:
-        body["entities"] = [entity_json(world, entity) for entity in message.entities]
+    body |= _content(world, message)
     if message.link_preview_options:
         body["link_preview_options"] = message.link_preview_options
     if message.reply_markup:
         body["reply_markup"] = message.reply_markup
+    return body
+
+
+def _content(world: World, message: Message) -> Json:
+    """What is said: a text, or a photo and the like with its caption."""
+    body: Json = {}
+    if message.forward_origin is not None:
+        body["forward_origin"] = message.forward_origin
+    if message.media_group_id is not None:
+        body["media_group_id"] = message.media_group_id
+    body |= message.content or {}
+    if message.content is None or message.text:
+        text, entities = ("text", "entities") if message.content is None else ("caption", "caption_entities")
+        body[text] = message.text
+        if message.entities:
+            body[entities] = [entity_json(world, entity) for entity in message.entities]
     return body

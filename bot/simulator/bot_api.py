@@ -1,16 +1,26 @@
-"""The Bot API over HTTP: token, method, parameters, ordered faults, and the answer's form."""
+"""The Bot API over HTTP: token, method, parameters, ordered faults, limits, and the answer's form."""
 
 import asyncio
 import time
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.simulator.calls import Call, Outcome
 from bot.simulator.config import is_token
-from bot.simulator.errors import ApiError, NotFound, ServerFault, TooManyRequests, Unauthorized
-from bot.simulator.faults import Fault
+from bot.simulator.errors import (
+    ApiError,
+    BadRequest,
+    Forbidden,
+    NotFound,
+    ServerFault,
+    TooManyRequests,
+    Unauthorized,
+)
+from bot.simulator.faults import Hit, is_limited
 from bot.simulator.methods.table import METHODS, Method
 from bot.simulator.parameters import read_parameters
 from bot.simulator.simulation import Simulation
@@ -23,7 +33,7 @@ _LOOK_AGAIN_S = 0.1
 
 
 def bot_api_routes() -> list[Route]:
-    """`/bot<token>/<method>`, and the file paths, where there are no files."""
+    """`/bot<token>/<method>`, and the files that people and the bot have sent."""
     return [
         Route("/bot{token}/{method}", _answer, methods=["GET", "POST"]),
         Route("/bot{rest:path}", _unknown_path, methods=["GET", "POST"]),
@@ -31,17 +41,46 @@ def bot_api_routes() -> list[Route]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _End:
+    """How a call ended: `error` or `result`, unless nothing was answered."""
+
+    result: object = None
+    error: ApiError | None = None
+    outcome: Outcome = "answered"
+
+    @property
+    def status(self) -> int:
+        if self.outcome != "answered":
+            return 0
+        return 200 if self.error is None else self.error.code
+
+    @property
+    def retry_after(self) -> int | None:
+        return None if self.error is None else (self.error.parameters or {}).get("retry_after")
+
+    @property
+    def message_id(self) -> int | None:
+        return (
+            cast("dict[str, Any]", self.result).get("message_id") if isinstance(self.result, dict) else None
+        )
+
+
 async def _answer(request: Request) -> Response:
     sim: Simulation = request.app.state.simulation
+    at = sim.config.clock()
     try:
         method = _find_method(sim, request)
         given = await read_parameters(request)
-        fault = sim.faults.take(method.name.lower(), _chat_number(given))
-        if fault is not None:
-            return await _fail(request, method, given, fault)
-        return _success(await method.call(sim, given))
     except ApiError as error:
         return _failure(error)
+    chat_id = _chat_number(given)
+    end = await _perform(request, method, given, chat_id)
+    if method.name != "getUpdates":
+        _log(sim, method, chat_id, end, at=at)
+    if end.outcome != "answered":
+        return await _hang_up(request)
+    return _success(end.result) if end.error is None else _failure(end.error)
 
 
 async def _unknown_path(_: Request) -> Response:
@@ -52,7 +91,10 @@ async def _answer_file(request: Request) -> Response:
     sim: Simulation = request.app.state.simulation
     if request.path_params["token"] != sim.config.token:
         return _failure(Unauthorized())
-    return _failure(NotFound())
+    file = sim.files.at(request.path_params["path"])
+    if file is None:
+        return _failure(NotFound())
+    return Response(file.data, media_type="application/octet-stream")
 
 
 def _find_method(sim: Simulation, request: Request) -> Method:
@@ -74,26 +116,61 @@ def _chat_number(given: dict[str, Any]) -> int | None:
         return None
 
 
-async def _fail(request: Request, method: Method, given: dict[str, Any], fault: Fault) -> Response:
+async def _perform(request: Request, method: Method, given: dict[str, Any], chat_id: int | None) -> _End:
+    sim: Simulation = request.app.state.simulation
+    hit = sim.faults.take(method.name.lower(), chat_id, now=sim.config.clock())
+    try:
+        if hit is not None:
+            return await _fail(request, method, given, hit)
+        _keep_limits(sim, method, chat_id)
+        return _End(result=await method.call(sim, given))
+    except ApiError as error:
+        return _End(error=error)
+
+
+def _keep_limits(sim: Simulation, method: Method, chat_id: int | None) -> None:
+    """Deletions are free, and so is what is shown and not kept."""
+    name = method.name.lower()
+    is_free = name.startswith("delete") or name in {"sendchataction", "sendmessagedraft"}
+    if chat_id is None or not sim.config.real_limits or not is_limited(name) or is_free:
+        return
+    seconds = sim.limits.refuse(chat_id, is_group=chat_id < 0, now=sim.config.clock())
+    if seconds is not None:
+        raise TooManyRequests(seconds)
+
+
+async def _fail(request: Request, method: Method, given: dict[str, Any], hit: Hit) -> _End:
+    sim: Simulation = request.app.state.simulation
+    fault = hit.fault
     match fault.error:
         case "429":
-            raise TooManyRequests(fault.retry_after)
+            raise TooManyRequests(hit.retry_after)
+        case "400":
+            raise BadRequest(fault.description or "ordered from the page")
+        case "403":
+            raise Forbidden(fault.description or "bot was blocked by the user")
         case "500":
             raise ServerFault
         case "timeout":
-            await _stay_silent(request)
-            return await _hang_up(request)
+            await _stay_silent(request, _LONGEST_SILENCE_S)
+            return _End(outcome="timeout")
         case "cut":
-            await method.call(request.app.state.simulation, given)
-            return await _hang_up(request)
+            return _End(result=await method.call(sim, given), outcome="cut")
+        case "hang" if fault.late:
+            await sim.bell.sleep(fault.seconds)
+            return _End(result=await method.call(sim, given))
+        case "hang":
+            result = await method.call(sim, given)
+            await _stay_silent(request, fault.seconds)
+            return _End(result=result)
 
 
-async def _stay_silent(request: Request) -> None:
-    """Until the client gives up or the simulator closes."""
+async def _stay_silent(request: Request, seconds: float) -> None:
+    """Until the client gives up, the simulator closes, or the time is over."""
     bell: Wakeup = request.app.state.simulation.bell
-    end = time.monotonic() + _LONGEST_SILENCE_S
-    while not (bell.is_closed or await request.is_disconnected() or time.monotonic() > end):
-        await bell.wait(_LOOK_AGAIN_S)
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and not (bell.is_closed or await request.is_disconnected()):
+        await bell.wait(min(left, _LOOK_AGAIN_S))
 
 
 async def _hang_up(request: Request) -> Response:
@@ -103,6 +180,23 @@ async def _hang_up(request: Request) -> Response:
         hang_up()
         await asyncio.sleep(0)
     return Response(status_code=502)
+
+
+def _log(sim: Simulation, method: Method, chat_id: int | None, end: _End, *, at: float) -> None:
+    sim.calls.add(
+        Call(
+            number=sim.calls.next_number(),
+            method=method.name,
+            chat_id=chat_id,
+            at=at,
+            ended_at=sim.config.clock(),
+            outcome=end.outcome,
+            status=end.status,
+            retry_after=end.retry_after,
+            message_id=end.message_id,
+            description=None if end.error is None else str(end.error),
+        )
+    )
 
 
 def _success(result: object) -> Response:

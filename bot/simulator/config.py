@@ -18,13 +18,16 @@ _TOKEN = re.compile(r"(\d{1,16}):[A-Za-z0-9_-]+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorConfig:
     """`retry_scale` multiplies every waiting time between two deliveries of an update, `Retry-After`
-    included; `clock` gives Unix seconds and decides dates and expiry. The bot's id is the number
+    included; `private_topics` lets people make topics in their private chats; `real_limits` answers
+    429 to who sends faster than Telegram lets bots send; `clock` gives Unix seconds and decides dates and expiry. The bot's id is the number
     before the token's colon; a token without one raises InvalidToken.
     """
 
     token: str = DEFAULT_TOKEN
     operator_ids: frozenset[int] = DEFAULT_OPERATORS
     privacy_mode: bool = True
+    private_topics: bool = False
+    real_limits: bool = False
     notice: str | None = None
     retry_scale: float = 1.0
     webhook_timeout_s: float = 60.0

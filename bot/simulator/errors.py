@@ -7,6 +7,7 @@ SimulatorError
 │   ├── Forbidden 403
 │   ├── NotFound 404
 │   ├── Conflict 409
+│   ├── TooLarge 413
 │   ├── TooManyRequests 429
 │   └── ServerFault 500
 ├── PageError           an answer {"error": …} of the page API
@@ -80,6 +81,13 @@ class Conflict(ApiError):
 
     code = 409
     prefix = "Conflict"
+
+
+class TooLarge(ApiError):
+    """The request is longer than Telegram takes."""
+
+    code = 413
+    prefix = "Request Entity Too Large"
 
 
 class TooManyRequests(ApiError):

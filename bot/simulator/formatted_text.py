@@ -9,6 +9,7 @@ from bot.simulator.errors import BadRequest
 from bot.simulator.utf16 import clean_text, is_blank, utf16_length, utf16_slice
 
 MAX_TEXT = 4096
+MAX_CAPTION = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,11 @@ def format_text(text: str, entities: Sequence[Entity] = ()) -> FormattedText:
         replace(entity, offset=moved[entity.offset], length=moved[entity.end] - moved[entity.offset])
         for entity in nested(entities)
     ]
-    trimmed = clean.strip(" \n")
-    skipped = len(clean) - len(clean.lstrip(" \n"))
+    ended = clean.rstrip(" \n")
+    # tdlib's fix_formatted_text: the blanks before the first entity go, those in it stay.
+    blanks = len(ended) - len(ended.lstrip(" \n"))
+    skipped = min([blanks, *(entity.offset for entity in placed if _covers_text(entity, ended))])
+    trimmed = ended[skipped:]
     given = nested(_trimmed(placed, trimmed, skipped))
     final = _trimmed(with_found(given, find_entities(trimmed)), trimmed, 0)
     return FormattedText(text=trimmed, entities=tuple(in_order(final)))
@@ -87,3 +91,8 @@ def _trimmed(entities: Iterable[Entity], text: str, skipped: int) -> list[Entity
             start += len(covered) - len(covered.lstrip(" \n"))
             kept.append(replace(entity, offset=start, length=end - start))
     return kept
+
+
+def _covers_text(entity: Entity, text: str) -> bool:
+    length = min(entity.end, utf16_length(text)) - entity.offset
+    return length > 0 and not is_blank(utf16_slice(text, entity.offset, length))

@@ -3,6 +3,8 @@
 from typing import Any
 
 from bot.simulator.api_objects import message_json
+from bot.simulator.files import StoredFile
+from bot.simulator.image_size import image_size
 from bot.simulator.simulation import Simulation
 from bot.simulator.updates import Trace
 from bot.simulator.world import Chat, Person
@@ -24,6 +26,7 @@ def world_object(sim: Simulation) -> dict[str, Any]:
         "people": [person_object(person) for person in world.people.values()],
         "chats": [chat_object(sim, chat) for chat in world.chats.values()],
         "messages": messages,
+        "reactions": sim.reactions.as_json(),
         "deliveries": sim.deliveries(),
     }
 
@@ -36,6 +39,7 @@ def person_object(person: Person) -> dict[str, Any]:
         **last_name,
         "username": person.username,
         "is_operator": person.is_operator,
+        "language_code": person.language_code,
     }
 
 
@@ -49,11 +53,21 @@ def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
         "type": chat.type,
         **title,
         "is_forum": chat.is_forum,
+        "bot_status": chat.bot_status,
+        "can_have_topics": chat.is_forum or (chat.type == "private" and sim.config.private_topics),
+        "migrated_to": chat.migrated_to,
         "members": [*chat.members, *bot],
         "admins": [*chat.admins, *admins],
         "topics": [{"message_thread_id": topic.thread_id, "name": topic.name} for topic in chat.topics],
-        "commands": sim.commands.shown_in(chat),
+        "commands": sim.commands_of(chat),
     }
+
+
+def file_object(file: StoredFile) -> dict[str, Any]:
+    """A file that was sent to the page's API."""
+    about = {"file_id": file.file_id(), "name": file.name, "mime_type": file.mime_type, "size": file.size}
+    size = image_size(file.data)
+    return about if size is None else {**about, "width": size[0], "height": size[1]}
 
 
 def trace_object(trace: Trace) -> dict[str, Any]:

@@ -1,49 +1,62 @@
-"""Reads the parameters of a Bot API call: query string, form, multipart form and JSON alike."""
+"""Reads the parameters of a Bot API call: query string, form, multipart form with files, and JSON alike."""
 
-from email import message_from_bytes, policy
+from collections.abc import Iterator
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
+from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
 
-from bot.simulator.errors import BadRequest
+from bot.simulator.errors import BadRequest, TooLarge
+from bot.simulator.files import Upload
 from bot.simulator.payloads import parse_json
 
 MAX_BODY = 10 * 1024 * 1024
+# A file of 50 MB, the most that a bot may send, and the parameters with it.
+MAX_UPLOAD = 51 * 1024 * 1024
+_MAX_PARTS = 1_000
+_MULTIPART = "multipart/form-data"
 
 
 async def read_parameters(request: Request) -> dict[str, Any]:
-    """The query string's parameters, then the body's. Files are dropped: no method here takes any.
+    """The query string's parameters, then the body's; files as Upload.
 
-    Raises BadRequest for a body that is too long, not UTF-8, or not what its content type says.
+    Raises BadRequest for a body that is not UTF-8 or not what its content type says, TooLarge for one that is
+    too long.
     """
     given: dict[str, Any] = dict(request.query_params)
-    body = await _read_body(request)
+    content_type = request.headers.get("content-type", "")
+    body = await _read_body(request, most=MAX_UPLOAD if _kind_of(content_type) == _MULTIPART else MAX_BODY)
     try:
-        given |= _parse_body(body, request.headers.get("content-type", ""))
+        given |= _parse_body(body, content_type)
     except UnicodeError:
         raise BadRequest("strings must be encoded in UTF-8") from None
     return given
 
 
-async def _read_body(request: Request) -> bytes:
+def _kind_of(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+async def _read_body(request: Request, *, most: int) -> bytes:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_BODY:
-            raise BadRequest("request entity too large")
+        if len(body) > most:
+            raise TooLarge
     return bytes(body)
 
 
 def _parse_body(body: bytes, content_type: str) -> dict[str, Any]:
-    kind = content_type.partition(";")[0].strip().lower()
     if not body:
         return {}
-    if kind == "application/json":
-        return _parse_json(body)
-    if kind == "multipart/form-data":
-        return _parse_multipart(body, content_type)
-    return dict(parse_qsl(body.decode(), keep_blank_values=True, errors="strict"))
+    match _kind_of(content_type):
+        case "application/json":
+            return _parse_json(body)
+        case "multipart/form-data":
+            return dict(_parse_multipart(body, content_type))
+        case _:
+            return dict(parse_qsl(body.decode(), keep_blank_values=True, errors="strict"))
 
 
 def _parse_json(body: bytes) -> dict[str, Any]:
@@ -58,13 +71,27 @@ def _parse_json(body: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", given)
 
 
-def _parse_multipart(body: bytes, content_type: str) -> dict[str, Any]:
-    head = f"Content-Type: {content_type}\r\n\r\n".encode()
-    form = message_from_bytes(head + body, policy=policy.HTTP)
-    fields: dict[str, Any] = {}
-    for part in form.iter_parts() if form.is_multipart() else ():
-        name = part.get_param("name", header="content-disposition")
-        if isinstance(name, str) and part.get_filename() is None:
-            content = part.get_payload(decode=True)
-            fields[name] = content.decode() if isinstance(content, bytes) else ""
-    return fields
+def _parse_multipart(body: bytes, content_type: str) -> Iterator[tuple[str, str | Upload]]:
+    """Name and content of each part; what is no part has none."""
+    boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
+    if not boundary:
+        return
+    for part in (b"\r\n" + body).split(b"\r\n--" + boundary, _MAX_PARTS)[1:]:
+        head, blank, content = part.partition(b"\r\n\r\n")
+        if not blank or part.startswith(b"--"):
+            continue
+        headers = dict(_headers_of(head))
+        options = parse_options_header(headers.get(b"content-disposition", b""))[1]
+        name = options.get(b"name", b"").decode()
+        if b"filename" not in options:
+            yield name, content.decode()
+        else:
+            mime_type = headers.get(b"content-type", b"").partition(b";")[0].strip().decode()
+            file_name = options[b"filename"].decode().replace("%22", '"')
+            yield name, Upload(name=file_name, mime_type=mime_type, data=content)
+
+
+def _headers_of(head: bytes) -> Iterator[tuple[bytes, bytes]]:
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        yield name.strip().lower(), value.strip()

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from bot.simulator.errors import BadRequest
+from bot.simulator.files import Upload
 
 PayloadT = TypeVar("PayloadT", bound="Payload")
 
@@ -44,6 +45,7 @@ Text = Annotated[str, BeforeValidator(_to_text)]
 
 _TEXT_WORDINGS = {
     "entities": "can't parse entities JSON object",
+    "caption_entities": "can't parse entities JSON object",
     "reply_markup": "object expected as reply markup",
     "reply_parameters": "can't parse reply parameters JSON object",
     "link_preview_options": "can't parse link preview options JSON object",
@@ -59,9 +61,14 @@ class Payload(BaseModel):
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:
-        """Raises BadRequest with the wording of the first field that does not fit."""
+        """Raises BadRequest with the wording of the first field that does not fit. Files are no parameters."""
+        kept = {
+            name: value
+            for name, value in given.items()
+            if value is not None and not isinstance(value, Upload)
+        }
         try:
-            return cls.model_validate({name: value for name, value in given.items() if value is not None})
+            return cls.model_validate(kept)
         except ValidationError as error:
             field = str(error.errors(include_url=False)[0]["loc"][0])
             raise BadRequest(cls.wordings.get(field, f"can't parse {field}")) from None
@@ -74,6 +81,7 @@ class Nothing(Payload):
 class ReplyParameters(Payload):
     message_id: Number = 0
     chat_id: Text = ""
+    quote: Text = ""
     allow_sending_without_reply: Flag = False
 
 
@@ -87,6 +95,54 @@ class SendMessage(Payload):
     reply_parameters: DecodedObject = None
     reply_markup: DecodedObject = None
     link_preview_options: DecodedObject = None
+
+
+class CaptionFields(Payload):
+    """A caption, read as the texts of messages are."""
+
+    caption: Text = ""
+    parse_mode: Text = ""
+    caption_entities: Decoded = None
+
+    @property
+    def text(self) -> str:
+        return self.caption
+
+    @property
+    def entities(self) -> object:
+        return self.caption_entities
+
+
+class SendDocument(CaptionFields):
+    """`document` is a file id, or `attach://` and the name of one of `uploads`, or empty: the one of its own name."""
+
+    wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
+    chat_id: Text = ""
+    document: Text = ""
+    uploads: dict[str, Any] = {}
+    message_thread_id: Number = 0
+    reply_parameters: DecodedObject = None
+    reply_markup: DecodedObject = None
+
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> Self:
+        """As of any method, with the files of the form beside the parameters."""
+        uploads = {name: value for name, value in given.items() if isinstance(value, Upload)}
+        return super().read(given | {"uploads": uploads})
+
+
+class EditMessageCaption(CaptionFields):
+    wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
+    chat_id: Text = ""
+    message_id: Number = 0
+    reply_markup: DecodedObject = None
+
+
+class EditMessageReplyMarkup(Payload):
+    wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
+    chat_id: Text = ""
+    message_id: Number = 0
+    reply_markup: DecodedObject = None
 
 
 class EditMessageText(Payload):

@@ -1,230 +1,219 @@
-"""What people do in the simulated Telegram: write, edit, press a button, block, come together."""
+"""What people do with messages in the simulated Telegram: write, edit, react, press a button."""
 
 from dataclasses import dataclass, replace
-from string import ascii_lowercase
-from typing import Any, Literal
+from typing import Any, cast
 
-from bot.simulator.api_objects import chat_json, member_json, message_json, user_json
-from bot.simulator.default_world import add_forum, forum_topics
-from bot.simulator.errors import PageError
-from bot.simulator.formatted_text import MAX_TEXT, FormattedText, format_text
+from bot.simulator.api_objects import chat_json, entity_json, message_json, user_json
+from bot.simulator.entities import Entity
+from bot.simulator.errors import ApiError, PageError
+from bot.simulator.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
 from bot.simulator.methods.sending import thread_of
+from bot.simulator.pastes import split_paste
+from bot.simulator.posting import chat_of, find_shown, open_chat_of, post, tell_bot
+from bot.simulator.reactions import read_reaction
 from bot.simulator.simulation import Simulation
 from bot.simulator.updates import CALLBACK_LIFE_S, MESSAGE_LIFE_S
-from bot.simulator.visibility import is_visible_to_bot
-from bot.simulator.world import BotStatus, Chat, Message, Person
-
-MAX_PEOPLE = 5_000
-MAX_CHATS = 10_000
+from bot.simulator.utf16 import utf16_length
+from bot.simulator.world import ANONYMOUS, Chat, Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What a person is about to send."""
+    """What a person is about to send: `text` is the caption where there is `content`, the Bot API fields of a
+    photo, a poll and the like. `entities` are a Telegram app's own formatting. `quote` is a part of the message
+    that is replied to. `anonymous`: an administrator writes as the group.
+    """
 
     chat_id: int
     from_id: int
-    text: str
+    text: str = ""
+    entities: tuple[Entity, ...] = ()
+    content: dict[str, Any] | None = None
     reply_to_message_id: int | None = None
+    quote: str | None = None
     message_thread_id: int | None = None
+    media_group_id: str | None = None
+    anonymous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathering:
-    """A group or supergroup to make; the first of `admins` is its creator."""
+class ButtonPress:
+    """A press of an inline button. `any_data`: by a changed app, which sends what no button has, also for a
+    message that is gone.
+    """
 
-    title: str
-    type: Literal["group", "supergroup"]
-    is_forum: bool = False
-    members: tuple[int, ...] = ()
-    admins: tuple[int, ...] = ()
-    topics: tuple[str, ...] = ()
-    migrate_to_chat_id: int | None = None
+    chat_id: int
+    from_id: int
+    message_id: int
+    data: str
+    any_data: bool = False
 
 
 def write_line(sim: Simulation, line: Line) -> Message:
-    """Send a message; raises PageError for what a Telegram app would not let this person do."""
-    chat = _chat_of(sim, line.chat_id, line.from_id)
-    formatted = _read_text(line.text)
-    if chat.type == "private" and not chat.has_bot:
-        raise PageError("Unblock the bot to write to it.", status=403)
+    """Send a message; a text longer than a message goes as several, of which this is the first.
+
+    Raises PageError for what a Telegram app would not let this person do.
+    """
+    chat = open_chat_of(sim, line.chat_id, line.from_id)
+    texts = [_read_text(sim, line, one) for one in _texts_of(line)]
     if line.message_thread_id is not None and not chat.has_thread(line.message_thread_id):
         raise PageError("There is no such topic in this chat.", status=404)
-    replied = _find(sim, chat, line.reply_to_message_id) if line.reply_to_message_id is not None else None
-    return _post(
-        sim,
-        Message(
-            chat_id=chat.id,
-            sender_id=line.from_id,
-            date=sim.now(),
-            text=formatted.text,
-            entities=formatted.entities,
-            thread_id=thread_of(chat, line.message_thread_id, replied),
-            reply_to=replied.id if replied else None,
-        ),
+    replied = (
+        find_shown(sim, chat, line.reply_to_message_id) if line.reply_to_message_id is not None else None
     )
+    first = Message(
+        chat_id=chat.id,
+        sender_id=_sender_of(chat, line),
+        date=sim.now(),
+        content=line.content,
+        thread_id=thread_of(chat, line.message_thread_id, replied),
+        reply_to=replied.id if replied else None,
+        quote=_read_quote(sim, replied, line.quote) if line.quote is not None else None,
+        media_group_id=line.media_group_id,
+    )
+    drafts = [first, *(replace(first, reply_to=None, quote=None) for _ in texts[1:])]
+    posted = [
+        post(sim, replace(draft, text=text.text, entities=text.entities))
+        for draft, text in zip(drafts, texts, strict=True)
+    ]
+    return posted[0]
 
 
 def edit_line(sim: Simulation, line: Line, message_id: int) -> Message:
-    """Change one's own message; raises PageError for others' and for no change."""
-    chat = _chat_of(sim, line.chat_id, line.from_id)
-    message = _find(sim, chat, message_id)
-    if message.sender_id != line.from_id or message.service is not None:
+    """Change the text or the caption of one's own message; raises PageError for others' and for no change."""
+    chat = chat_of(sim, line.chat_id, line.from_id)
+    message = find_shown(sim, chat, message_id)
+    if (
+        message.sender_id not in _senders_of(chat, line.from_id)
+        or message.service is not None
+        or message.forward_origin is not None
+    ):
         raise PageError("Only your own messages can be edited.", status=403)
-    formatted = _read_text(line.text)
+    formatted = _read_text(sim, replace(line, content=message.content), line.text)
     if (formatted.text, formatted.entities) == (message.text, message.entities):
         raise PageError("The text is the same as before.")
     edited = sim.world.put_message(
         replace(message, text=formatted.text, entities=formatted.entities, edit_date=sim.now())
     )
     sim.publish_message("edit", edited)
-    _tell_bot(sim, "edited_message", edited)
+    tell_bot(sim, "edited_message", edited)
     return edited
 
 
-def press_button(sim: Simulation, *, chat_id: int, from_id: int, message_id: int, data: str) -> None:
-    """Press an inline button; raises PageError when the message has no button with this data."""
-    chat = _chat_of(sim, chat_id, from_id)
-    message = _find(sim, chat, message_id)
-    rows = (message.reply_markup or {}).get("inline_keyboard", [])
-    if not any(button.get("callback_data") == data for row in rows for button in row):
-        raise PageError("The message has no such button.", status=404)
-    query = {
-        "id": sim.callbacks.open(from_id),
-        "from": user_json(sim.world.people[from_id]),
-        "message": message_json(sim.world, message),
-        "chat_instance": str(chat.id),
-        "data": data,
-    }
-    sim.queue.add("callback_query", query, lane=f"user {from_id}", life_s=CALLBACK_LIFE_S)
-
-
-def set_blocked(sim: Simulation, chat_id: int, *, is_blocked: bool) -> None:
-    """Block or unblock the bot in a private chat; remove it from or add it to a group. Again: no change."""
-    chat = _find_chat(sim, chat_id)
-    status: BotStatus = "kicked" if is_blocked else "member"
-    if chat.has_bot != is_blocked:
-        return
-    actor = sim.world.people[chat.admins[0] if chat.admins else chat.members[0]]
-    if chat.type != "private" and is_blocked:
-        _announce(sim, chat, actor, left_chat_member=user_json(sim.world.bot))
-    _change_bot_status(sim, chat, status, actor)
-    if chat.type != "private" and not is_blocked:
-        _announce(sim, chat, actor, new_chat_members=[user_json(sim.world.bot)])
-    sim.feed.publish("world")
-
-
-def add_person(sim: Simulation, *, first_name: str, username: str | None, is_operator: bool) -> Person:
-    """A new person with a private chat, named after the first name and id if no username is given.
-
-    Raises PageError for a username that is taken.
+def delete_line(sim: Simulation, *, chat_id: int, from_id: int, message_id: int) -> None:
+    """Delete a message for everyone: any in private, one's own in groups, any there as an administrator. Telegram
+    tells no bot of it.
     """
-    if len(sim.world.people) >= MAX_PEOPLE:
-        raise PageError("There are too many people already.", status=409)
-    if username and sim.world.user_named(username) is not None:
-        raise PageError("That username is taken.", status=409)
-    person_id = sim.world.next_person_id()
-    letters = "".join(char for char in first_name.lower() if char in ascii_lowercase)[:20]
-    person = Person(
-        id=person_id,
-        first_name=first_name,
-        username=username or f"{letters or 'person'}_{person_id}",
-        is_operator=is_operator or person_id in sim.config.operator_ids,
-    )
-    sim.world.add_person(person)
-    sim.feed.publish("world")
-    return person
+    chat = chat_of(sim, chat_id, from_id)
+    message = find_shown(sim, chat, message_id)
+    is_own = message.sender_id == from_id
+    if not (is_own or chat.type == "private" or from_id in chat.admins):
+        raise PageError("Only your own messages can be deleted.", status=403)
+    sim.world.delete_message(chat.id, message.id)
+    sim.feed.publish("delete", chat_id=chat.id, message_id=message.id)
 
 
-def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
-    """A new group that the bot is added to, as an administrator if it is among `admins`."""
-    admins = tuple(one for one in gathering.admins if one != sim.world.bot.id)
-    members = tuple(dict.fromkeys(one for one in (*admins, *gathering.members) if one != sim.world.bot.id))
-    unknown = [one for one in members if one not in sim.world.people]
-    if unknown or not members:
-        raise PageError("A chat needs members, and each must be one of the people.")
-    if gathering.is_forum and gathering.type != "supergroup":
-        raise PageError("Only a supergroup can have topics.")
-    if len(sim.world.chats) >= MAX_CHATS:
-        raise PageError("There are too many chats already.", status=409)
-    chat = Chat(
-        id=sim.world.next_chat_id(gathering.type),
-        type=gathering.type,
-        title=gathering.title,
-        is_forum=gathering.is_forum,
-        members=members,
-        admins=admins or members[:1],
-        topics=forum_topics(list(gathering.topics)) if gathering.is_forum else (),
-        bot_status="left",
-        migrated_to=gathering.migrate_to_chat_id,
-    )
-    add_forum(sim.world, chat, date=sim.now())
-    status: BotStatus = "administrator" if sim.world.bot.id in gathering.admins else "member"
-    creator = sim.world.people[chat.admins[0]]
-    added = _change_bot_status(sim, chat, status, creator)
-    _announce(sim, added, creator, new_chat_members=[user_json(sim.world.bot)])
-    sim.feed.publish("world")
-    return added
+def press_button(sim: Simulation, press: ButtonPress) -> str:
+    """Press an inline button: the id of the callback query. Raises PageError when the message has no such button."""
+    chat = chat_of(sim, press.chat_id, press.from_id)
+    message = sim.world.message(chat.id, press.message_id)
+    if not press.any_data and not _has_button(find_shown(sim, chat, press.message_id), press.data):
+        raise PageError("The message has no such button.", status=404)
+    gone = {"chat": chat_json(sim.world, chat), "message_id": press.message_id, "date": 0}
+    query = {
+        "id": sim.callbacks.open(press.from_id),
+        "from": user_json(sim.world.people[press.from_id]),
+        "message": gone if message is None else message_json(sim.world, message),
+        "chat_instance": str(chat.id),
+        "data": press.data,
+    }
+    sim.queue.add("callback_query", query, lane=f"user {press.from_id}", life_s=CALLBACK_LIFE_S)
+    return str(query["id"])
 
 
-def _chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
-    chat = _find_chat(sim, chat_id)
-    if person_id not in chat.members:
-        raise PageError("That person is not in this chat.", status=403)
-    return chat
+def react(sim: Simulation, *, chat_id: int, from_id: int, message_id: int, emoji: str | None) -> None:
+    """Set one's reaction, or take it back with None. A bot hears of it in private chats, and as an administrator,
+    if it asked for `message_reaction`.
+    """
+    chat = open_chat_of(sim, chat_id, from_id)
+    message = find_shown(sim, chat, message_id)
+    try:
+        new = [] if emoji is None else [read_reaction({"type": "emoji", "emoji": emoji})]
+    except ApiError:
+        raise PageError("There is no such reaction.") from None
+    old = sim.reactions.put(chat.id, message.id, from_id, new)
+    if old == new:
+        return
+    sim.feed.publish("reaction", chat_id=chat.id, message_id=message.id, user_id=from_id, reactions=new)
+    if chat.type == "private" or chat.bot_status == "administrator":
+        update = {
+            "chat": chat_json(sim.world, chat),
+            "message_id": message.id,
+            "user": user_json(sim.world.people[from_id]),
+            "date": sim.now(),
+            "old_reaction": old,
+            "new_reaction": new,
+        }
+        sim.queue.add("message_reaction", update, lane=f"chat {chat.id}", life_s=MESSAGE_LIFE_S)
 
 
-def _find_chat(sim: Simulation, chat_id: int) -> Chat:
-    chat = sim.world.chats.get(chat_id)
-    if chat is None:
-        raise PageError("There is no such chat.", status=404)
-    return chat
+def _senders_of(chat: Chat, person_id: int) -> set[int]:
+    """The names that a person may write under."""
+    return {person_id, ANONYMOUS.id} if person_id in chat.admins else {person_id}
 
 
-def _find(sim: Simulation, chat: Chat, message_id: int) -> Message:
-    message = sim.world.message(chat.id, message_id)
-    if message is None:
-        raise PageError("There is no such message in this chat.", status=404)
-    return message
+def _sender_of(chat: Chat, line: Line) -> int:
+    if line.anonymous and line.from_id not in chat.admins:
+        raise PageError("Only an administrator can write as the group.", status=403)
+    return ANONYMOUS.id if line.anonymous else line.from_id
 
 
-def _read_text(text: str) -> FormattedText:
-    formatted = format_text(text)
-    if not formatted.text:
+def _texts_of(line: Line) -> list[str]:
+    """The line's text, as a Telegram app splits what is too long; formatting is kept in one message only."""
+    if line.content is not None or line.entities or utf16_length(line.text) <= MAX_TEXT:
+        return [line.text]
+    return split_paste(line.text, MAX_TEXT) or [""]
+
+
+def _read_text(sim: Simulation, line: Line, text: str) -> FormattedText:
+    try:
+        formatted = format_text(text, line.entities)
+    except ApiError as error:
+        raise PageError(f"The formatting does not fit the text: {error}.") from None
+    if line.content is not None:
+        is_premium = sim.world.people[line.from_id].is_premium
+        most, name = (MAX_TEXT if is_premium else MAX_CAPTION), "caption"
+    else:
+        most, name = MAX_TEXT, "text"
+    if not formatted.text and line.content is None:
         raise PageError("A message needs some text.")
-    if formatted.length > MAX_TEXT:
-        raise PageError(f"The text is longer than {MAX_TEXT} characters.")
+    if formatted.length > most:
+        raise PageError(f"The {name} is longer than {most} characters.")
     return formatted
 
 
-def _announce(sim: Simulation, chat: Chat, actor: Person, **service: Any) -> None:
-    """A service message, which every bot in the chat sees, and also the one that is removed."""
-    _post(sim, Message(chat_id=chat.id, sender_id=actor.id, date=sim.now(), service=service))
-
-
-def _post(sim: Simulation, message: Message) -> Message:
-    posted = sim.world.put_message(replace(message, id=sim.world.next_message_id(message.chat_id)))
-    sim.publish_message("message", posted)
-    _tell_bot(sim, "message", posted)
-    return posted
-
-
-def _tell_bot(sim: Simulation, kind: Literal["message", "edited_message"], message: Message) -> None:
-    if is_visible_to_bot(sim.world, message, privacy_mode=sim.config.privacy_mode):
-        payload = message_json(sim.world, message)
-        sim.queue.add(kind, payload, lane=f"chat {message.chat_id}", life_s=MESSAGE_LIFE_S)
-
-
-def _change_bot_status(sim: Simulation, chat: Chat, status: BotStatus, actor: Person) -> Chat:
-    """Telegram gives these updates a lane of their own (tdlib's add_update_chat_member)."""
-    old = member_json(sim.world, chat, sim.world.bot)
-    changed = sim.world.put_chat(replace(chat, bot_status=status))
-    update = {
-        "chat": chat_json(sim.world, changed),
-        "from": user_json(actor),
-        "date": sim.now(),
-        "old_chat_member": old,
-        "new_chat_member": member_json(sim.world, changed, sim.world.bot),
+def _read_quote(sim: Simulation, replied: Message | None, quote: str) -> dict[str, Any]:
+    """A TextQuote: a part of the text or caption that is replied to."""
+    place = -1 if replied is None else replied.text.find(quote)
+    if replied is None or place < 0 or not quote.strip():
+        raise PageError("A quote is a part of the message that you reply to.")
+    if utf16_length(quote) > MAX_CAPTION:
+        raise PageError(f"The quote is longer than {MAX_CAPTION} characters.")
+    position = utf16_length(replied.text[:place])
+    size = utf16_length(quote)
+    inside = [
+        entity_json(sim.world, replace(one, offset=one.offset - position))
+        for one in replied.entities
+        if position <= one.offset and one.end <= position + size
+    ]
+    return {
+        "text": quote,
+        **({"entities": inside} if inside else {}),
+        "position": position,
+        "is_manual": True,
     }
-    sim.queue.add("my_chat_member", update, lane=f"member {chat.id}", life_s=MESSAGE_LIFE_S)
-    return changed
+
+
+def _has_button(message: Message, data: str) -> bool:
+    rows = cast("list[list[dict[str, Any]]]", (message.reply_markup or {}).get("inline_keyboard", []))
+    return any(button.get("callback_data") == data for row in rows for button in row)

@@ -1,21 +1,27 @@
 """Everything that one running simulator holds, and the changes that both of its faces share."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from bot.simulator.api_objects import message_json
-from bot.simulator.bot_commands import CommandLists
+from bot.simulator.bot_commands import Command, CommandLists
 from bot.simulator.callbacks import Callbacks
+from bot.simulator.calls import CallLog
 from bot.simulator.config import SimulatorConfig
 from bot.simulator.default_world import default_world
 from bot.simulator.delivery import WebhookDelivery
 from bot.simulator.drafts import Drafts
 from bot.simulator.events import EventFeed
 from bot.simulator.faults import FaultPlan
+from bot.simulator.files import FileStore
+from bot.simulator.limits import FloodLimits
 from bot.simulator.polling import Polling
+from bot.simulator.reactions import Reactions
 from bot.simulator.updates import UpdateQueue
 from bot.simulator.wakeup import Wakeup
 from bot.simulator.webhook import Webhook
-from bot.simulator.world import Message, World
+from bot.simulator.world import Chat, Message, World
 
 _EPOCH = 1_600_000_000
 _IDS_PER_SECOND = 4
@@ -37,6 +43,15 @@ class Simulation:
     drafts: Drafts
     callbacks: Callbacks
     bell: Wakeup
+    files: FileStore
+    reactions: Reactions
+    calls: CallLog
+    limits: FloodLimits
+    numbers: Iterator[int]
+
+    def next_number(self) -> int:
+        """For albums, polls and whatever else has an id of its own; no run of a simulator gives it again."""
+        return next(self.numbers)
 
     def now(self) -> int:
         """Unix seconds, as dates are written."""
@@ -59,6 +74,13 @@ class Simulation:
     def publish_message(self, kind: str, message: Message) -> None:
         """Tell the page: `kind` is `message` or `edit`."""
         self.feed.publish(kind, message=message_json(self.world, message))
+
+    def commands_of(self, chat: Chat) -> list[Command]:
+        """The list that a chat's person sees in the person's language; of a group, the one that every member sees."""
+        person = self.world.people.get(chat.id)
+        if person is None:
+            return self.commands.shown_in(chat)
+        return self.commands.shown_in(chat, user_id=person.id, language=person.language_code[:2].lower())
 
     def deliveries(self) -> dict[str, str | int]:
         if self.webhook.settings is not None:
@@ -98,4 +120,9 @@ def build_simulation(config: SimulatorConfig) -> Simulation:
         drafts=Drafts(config.clock),
         callbacks=Callbacks(config.clock, first_id=first_id),
         bell=bell,
+        files=FileStore(first_number=first_id),
+        reactions=Reactions(),
+        calls=CallLog(),
+        limits=FloodLimits(),
+        numbers=count(first_id),
     )

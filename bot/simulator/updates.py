@@ -9,7 +9,9 @@ from typing import Any, Literal
 from bot.simulator.config import Clock
 from bot.simulator.wakeup import Wakeup
 
-UpdateKind = Literal["message", "edited_message", "callback_query", "my_chat_member"]
+UpdateKind = Literal[
+    "message", "edited_message", "callback_query", "my_chat_member", "chat_member", "message_reaction"
+]
 
 _KIND_NAMES = (
     "message edited_message channel_post edited_channel_post business_connection business_message"

@@ -6,7 +6,7 @@ _REMOVED = frozenset("\r\u0333\u033f\u030a") | {chr(code) for code in range(0x20
 
 
 def utf16_length(text: str) -> int:
-    return len(text) + sum(1 for char in text if char > "\uffff")
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def utf16_slice(text: str, offset: int, length: int) -> str:

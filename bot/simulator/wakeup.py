@@ -20,6 +20,12 @@ class Wakeup:
         self.is_closed = True
         self.ring()
 
+    async def sleep(self, seconds: float) -> None:
+        """So long, however often it rings; but not after it was closed."""
+        end = asyncio.get_running_loop().time() + seconds
+        while not self.is_closed and (left := end - asyncio.get_running_loop().time()) > 0:
+            await self.wait(left)
+
     async def wait(self, timeout: float | None) -> bool:
         """Whether the bell rang within `timeout` seconds (None: no limit)."""
         # Not asyncio.wait_for: on 3.11 it starts the wait in a new task, later, and would miss a ring.

@@ -25,7 +25,12 @@ class Person:
     last_name: str | None = None
     is_operator: bool = False
     is_bot: bool = False
+    is_premium: bool = False
     language_code: str = "en"
+
+
+ANONYMOUS = Person(id=1087968824, first_name="Group", username="GroupAnonymousBot", is_bot=True)
+"""Whom Telegram names as the sender of what a group's anonymous administrators write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,11 @@ class Chat:
         """Whether the bot can take part: not removed, and not blocked in a private chat."""
         return self.bot_status in {"member", "administrator"}
 
+    @property
+    def has_topics(self) -> bool:
+        """A forum, or a private chat in which topics were made."""
+        return self.is_forum or (self.type == "private" and bool(self.topics))
+
     def has_thread(self, thread_id: int) -> bool:
         """Whether messages can be sent to this topic; General cannot be named."""
         return any(topic.thread_id == thread_id for topic in self.topics)
@@ -62,7 +72,10 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message of a chat; `service` holds the Bot API fields of a service message."""
+    """A message of a chat; `service` holds the Bot API fields of a service message, `content` those of a photo,
+    a document and all else that is not text: the text is its caption then. `quote`, `forward_origin`: as the Bot API
+    has them.
+    """
 
     chat_id: int
     sender_id: int
@@ -76,6 +89,10 @@ class Message:
     reply_markup: dict[str, Any] | None = None
     link_preview_options: dict[str, Any] | None = None
     service: dict[str, Any] | None = None
+    content: dict[str, Any] | None = None
+    quote: dict[str, Any] | None = None
+    forward_origin: dict[str, Any] | None = None
+    media_group_id: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +119,8 @@ class World:
         return chat
 
     def user(self, user_id: int) -> Person | None:
-        return self.bot if user_id == self.bot.id else self.people.get(user_id)
+        of_telegram = {self.bot.id: self.bot, ANONYMOUS.id: ANONYMOUS}
+        return of_telegram.get(user_id) or self.people.get(user_id)
 
     def user_named(self, username: str) -> Person | None:
         """The user of that name, written without @, in any case."""
@@ -128,6 +146,10 @@ class World:
 
     def delete_message(self, chat_id: int, message_id: int) -> None:
         self._messages[chat_id].pop(message_id, None)
+
+    def in_thread(self, chat_id: int, thread_id: int) -> list[Message]:
+        """The messages of a topic, oldest first."""
+        return [one for one in self._messages[chat_id].values() if one.thread_id == thread_id]
 
     def newest(self, chat_id: int, count: int) -> list[Message]:
         """Oldest first."""

@@ -13,6 +13,8 @@ import httpx
 from bot.simulator.app import create_app
 from bot.simulator.config import DEFAULT_TOKEN, SimulatorConfig
 from bot.simulator.serving import serve
+from bot.simulator.updates import UPDATE_KINDS
+from tests.story.people import People
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
 DEADLINE_S = 5.0
@@ -62,6 +64,14 @@ class Rig:
         self, chat_id: int, text: str, *, from_id: int | None = None, **more: Any
     ) -> dict[str, Any]:
         return await self.page("messages", chat_id=chat_id, from_id=from_id or chat_id, text=text, **more)
+
+    @property
+    def people(self) -> People:
+        return People(simulator=self.http)
+
+    async def updates(self) -> list[dict[str, Any]]:
+        """What waits for the bot, every kind of update included; it is not confirmed."""
+        return await self.result("getUpdates", allowed_updates=sorted(UPDATE_KINDS))
 
     async def messages(self, chat_id: int) -> list[dict[str, Any]]:
         """What the page shows of a chat, without service messages."""

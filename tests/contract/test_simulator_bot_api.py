@@ -293,7 +293,7 @@ async def test_a_message_of_more_than_two_days_cannot_be_deleted() -> None:
         sent = await sim.result("sendMessage", chat_id=OLGA, text="one")
         sim.clock.ahead_s = 48 * 3600 + 1
         refusal = await sim.refusal("deleteMessage", chat_id=OLGA, message_id=sent["message_id"])
-    assert refusal == "Bad Request: message can't be deleted"
+    assert refusal == "Bad Request: message can't be deleted for everyone"
 
 
 async def test_a_chat_action_is_shown_for_five_seconds() -> None:

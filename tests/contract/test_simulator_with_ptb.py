@@ -11,6 +11,7 @@ from telegram import (
     BotCommandScopeChat,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
+    Message,
     MessageEntity,
     ReplyParameters,
 )
@@ -29,6 +30,9 @@ from telegram.error import (
 from bot.simulator.config import DEFAULT_TOKEN
 from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
+from tests.sent_files import a_picture, a_voice_note
+
+STOP = InlineKeyboardMarkup([[InlineKeyboardButton("Stop", callback_data="stop")]])
 
 
 @asynccontextmanager
@@ -147,3 +151,80 @@ async def test_another_token_is_refused() -> None:
         with pytest.raises(InvalidToken):
             await bot.initialize()
         await bot.shutdown()
+
+
+async def test_every_kind_of_message_is_read_as_its_class() -> None:
+    async with simulated_bot() as (sim, bot):
+        people = sim.people
+        photo = await people.photo(OLGA, "look", data=a_picture(200, 100))
+        await people.voice(OLGA, data=a_voice_note(3))
+        await people.document(OLGA, b"# Plan", name="plan.md")
+        await people.album(OLGA, "", "")
+        for content in (
+            {"sticker": "👍"},
+            {"location": {"latitude": 1, "longitude": 2}},
+            {"contact": {"phone_number": "+1", "first_name": "Ada"}},
+            {"poll": {"question": "When?", "options": ["now"]}},
+            {"dice": "🎲"},
+        ):
+            await sim.page("messages", chat_id=OLGA, from_id=OLGA, **content)
+        for origin in ("user", "hidden_user", "chat", "channel"):
+            await people.forward(OLGA, [photo], origin=origin)
+        kinds = [update.message for update in await bot.get_updates()]
+        messages = [message for message in kinds if message is not None]
+    assert [type(effective_attachment(message)).__name__ for message in messages[:10]] == [
+        *("PhotoSize", "Voice", "Document", "PhotoSize", "PhotoSize"),
+        *("Sticker", "Location", "Contact", "Poll", "Dice"),
+    ]
+    assert [type(message.forward_origin).__name__ for message in messages[10:]] == [
+        *("MessageOriginUser", "MessageOriginHiddenUser", "MessageOriginChat", "MessageOriginChannel"),
+    ]
+    assert not [message.api_kwargs for message in messages if message.api_kwargs]
+
+
+async def test_updates_of_all_kinds_are_read_without_a_field_left_over() -> None:
+    async with simulated_bot() as (sim, bot):
+        await sim.updates()
+        sent = await bot.send_message(OLGA, "one two", reply_markup=STOP)
+        (asked,) = [{"chat": {"id": OLGA}, "message_id": sent.message_id}]
+        await sim.say(OLGA, "why?", reply_to_message_id=sent.message_id, quote="two")
+        await sim.people.react(OLGA, asked, "👍")
+        await sim.people.press(OLGA, asked, "gone", any_data=True)
+        await sim.people.member("promote", WEEKEND_PLANS, by=OLGA, user=bot.id)
+        await sim.people.member("remove", WEEKEND_PLANS, by=OLGA, user=BEN)
+        await sim.people.new_topic(WORKSHOP, "Plans", by=OLGA)
+        await sim.page("titles", chat_id=WEEKEND_PLANS, from_id=OLGA, title="Lake")
+        await sim.people.upgrade(WEEKEND_PLANS, by=OLGA)
+        updates = await bot.get_updates()
+    quoted = updates[0].message
+    assert quoted is not None
+    assert quoted.quote is not None
+    assert (quoted.quote.text, quoted.quote.position) == ("two", 4)
+    assert [update.callback_query.data for update in updates if update.callback_query] == ["gone"]
+    assert {kind for update in updates for kind in update.to_dict() if kind != "update_id"} == {
+        *("message", "message_reaction", "callback_query", "my_chat_member", "chat_member"),
+    }
+    assert not [update.api_kwargs for update in updates if update.api_kwargs]
+
+
+async def test_documents_are_sent_and_files_fetched() -> None:
+    async with served_simulator() as sim:
+        bot = Bot(DEFAULT_TOKEN, base_url=f"{sim.url}/bot", base_file_url=f"{sim.url}/file/bot")
+        async with bot:
+            sent = await bot.send_document(OLGA, b"# Plan", filename="Отчёт.md", caption="the rest")
+            assert sent.document is not None
+            assert (sent.document.file_name, sent.caption) == ("Отчёт.md", "the rest")
+            fetched = await (await bot.get_file(sent.document.file_id)).download_as_bytearray()
+            assert bytes(fetched) == b"# Plan"
+            too_large = await sim.people.upload(bytes(20 * 1024 * 1024 + 1), name="a.bin")
+            with pytest.raises(BadRequest, match=r"^File is too big$"):
+                await bot.get_file(too_large)
+            edited = await bot.edit_message_caption(OLGA, sent.message_id, caption="all of it")
+            assert not isinstance(edited, bool)
+            assert edited.caption == "all of it"
+
+
+def effective_attachment(message: Message) -> object:
+    """Its one attachment; of a photo the largest size."""
+    attachment = message.effective_attachment
+    return attachment[-1] if isinstance(attachment, tuple) else attachment

@@ -24,6 +24,8 @@ def writable_chat(sim: Simulation, chat_id: str) -> Chat:
         return chat
     if chat.type == "private":
         raise Forbidden("bot was blocked by the user")
+    if chat.bot_status == "left":
+        raise Forbidden(f"bot is not a member of the {chat.type} chat")
     raise Forbidden(f"bot was kicked from the {chat.type} chat")
 
 

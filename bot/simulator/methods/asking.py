@@ -4,11 +4,13 @@ from typing import Any
 
 from bot.simulator.api_objects import chat_json, member_json, user_json
 from bot.simulator.errors import BadRequest
+from bot.simulator.files import looks_like_id
 from bot.simulator.methods.access import readable_chat
 from bot.simulator.payloads import ChatAddress, GetChatMember, GetFile, Nothing
 from bot.simulator.simulation import Simulation
 
 _MAX_REACTIONS = 11
+_MAX_DOWNLOAD = 20 * 1024 * 1024
 _PERMISSIONS = (
     "can_send_messages",
     "can_send_audios",
@@ -37,13 +39,21 @@ async def get_me(sim: Simulation, _: Nothing) -> dict[str, Any]:
         "supports_inline_queries": False,
         "can_connect_to_business": False,
         "has_main_web_app": False,
-        "has_topics_enabled": False,
+        "has_topics_enabled": sim.config.private_topics,
     }
 
 
-async def get_file(_: Simulation, given: GetFile) -> dict[str, Any]:
-    """The simulator keeps no files."""
-    raise BadRequest("invalid file_id" if given.file_id else "file_id not specified")
+async def get_file(sim: Simulation, given: GetFile) -> dict[str, Any]:
+    if not given.file_id:
+        raise BadRequest("file_id not specified")
+    if not looks_like_id(given.file_id):
+        raise BadRequest("invalid file_id")
+    file = sim.files.find(given.file_id)
+    if file is None:
+        raise BadRequest("wrong file_id or the file is temporarily unavailable")
+    if file.size > _MAX_DOWNLOAD:
+        raise BadRequest("file is too big")
+    return file.fields() | {"file_id": given.file_id, "file_path": file.path}
 
 
 async def get_chat(sim: Simulation, given: ChatAddress) -> dict[str, Any]:

@@ -37,10 +37,10 @@ async def get_my_commands(sim: Simulation, given: CommandScope) -> list[Command]
 def _put(sim: Simulation, scope: dict[str, Any] | None, code: str, commands: list[Command]) -> None:
     """Change one list, and tell the page what each chat shows now if that changed."""
     chats = list(sim.world.chats.values())
-    before = [sim.commands.shown_in(chat) for chat in chats]
+    before = [sim.commands_of(chat) for chat in chats]
     sim.commands.put(_read_scope(sim, scope), _read_language(code), commands)
     for chat, old in zip(chats, before, strict=True):
-        if (shown := sim.commands.shown_in(chat)) != old:
+        if (shown := sim.commands_of(chat)) != old:
             sim.feed.publish("commands", chat_id=chat.id, commands=shown)
 
 

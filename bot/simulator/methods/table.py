@@ -42,9 +42,14 @@ METHODS: dict[str, Method] = dict(
         _method("deleteWebhook", payloads.DeleteWebhook, receiving.delete_webhook),
         _method("getWebhookInfo", payloads.Nothing, receiving.get_webhook_info),
         _method("sendMessage", payloads.SendMessage, sending.send_message),
+        _method("sendDocument", payloads.SendDocument, sending.send_document),
         _method("sendMessageDraft", payloads.SendMessageDraft, sending.send_message_draft),
         _method("sendChatAction", payloads.SendChatAction, sending.send_chat_action),
         _method("editMessageText", payloads.EditMessageText, changing.edit_message_text),
+        _method("editMessageCaption", payloads.EditMessageCaption, changing.edit_message_caption),
+        _method(
+            "editMessageReplyMarkup", payloads.EditMessageReplyMarkup, changing.edit_message_reply_markup
+        ),
         _method("deleteMessage", payloads.MessageAddress, changing.delete_message),
         _method("setMessageReaction", payloads.SetMessageReaction, changing.set_message_reaction),
         _method("answerCallbackQuery", payloads.AnswerCallbackQuery, changing.answer_callback_query),

@@ -4,7 +4,7 @@ from typing import Any, Protocol, cast
 
 from bot.simulator.entities import Entity, parse_entities
 from bot.simulator.errors import BadRequest
-from bot.simulator.formatted_text import MAX_TEXT, FormattedText, format_text
+from bot.simulator.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
 from bot.simulator.simulation import Simulation
 
 _MAX_BYTES = 32_768
@@ -51,6 +51,14 @@ def read_text(given: OutgoingText, entities: list[Entity], *, too_long: str) -> 
         raise BadRequest("text must be non-empty")
     if formatted.length > MAX_TEXT:
         raise BadRequest(too_long)
+    return formatted
+
+
+def read_caption(given: OutgoingText, entities: list[Entity]) -> FormattedText:
+    """The caption to show, maybe empty; raises BadRequest for more than 1,024 units."""
+    formatted = format_text(given.text, entities)
+    if formatted.length > MAX_CAPTION:
+        raise BadRequest("message caption is too long")
     return formatted
 
 

@@ -1,4 +1,5 @@
 // What a person can do on the page, each as one function; the views call these and nothing else.
+import { createChatDeeds } from "./chat_deeds.js";
 import { keep } from "./keep.js";
 import { createNavigation } from "./navigation.js";
 import { messagesIn, personPlaceKey } from "./places.js";
@@ -9,20 +10,23 @@ const PRESS_MS = 10_000;
 // `parts`: store, api, sending, composing, and notify(text), which tells the person something short.
 export function createActions(parts) {
   const { store, sending } = parts;
+  const navigation = createNavigation(store);
   return {
-    ...createNavigation(store),
+    ...navigation,
     ...createWriting(parts),
-    ...createDeeds(parts),
+    ...createChatDeeds(parts, navigation),
+    pressButton: createPressing(parts),
+    notify: parts.notify,
     retry: (outgoing) => sending.retry(outgoing),
     discard: (outgoing) => sending.discard(outgoing),
     markRead: () => markRead(store),
   };
 }
 
-function createDeeds({ store, api, notify }) {
+function createPressing({ store, api, notify }) {
   const { state } = store;
 
-  async function pressButton(message, data) {
+  return async (message, data) => {
     const { personId } = state.view;
     const mark = { chatId: message.chat.id, messageId: message.message_id, data };
     store.change(() => state.pressed.set(personId, mark));
@@ -37,17 +41,7 @@ function createDeeds({ store, api, notify }) {
       release();
       notify(`The button did not work. ${error.message}`);
     }
-  }
-
-  async function setBlocked(chatId, isBlocked) {
-    try {
-      await api.setBlocked({ chat_id: chatId, blocked: isBlocked });
-    } catch (error) {
-      notify(error.message);
-    }
-  }
-
-  return { pressButton, setBlocked };
+  };
 }
 
 function markRead(store) {

@@ -1,9 +1,10 @@
 // Draws the rows of the timeline: a message, a line being sent, a growing draft, a service message.
 import { personAvatar } from "./avatar.js";
 import { forwardLine, quoteButton, reactionRow, senderLine, ticks, timeMeta } from "./bubble_parts.js";
-import { el } from "./dom.js";
+import { el, icon } from "./dom.js";
 import { fullDate, timeOfDay } from "./format.js";
 import { inlineKeyboard } from "./inline_keyboard.js";
+import { mediaOf } from "./media.js";
 import { failureBox, messageTools } from "./message_tools.js";
 import { senderName } from "./places.js";
 import { renderText } from "./render_text.js";
@@ -13,15 +14,17 @@ const ONLY_EMOJI = new RegExp(`^(?:${EMOJI}(?:\\uFE0F|\\u200D${EMOJI}|\\p{Emoji_
 
 export function renderMessage(state, entry, actions) {
   const { message, quoted } = entry;
-  const isLarge = ONLY_EMOJI.test(message.text ?? "") && !quoted;
+  const isLarge = (ONLY_EMOJI.test(message.text ?? "") || message.sticker || message.dice) && !quoted;
+  const media = mediaOf(message);
   const bubble = el(
     "div",
-    { class: `bubble${isLarge ? " large" : ""}` },
+    { class: `bubble${isLarge ? " large" : ""}${media ? " has-media" : ""}` },
     senderLine(state, entry),
     forwardLine(state, message),
     quoteButton(state, { quoted, quote: message.quote }, actions),
-    messageText(entry, actions),
-    reactionRow(entry.reactions),
+    media,
+    messageText(entry, actions, media !== null),
+    reactionRow(state, entry, actions),
   );
   const props = {
     "data-testid": "message",
@@ -37,7 +40,16 @@ export function renderOutgoing(state, entry, actions) {
   const { outgoing, quoted } = entry;
   const hasFailed = outgoing.status === "failed";
   const mark = hasFailed ? ticks("alert", "Not sent") : ticks("clock", "Sending");
-  const text = el("div", { class: "text", dir: "auto" }, outgoing.text, el("span", { class: "meta" }, mark));
+  const files = (outgoing.files ?? []).map(({ name }) =>
+    el("div", { class: "sending-file", dir: "auto" }, icon("clip"), name),
+  );
+  const text = el(
+    "div",
+    { class: "text", dir: "auto" },
+    files,
+    outgoing.text,
+    el("span", { class: "meta" }, mark),
+  );
   const bubble = el("div", { class: "bubble" }, quoteButton(state, { quoted }, actions), text);
   const props = { "data-testid": "outgoing", "data-status": outgoing.status };
   const failure = hasFailed ? failureBox(outgoing, actions) : null;
@@ -79,10 +91,11 @@ function face(state, { message, last }) {
   return el("span", { class: "face" }, last && avatar);
 }
 
-function messageText(entry, actions) {
+function messageText(entry, actions, hasMedia) {
   const { message } = entry;
   const text = message.text ?? message.caption;
   const entities = message.entities ?? message.caption_entities;
+  if (text === undefined && hasMedia) return el("div", { class: "text only-meta" }, timeMeta(entry));
   const content =
     text === undefined
       ? el("em", { class: "unsupported" }, "Unsupported message")

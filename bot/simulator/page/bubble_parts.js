@@ -51,15 +51,23 @@ export function ticks(name, label) {
   return el("span", props, icon(name));
 }
 
-// `byUser`: each user's emoji.
-export function reactionRow(byUser) {
+// A press on a chip gives that reaction too, or takes one's own back.
+export function reactionRow(state, { message, reactions: byUser }, actions) {
   if (!byUser || byUser.size === 0) return null;
   const counts = new Map();
   for (const emoji of [...byUser.values()].flat()) counts.set(emoji, (counts.get(emoji) ?? 0) + 1);
-  const props = { class: "reaction", "data-testid": "reaction" };
-  const chips = [...counts].map(([emoji, count]) =>
-    el("span", props, emoji, count > 1 && el("b", null, String(count))),
-  );
+  const own = byUser.get(state.view.personId) ?? [];
+  const chips = [...counts].map(([emoji, count]) => {
+    const isOwn = own.includes(emoji);
+    const props = {
+      class: "reaction",
+      "data-testid": "reaction",
+      "data-focus": `reaction-${emoji}`,
+      "aria-pressed": String(isOwn),
+    };
+    const press = () => actions.react(message, isOwn ? null : emoji);
+    return button({ ...props, onclick: press }, emoji, count > 1 && el("b", null, String(count)));
+  });
   return el("div", { class: "reactions" }, chips);
 }
 

@@ -44,10 +44,12 @@ export class ChatPane {
 
   // What people do here that moves the focus or the timeline too.
   #extraActions() {
-    const thenWrite = (action) => (value) => {
-      action(value);
-      this.#composer.focus();
-    };
+    const thenWrite =
+      (action) =>
+      (...values) => {
+        action(...values);
+        this.#composer.focus();
+      };
     return {
       fillAndFocus: thenWrite(this.#actions.fill),
       startReply: thenWrite(this.#actions.startReply),

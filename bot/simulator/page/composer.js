@@ -1,48 +1,70 @@
 // Where people write: a growing field, the reply or edit strip above it, suggestions, and the send button.
+import { createAttachButton, createTray, takenFiles } from "./attachments.js";
 import { blockLabel } from "./chat_menu.js";
 import { button, el, fill, icon, iconButton } from "./dom.js";
 import { findMessage, hasBot, isPrivate, personPlaceKey, senderName } from "./places.js";
 import { previewText } from "./preview_text.js";
 import { insertOption, suggest } from "./suggest.js";
 import { SuggestionBox } from "./suggestion_box.js";
+import { VoiceRecorder } from "./voice_recorder.js";
 
 const LIMIT = 4096;
+const CAPTION_LIMIT = 1024;
 const WARN_AT = 200;
+const NARROW = "(max-width: 719px)";
 
 export class Composer {
   #actions;
   #composing;
   #parts = buildParts();
   #box;
+  #tray;
+  #recorder;
   #state = null;
   #shownKey = null;
 
   constructor(actions, composing) {
     this.#actions = actions;
     this.#composing = composing;
-    const { input, commands, field, strip, blocked } = this.#parts;
+    const { input, commands, field, strip, blocked, send } = this.#parts;
     this.#box = new SuggestionBox(input, (offer, option) => this.#takeSuggestion(offer, option));
-    const children = [this.#box.root, strip, field, blocked];
+    this.#tray = createTray(actions.detach);
+    const attach = createAttachButton((files) => this.#attach(files), actions.notify);
+    this.#recorder = new VoiceRecorder({
+      onRecorded: actions.sendVoice,
+      onMissing: () => this.#askForVoice(attach),
+    });
+    commands.before(attach.root);
+    send.before(this.#recorder.button);
+    field.append(this.#recorder.root);
+    const children = [this.#box.root, strip, this.#tray.root, field, blocked];
     this.root = el("form", { class: "composer", "aria-label": "Write a message" }, children);
     this.root.addEventListener("submit", (event) => this.#submit(event));
+    this.root.addEventListener("dragover", (event) => event.preventDefault());
+    this.root.addEventListener("drop", (event) => this.#take(event, event.dataTransfer));
+    input.addEventListener("paste", (event) => this.#take(event, event.clipboardData));
     input.addEventListener("input", () => this.#onInput());
     input.addEventListener("keydown", (event) => this.#onKey(event));
     input.addEventListener("click", () => this.#offerSuggestions());
     input.addEventListener("blur", () => this.#box.show(null));
     commands.addEventListener("click", () => this.#startCommand());
-    blocked.addEventListener("click", () => actions.setBlocked(this.#state.view.chatId, false));
+    blocked.addEventListener("click", () => this.#leaveBar());
   }
 
   render(state) {
     this.#state = state;
     const { view } = state;
     const key = personPlaceKey(view.personId, view.chatId, view.topicId);
-    const { text, replyTo, editing } = this.#composing.read(view);
-    if (key !== this.#shownKey) this.#box.show(null);
+    const { text, replyTo, quote, editing } = this.#composing.read(view);
+    if (key !== this.#shownKey) {
+      this.#box.show(null);
+      this.#recorder.stop();
+    }
     this.#shownKey = key;
+    this.#tray.render(this.#composing.files(view));
     if (this.#parts.input.value !== text) this.#setText(text);
     this.#showPlace(state.chats.get(view.chatId));
-    this.#showStrip(`${key}:${replyTo}:${editing}`, { replyTo, editing });
+    this.#showStrip(`${key}:${replyTo}:${quote}:${editing}`, { replyTo, quote, editing });
     this.#showSize();
   }
 
@@ -50,17 +72,18 @@ export class Composer {
     this.#parts.input.focus({ preventScroll: true });
   }
 
-  // Who blocked the bot cannot write to it; in a group life goes on without it.
+  // Who blocked the bot cannot write to it; in a group life goes on without it, in a former group none.
   #showPlace(chat) {
     const { field, blocked, input } = this.#parts;
-    const isBlocked = isPrivate(chat) && !hasBot(this.#state, chat);
-    field.hidden = isBlocked;
-    blocked.hidden = !isBlocked;
-    blocked.textContent = blockLabel(this.#state, chat, false);
-    input.placeholder = isPrivate(chat) ? "Message" : `Message, or @${this.#state.bot.username}`;
+    const isClosed = Boolean(chat.migrated_to) || (isPrivate(chat) && !hasBot(this.#state, chat));
+    field.hidden = isClosed;
+    blocked.hidden = !isClosed;
+    blocked.textContent = chat.migrated_to ? "Open the supergroup" : blockLabel(this.#state, chat, false);
+    const isShort = isPrivate(chat) || matchMedia(NARROW).matches;
+    input.placeholder = isShort ? "Message" : `Message, or @${this.#state.bot.username}`;
   }
 
-  #showStrip(stripKey, { replyTo, editing }) {
+  #showStrip(stripKey, { replyTo, quote, editing }) {
     const { strip } = this.#parts;
     if (strip.dataset.shown === stripKey) return;
     strip.dataset.shown = stripKey;
@@ -68,7 +91,9 @@ export class Composer {
     strip.hidden = !message;
     fill(
       strip,
-      message ? stripParts(this.#state, message, editing !== null, this.#actions.cancelExtras) : [],
+      message
+        ? stripParts(this.#state, message, { quote, isEditing: editing !== null }, this.#actions.cancelExtras)
+        : [],
     );
   }
 
@@ -82,9 +107,44 @@ export class Composer {
   async #submit(event) {
     event.preventDefault();
     const text = this.#parts.input.value;
-    if (text.trim() === "" || text.length > LIMIT) return;
+    if (!this.#isSendable) return;
     this.#box.show(null);
     if (await this.#actions.submit(text)) this.focus();
+  }
+
+  #attach(files) {
+    if (this.#composing.read(this.#state.view).editing !== null) this.#actions.cancelExtras();
+    if (files.length > 0) this.#actions.attach(files);
+    this.focus();
+  }
+
+  #take(event, transfer) {
+    if (!transfer?.files.length) return;
+    event.preventDefault();
+    this.#attach(takenFiles(transfer, this.#actions.notify));
+  }
+
+  #askForVoice(attach) {
+    this.#actions.notify("There is no microphone here: choose a recorded file.");
+    attach.chooseVoice();
+  }
+
+  #leaveBar() {
+    const { chats, view } = this.#state;
+    const { migrated_to: newId } = chats.get(view.chatId);
+    if (newId) this.#actions.openChat(newId);
+    else this.#actions.setBlocked(view.chatId, false);
+  }
+
+  // A long text goes as several messages, as Telegram's apps send it; a caption cannot.
+  get #left() {
+    const limit = this.#composing.files(this.#state.view).length > 0 ? CAPTION_LIMIT : LIMIT;
+    return limit - this.#parts.input.value.length;
+  }
+
+  get #isSendable() {
+    const hasFiles = this.#composing.files(this.#state.view).length > 0;
+    return (hasFiles || this.#parts.input.value.trim() !== "") && this.#left >= 0;
   }
 
   #onInput() {
@@ -137,11 +197,14 @@ export class Composer {
 
   #showSize() {
     const { input, counter, send } = this.#parts;
-    const left = LIMIT - input.value.length;
+    const left = this.#left;
     counter.hidden = left > WARN_AT;
     counter.textContent = String(left);
     counter.classList.toggle("over", left < 0);
-    send.disabled = input.value.trim() === "" || left < 0;
+    send.disabled = !this.#isSendable;
+    const isEmpty = send.disabled && input.value === "";
+    send.hidden = isEmpty;
+    this.#recorder.button.hidden = !isEmpty;
   }
 }
 
@@ -173,9 +236,10 @@ function buildParts() {
   };
 }
 
-function stripParts(state, message, isEditing, cancel) {
-  const name = isEditing ? "Edit message" : `Reply to ${senderName(state, message.from)}`;
-  const line = el("span", { class: "strip-line", dir: "auto" }, previewText(state, message));
+function stripParts(state, message, { quote, isEditing }, cancel) {
+  const reply = `${quote ? "Quote" : "Reply to"} ${senderName(state, message.from)}`;
+  const name = isEditing ? "Edit message" : reply;
+  const line = el("span", { class: "strip-line", dir: "auto" }, quote ?? previewText(state, message));
   const text = el("span", { class: "strip-text" }, el("span", { class: "strip-name" }, name), line);
   const close = iconButton("close", "Cancel", { "data-testid": "strip-cancel", onclick: cancel });
   return [icon(isEditing ? "edit" : "reply"), text, close];

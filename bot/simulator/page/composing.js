@@ -1,11 +1,12 @@
-// Remembers, per person and place, the text being written and what it replies to or edits.
+// Remembers, per person and place, the text being written, its files, and what it replies to or edits.
 import { keep, loadKept } from "./keep.js";
 import { personPlaceKey } from "./places.js";
 
-const EMPTY = { text: "", replyTo: null, editing: null };
+const EMPTY = { text: "", replyTo: null, quote: null, editing: null };
 
 export function createComposing() {
   const kept = new Map(Object.entries(loadKept("composing", {})));
+  const files = new Map();
 
   function save(view, value) {
     const key = keyOf(view);
@@ -19,7 +20,13 @@ export function createComposing() {
     readText: (personId, chatId, topicId) => kept.get(personPlaceKey(personId, chatId, topicId))?.text ?? "",
     save,
     change: (view, part) => save(view, { ...(kept.get(keyOf(view)) ?? EMPTY), ...part }),
-    clear: (view) => save(view, EMPTY),
+    clear: (view) => {
+      save(view, EMPTY);
+      files.delete(keyOf(view));
+    },
+    // Files outlive a change of place, not a reload. Each: {kind, file, name, duration}.
+    files: (view) => files.get(keyOf(view)) ?? [],
+    setFiles: (view, chosen) => files.set(keyOf(view), chosen),
   };
 }
 

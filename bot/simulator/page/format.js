@@ -38,6 +38,16 @@ export function fullName(user) {
   return [user.first_name, user.last_name].filter(Boolean).join(" ");
 }
 
+export function fileSize(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  const [amount, unit] = bytes < 1_000_000 ? [bytes / 1000, "kB"] : [bytes / 1_000_000, "MB"];
+  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
+}
+
+export function playingTime(seconds) {
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+}
+
 export function initials(name) {
   const words = name.trim().split(/\s+/).filter(Boolean);
   const letters = words.length > 1 ? [words[0], words.at(-1)] : words;

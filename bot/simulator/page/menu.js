@@ -9,7 +9,8 @@ export function attachMenu(root, button, menu) {
   function toggle(isOpen) {
     menu.hidden = !isOpen;
     button.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) (menu.querySelector("[aria-checked=true]") ?? menu.firstElementChild)?.focus();
+    if (isOpen)
+      (menu.querySelector("[aria-checked=true]") ?? menu.querySelector("[role^=menuitem]"))?.focus();
   }
 
   function close() {
@@ -23,7 +24,7 @@ export function attachMenu(root, button, menu) {
   root.addEventListener("keydown", (event) => {
     if (menu.hidden) return;
     if (event.key === "Escape") close();
-    moveFocus(event, [...menu.children]);
+    moveFocus(event, [...menu.querySelectorAll("[role^=menuitem]")]);
   });
   root.addEventListener("focusout", (event) => {
     if (event.relatedTarget && !root.contains(event.relatedTarget)) toggle(false);

@@ -1,5 +1,5 @@
 // Moving about: opening and leaving chats, becoming another person, following the address.
-import { chatsOf } from "./places.js";
+import { chatsOf, hasTopics } from "./places.js";
 import { leaveToList, readRoute, writeRoute } from "./route.js";
 
 export function createNavigation(store) {
@@ -40,6 +40,6 @@ export function allowedView(state, { personId, chatId, topicId }) {
   const known = state.people.has(personId) ? personId : (state.people.keys().next().value ?? null);
   const chat = chatsOf(state, known).find((one) => one.id === chatId);
   if (!chat) return { personId: known, chatId: null, topicId: null };
-  const hasTopic = chat.is_forum && chat.topics.some((topic) => topic.message_thread_id === topicId);
+  const hasTopic = hasTopics(chat) && chat.topics.some((topic) => topic.message_thread_id === topicId);
   return { personId: known, chatId, topicId: hasTopic ? topicId : null };
 }

@@ -3,8 +3,13 @@ import { fullName } from "./format.js";
 
 // A message that no longer fits in any topic that we know belongs to General, as in Telegram.
 export function topicOf(chat, message) {
-  if (!chat?.is_forum || !message.is_topic_message) return null;
+  if (!hasTopics(chat) || !message.is_topic_message) return null;
   return message.message_thread_id ?? null;
+}
+
+// A forum, or a private chat whose bot lets people make topics.
+export function hasTopics(chat) {
+  return Boolean(chat && (chat.is_forum || (isPrivate(chat) && chat.can_have_topics)));
 }
 
 export function placeKey(chatId, topicId) {
@@ -18,7 +23,7 @@ export function personPlaceKey(personId, chatId, topicId) {
 export function messagesIn(state, chatId, topicId) {
   const chat = state.chats.get(chatId);
   const messages = state.messages.get(chatId) ?? [];
-  return chat?.is_forum ? messages.filter((message) => topicOf(chat, message) === topicId) : messages;
+  return hasTopics(chat) ? messages.filter((message) => topicOf(chat, message) === topicId) : messages;
 }
 
 export function chatsOf(state, personId) {
@@ -38,8 +43,11 @@ export function findMessage(state, chatId, messageId) {
   return state.messages.get(chatId)?.find((message) => message.message_id === messageId) ?? null;
 }
 
+// The one without an id is what is said outside of all others.
 export function topicsOf(chat) {
-  return chat?.is_forum ? chat.topics : [{ message_thread_id: null, name: null }];
+  const general = { message_thread_id: null, name: hasTopics(chat) ? "General" : null };
+  if (!hasTopics(chat)) return [general];
+  return chat.topics.some((topic) => !topic.message_thread_id) ? chat.topics : [general, ...chat.topics];
 }
 
 export function unreadIn(state, personId, chatId, topicId) {

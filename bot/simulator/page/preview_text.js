@@ -5,9 +5,33 @@ const HIDDEN = "▒";
 
 export function previewText(state, message) {
   const text = message.text ?? message.caption;
-  if (text !== undefined) return withoutSpoilers(text, message.entities).replace(/\s+/g, " ").trim();
-  return serviceText(state, message) ?? "Unsupported message";
+  const shown = text && withoutSpoilers(text, message.entities ?? message.caption_entities);
+  const words = shown?.replace(/\s+/g, " ").trim();
+  const media = mediaName(message);
+  if (words !== undefined) return media ? `${media}, ${words}` : words;
+  return media ?? serviceText(state, message) ?? "Unsupported message";
 }
+
+// What the message is besides text; null for text alone.
+function mediaName(message) {
+  const kind = Object.keys(MEDIA).find((name) => message[name] !== undefined);
+  return kind ? MEDIA[kind](message[kind]) : null;
+}
+
+const MEDIA = {
+  photo: () => "Photo",
+  voice: () => "Voice message",
+  audio: ({ title, file_name: name }) => title ?? name ?? "Audio",
+  video_note: () => "Video message",
+  animation: () => "GIF",
+  video: () => "Video",
+  document: ({ file_name: name }) => name ?? "File",
+  sticker: ({ emoji }) => `${emoji ?? ""} Sticker`.trim(),
+  dice: ({ emoji }) => `${emoji} Dice`,
+  location: () => "Location",
+  contact: ({ first_name: name }) => `Contact: ${name}`,
+  poll: ({ question }) => `Poll: ${question}`,
+};
 
 // The text of a service message, or null for an ordinary one.
 export function serviceText(state, message) {

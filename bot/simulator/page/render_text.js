@@ -31,11 +31,12 @@ export function safeHref(address) {
   return SAFE_PROTOCOLS.has(url.protocol) ? url.href : null;
 }
 
-function renderNodes(nodes, context) {
-  let afterBlock = false;
+function renderNodes(nodes, context, startsAfterBlock = false) {
+  let afterBlock = startsAfterBlock;
   return nodes.map((node) => {
-    const rendered = typeof node === "string" ? textAfter(node, afterBlock) : renderEntity(node, context);
-    afterBlock = typeof node !== "string" && BLOCKS.has(node.entity.type);
+    const isText = typeof node === "string";
+    const rendered = isText ? textAfter(node, afterBlock) : renderEntity(node, context, afterBlock);
+    afterBlock = !isText && BLOCKS.has(node.entity.type);
     return rendered;
   });
 }
@@ -45,8 +46,8 @@ function textAfter(text, afterBlock) {
   return afterBlock && text.startsWith("\n") ? text.slice(1) : text;
 }
 
-function renderEntity({ entity, children }, context) {
-  const inside = renderNodes(children, context);
+function renderEntity({ entity, children }, context, afterBlock) {
+  const inside = renderNodes(children, context, afterBlock && !BLOCKS.has(entity.type));
   const render = RENDER[entity.type];
   return render ? render(inside, entity, textOf(children), context) : inlineElement(entity.type, inside);
 }

@@ -1,4 +1,4 @@
-// Sends what people write, line after line; what could not be sent is kept until retried or discarded.
+// Sends what people write, line after line, with its files; what could not be sent is kept until retried or discarded.
 import { keep, loadKept } from "./keep.js";
 import { addMessage } from "./world_events.js";
 
@@ -21,10 +21,11 @@ export class Sending {
     });
   }
 
-  send({ personId, chatId, topicId }, text, replyTo) {
+  send({ personId, chatId, topicId }, { text, replyTo, quote, files }) {
     this.#lastId += 1;
     const place = { personId, chatId, topicId };
-    const entry = { localId: this.#lastId, ...place, text, replyTo, status: "sending", error: null };
+    const line = { text, replyTo, quote, files };
+    const entry = { localId: this.#lastId, ...place, ...line, status: "sending", error: null };
     this.#store.change((state) => state.outbox.push(entry));
     this.#keepUnsent();
     this.#drain();
@@ -51,10 +52,10 @@ export class Sending {
 
   async #deliver(entry) {
     try {
-      const message = await this.#api.sendMessage(requestOf(entry));
+      const messages = await this.#post(entry);
       this.#store.change((state) => {
         state.outbox = state.outbox.filter((one) => one !== entry);
-        addMessage(state, message);
+        for (const message of messages) addMessage(state, message);
       });
     } catch (error) {
       const failure = { status: "failed", error: error.message, arrived: false };
@@ -63,14 +64,39 @@ export class Sending {
     this.#keepUnsent();
   }
 
+  async #post(entry) {
+    const place = placeOf(entry);
+    const { text, files } = entry;
+    const items = [];
+    for (const file of files) items.push(await this.#upload(file));
+    if (items.length === 0) return [await this.#api.sendMessage({ ...place, text })];
+    const caption = text.trim() === "" ? {} : { caption: text };
+    if (items.length === 1) return [await this.#api.sendMessage({ ...place, ...items[0], ...caption })];
+    delete place.quote;
+    const [first, ...others] = items;
+    return (await this.#api.sendAlbum({ ...place, items: [{ ...first, ...caption }, ...others] })).messages;
+  }
+
+  // A retry does not send again what has arrived.
+  async #upload(item) {
+    item.fileId ??= (await this.#api.upload(item.file, item.name)).file_id;
+    const duration = item.duration === undefined ? {} : { duration: item.duration };
+    return { [item.kind]: item.fileId, ...duration };
+  }
+
+  // Files are gone after a reload, and with them what they came with.
   #keepUnsent() {
-    keep("unsent", this.#store.state.outbox);
+    keep(
+      "unsent",
+      this.#store.state.outbox.filter((entry) => entry.files.length === 0),
+    );
   }
 }
 
-function requestOf({ chatId, personId, topicId, text, replyTo }) {
-  const body = { chat_id: chatId, from_id: personId, text };
+function placeOf({ chatId, personId, topicId, replyTo, quote }) {
+  const body = { chat_id: chatId, from_id: personId };
   if (replyTo !== null) body.reply_to_message_id = replyTo;
+  if (replyTo !== null && quote) body.quote = quote;
   if (topicId !== null) body.message_thread_id = topicId;
   return body;
 }

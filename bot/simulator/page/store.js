@@ -5,6 +5,7 @@ import { dropExpired, nextExpiry } from "./world_events.js";
 export function createStore() {
   const state = emptyState();
   const views = [];
+  const awaited = [];
   let scheduled = false;
   let expiry = null;
 
@@ -17,8 +18,18 @@ export function createStore() {
     return result;
   }
 
+  // Acts once, as soon as it holds: what a request made is known only with the world that follows.
+  function when(holds, act) {
+    awaited.push({ holds, act });
+    change(() => {});
+  }
+
   function show() {
     scheduled = false;
+    for (const one of awaited.filter(({ holds }) => holds(state))) {
+      awaited.splice(awaited.indexOf(one), 1);
+      one.act();
+    }
     for (const view of views) view(state);
     clearTimeout(expiry);
     const next = nextExpiry(state);
@@ -27,5 +38,5 @@ export function createStore() {
     expiry = setTimeout(() => change((current) => dropExpired(current, performance.now())), wait);
   }
 
-  return { state, change, refresh: () => change(() => {}), watch: (view) => views.push(view) };
+  return { state, change, when, refresh: () => change(() => {}), watch: (view) => views.push(view) };
 }

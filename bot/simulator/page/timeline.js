@@ -110,7 +110,7 @@ export class Timeline {
 
   #replyOnDoubleClick(event) {
     const message = this.#messageOf(event.target);
-    if (!message || event.target.closest("a, button, pre, .spoiler")) return;
+    if (!message || event.target.closest("a, button, pre, audio, video, .spoiler")) return;
     getSelection()?.removeAllRanges();
     this.#actions.startReply(message);
   }
@@ -119,7 +119,8 @@ export class Timeline {
   #selectOnTouch(event) {
     const row = event.target.closest(".row");
     if (event.target.closest(".tool")) row.classList.remove("selected");
-    if (!matchMedia("(hover: none)").matches || event.target.closest("a, button, .spoiler")) return;
+    if (!matchMedia("(hover: none)").matches || event.target.closest("a, button, audio, video, .spoiler"))
+      return;
     for (const other of this.#list.querySelectorAll(".row.selected")) {
       if (other !== row) other.classList.remove("selected");
     }

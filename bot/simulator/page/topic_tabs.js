@@ -1,22 +1,29 @@
 // A forum's topics as a row of tabs, each with what is unread and whether the bot is typing there.
 import { button, el, reconcile } from "./dom.js";
-import { actionIn, topicsOf, unreadIn } from "./places.js";
+import { actionIn, hasTopics, isPrivate, topicsOf, unreadIn } from "./places.js";
 import { typingDots } from "./typing.js";
 import { unreadBadge } from "./unread_badge.js";
 
 export function createTopicTabs(actions) {
-  const root = el("div", { class: "topics", role: "tablist", "aria-label": "Topics", hidden: true });
-  root.addEventListener("keydown", moveBetweenTabs);
+  const list = el("div", { class: "topics", role: "tablist", "aria-label": "Topics" });
+  const label = { "aria-label": "New topic", title: "New topic" };
+  const add = button({ class: "new-topic", "data-testid": "new-topic", ...label }, "+");
+  const root = el("div", { class: "topic-bar", hidden: true }, list, add);
+  let shown = null;
+  list.addEventListener("keydown", moveBetweenTabs);
+  add.addEventListener("click", () => actions.startTopic(shown));
 
   function render(state, chat) {
-    root.hidden = !chat.is_forum;
-    const tabs = chat.is_forum ? topicsOf(chat).map((topic) => planTab(state, chat, topic)) : [];
+    shown = chat;
+    // A private chat shows its topics once it has one; the first is made in the chat's menu.
+    root.hidden = !hasTopics(chat) || (isPrivate(chat) && chat.topics.length === 0);
+    const tabs = root.hidden ? [] : topicsOf(chat).map((topic) => planTab(state, chat, topic));
     const items = tabs.map((tab) => ({
       key: `${chat.id}/${tab.topicId}`,
       signature: JSON.stringify(tab),
       build: () => tabButton(tab, () => actions.openChat(chat.id, tab.topicId)),
     }));
-    reconcile(root, items);
+    reconcile(list, items);
   }
 
   return { root, render };

@@ -1,5 +1,5 @@
 // The page's state, and how the server's world is taken into it.
-import { guessUndelivered, noteDeliveries } from "./deliveries.js";
+import { guessUndelivered, messageKey, noteDeliveries } from "./deliveries.js";
 import { personPlaceKey, topicOf, topicsOf } from "./places.js";
 
 export function emptyState() {
@@ -35,9 +35,21 @@ export function applyWorld(state, world) {
   for (const message of world.messages) state.messages.get(message.chat.id)?.push(sameOrNew(before, message));
   for (const messages of state.messages.values())
     messages.sort((one, other) => one.message_id - other.message_id);
+  state.reactions = reactionsOf(world.reactions ?? []);
   startReading(state);
   guessUndelivered(state);
   noteDeliveries(state);
+}
+
+// By message: each user's emoji.
+function reactionsOf(given) {
+  const byMessage = new Map();
+  for (const { chat_id, message_id, user_id, reactions } of given) {
+    const key = messageKey(chat_id, message_id);
+    const emoji = reactions.map((reaction) => reaction.emoji).filter(Boolean);
+    if (emoji.length > 0) byMessage.set(key, new Map(byMessage.get(key) ?? []).set(user_id ?? 0, emoji));
+  }
+  return byMessage;
 }
 
 // What was there before the page knew of a place counts as read.

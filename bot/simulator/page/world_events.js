@@ -111,7 +111,7 @@ function hideOutgoing(state, message) {
       one.status === "sending" &&
       one.chatId === message.chat.id &&
       one.personId === message.from?.id &&
-      one.text.trim() === message.text,
+      (one.files.length > 0 ? message.text === undefined : one.text.trim() === message.text),
   );
   if (entry) entry.arrived = true;
 }

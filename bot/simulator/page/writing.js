@@ -1,4 +1,5 @@
-// What the composer and the messages' tools do: send, reply, edit, fill in, cancel.
+// What the composer and the messages' tools do: send, attach, reply, edit, fill in, cancel.
+import { asAlbum, MOST_FILES } from "./attachments.js";
 import { messagesIn } from "./places.js";
 import { addMessage } from "./world_events.js";
 
@@ -13,10 +14,11 @@ export function createWriting({ store, api, sending, composing, notify }) {
   // Resolves to false when the text must stay where it is.
   async function submit(text) {
     const { view } = state;
-    const { editing, replyTo } = composing.read(view);
+    const { editing, replyTo, quote } = composing.read(view);
     if (editing !== null) return saveEdit(view, editing, text);
-    sending.send(view, text, replyTo);
+    sending.send(view, { text, replyTo, quote, files: composing.files(view) });
     composing.clear(view);
+    store.refresh();
     return true;
   }
 
@@ -34,20 +36,46 @@ export function createWriting({ store, api, sending, composing, notify }) {
   }
 
   const fill = (text) => change({ text });
-  const startReply = (message) => change({ replyTo: message.message_id, editing: null });
-  const startEdit = (message) => change({ text: message.text, replyTo: null, editing: message.message_id });
+  const startReply = (message, quote = null) => change({ replyTo: message.message_id, quote, editing: null });
+
+  function startEdit(message) {
+    composing.setFiles(state.view, []);
+    const text = message.text ?? message.caption ?? "";
+    change({ text, replyTo: null, quote: null, editing: message.message_id });
+  }
+
+  function attach(files) {
+    composing.setFiles(state.view, asAlbum([...composing.files(state.view), ...files]).slice(0, MOST_FILES));
+    store.refresh();
+  }
+
+  function detach(file) {
+    composing.setFiles(
+      state.view,
+      composing.files(state.view).filter((one) => one !== file),
+    );
+    store.refresh();
+  }
+
+  // A recording goes by itself, at once: what is being written stays.
+  function sendVoice(file) {
+    const { view } = state;
+    const { replyTo, quote, editing } = composing.read(view);
+    sending.send(view, { text: "", replyTo, quote, files: [file] });
+    if (editing === null) change({ replyTo: null, quote: null });
+  }
 
   function editLastOwn() {
     const { personId, chatId, topicId } = state.view;
-    const isOwn = (message) => message.from?.id === personId && message.text;
+    const isOwn = (message) => message.from?.id === personId && (message.text ?? message.caption);
     const own = messagesIn(state, chatId, topicId).findLast(isOwn);
     if (own) startEdit(own);
   }
 
   function cancelExtras() {
     const { editing, text } = composing.read(state.view);
-    change({ text: editing === null ? text : "", replyTo: null, editing: null });
+    change({ text: editing === null ? text : "", replyTo: null, quote: null, editing: null });
   }
 
-  return { submit, fill, startReply, startEdit, editLastOwn, cancelExtras };
+  return { submit, fill, startReply, startEdit, editLastOwn, cancelExtras, attach, detach, sendVoice };
 }

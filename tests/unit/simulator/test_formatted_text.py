@@ -34,6 +34,12 @@ def test_an_entity_of_blanks_only_goes() -> None:
     assert format_text("a   b", [bold(1, 2)]).entities == ()
 
 
+def test_an_indentation_stays_where_an_entity_begins_with_it() -> None:
+    formatted = format_text("\n\n  a b ", [Entity(type="pre", offset=2, length=4)])
+    assert formatted.text == "  a b"
+    assert format_text("  a b", [bold(4, 1)]).text == "a b"
+
+
 def test_control_characters_become_blanks_and_carriage_returns_go() -> None:
     formatted = format_text("a\tb\r\nc\x00d", [bold(4, 2)])
     assert (formatted.text, formatted.entities) == ("a b\nc d", (bold(4, 1),))

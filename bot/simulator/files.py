@@ -1,0 +1,107 @@
+"""The files that people and the bot have sent, in memory: the oldest are dropped when there are too many bytes."""
+
+import mimetypes
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+MAX_FILE = 64 * 1024 * 1024
+MAX_TOTAL = 256 * 1024 * 1024
+# tdlib's clean_filename.
+_MAX_STEM, _MAX_SUFFIX = 64, 16
+
+_FILE_ID = re.compile(r"SIMFILE(\d{14})[A-Z]?")
+_FILE_PATH = re.compile(r"[a-z]+/file_(\d{1,14})(?:\.[a-z0-9]{1,16})?")
+_FOLDERS = {"image": "photos", "video": "videos", "audio": "music"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file of a multipart form."""
+
+    name: str
+    mime_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """`number` names it for good: no later run of a simulator gives it to another."""
+
+    number: int
+    name: str
+    mime_type: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    @property
+    def path(self) -> str:
+        """As getFile gives it: a folder by kind, and a name that tells nothing of the sender's."""
+        kind, _, subtype = self.mime_type.partition("/")
+        if self.mime_type == "audio/ogg":
+            return f"voice/file_{self.number}.oga"
+        suffix = PurePosixPath(self.name).suffix.lower() or (mimetypes.guess_extension(self.mime_type) or "")
+        known = suffix if re.fullmatch(r"\.[a-z0-9]{1,16}", suffix) and subtype else ""
+        return f"{_FOLDERS.get(kind, 'documents')}/file_{self.number}{known}"
+
+    def file_id(self, size: str = "") -> str:
+        """`size` is the letter of a smaller picture."""
+        return f"SIMFILE{self.number:014d}{size}"
+
+    def fields(self, size: str = "") -> dict[str, str | int]:
+        """What every kind of file has in the Bot API."""
+        return {
+            "file_id": self.file_id(size),
+            "file_unique_id": f"SIM{self.number:014d}{size}",
+            "file_size": self.size,
+        }
+
+
+class FileStore:
+    def __init__(self, *, first_number: int, max_total: int = MAX_TOTAL) -> None:
+        self._next = first_number
+        self._max_total = max_total
+        self._total = 0
+        self._files: OrderedDict[int, StoredFile] = OrderedDict()
+
+    def add(self, data: bytes, *, name: str, mime_type: str = "") -> StoredFile:
+        """Keep a file; without a MIME type its name tells. It is the caller's to refuse one over `MAX_FILE`."""
+        clean = clean_name(name)
+        guessed = mime_type or mimetypes.guess_type(clean)[0] or "application/octet-stream"
+        file = StoredFile(number=self._next, name=clean, mime_type=guessed, data=data)
+        self._next += 1
+        self._files[file.number] = file
+        self._total += file.size
+        while self._total > self._max_total:
+            self._total -= self._files.popitem(last=False)[1].size
+        return file
+
+    def find(self, file_id: str) -> StoredFile | None:
+        """None for what is no file id of this simulator, and for a file that was dropped."""
+        match = _FILE_ID.fullmatch(file_id)
+        return self._files.get(int(match[1])) if match else None
+
+    def at(self, path: str) -> StoredFile | None:
+        """The file that getFile gave this path."""
+        match = _FILE_PATH.fullmatch(path)
+        file = self._files.get(int(match[1])) if match else None
+        return file if file is not None and file.path == path else None
+
+
+def clean_name(name: str) -> str:
+    """A file name as Telegram passes it on: without folders and control characters, and shortened."""
+    last = re.split(r"[/\\]", name)[-1]
+    shown = "".join(char for char in last if char.isprintable()).strip() or "file"
+    stem, dot, suffix = shown.rpartition(".")
+    if not stem:
+        return shown[:_MAX_STEM]
+    return f"{stem[:_MAX_STEM]}{dot}{suffix[:_MAX_SUFFIX]}"
+
+
+def looks_like_id(file_id: str) -> bool:
+    """Whether a text has the form of a file id; Telegram words its refusals by that."""
+    return _FILE_ID.fullmatch(file_id) is not None

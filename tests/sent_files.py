@@ -1,0 +1,42 @@
+"""Files that people send in tests: small, and real ones of their kinds."""
+
+import struct
+import zlib
+
+
+def a_picture(width: int = 8, height: int = 6) -> bytes:
+    """A grey PNG."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\x00" + b"\x80" * width) * height
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def a_voice_note(seconds: int = 3) -> bytes:
+    """An Ogg Opus file that says it plays so long; its packets are empty."""
+    head = b"OpusHead" + struct.pack("<BBHIhB", 1, 1, 0, 48_000, 0, 0)
+    tags = b"OpusTags" + struct.pack("<I", 0) + struct.pack("<I", 0)
+    pages = ((head, 0, 2), (tags, 0, 0), (b"\xf8\xff\xfe", seconds * 48_000, 4))
+    return b"".join(
+        _ogg_page(packet, granule=granule, flags=flags, number=number)
+        for number, (packet, granule, flags) in enumerate(pages)
+    )
+
+
+def _ogg_page(packet: bytes, *, granule: int, flags: int, number: int) -> bytes:
+    head = struct.pack("<4sBBqIII", b"OggS", 0, flags, granule, 1, number, 0)
+    page = head + bytes([1, len(packet)]) + packet
+    return page[:22] + struct.pack("<I", _ogg_checksum(page)) + page[26:]
+
+
+def _ogg_checksum(page: bytes) -> int:
+    checksum = 0
+    for byte in page:
+        checksum ^= byte << 24
+        for _ in range(8):
+            checksum = (checksum << 1 ^ (0x04C11DB7 if checksum & 0x80000000 else 0)) & 0xFFFFFFFF
+    return checksum
