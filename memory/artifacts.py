@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from memory.characters import well_formed
 from memory.errors import Forgotten, MemoryFailure, StoreFull, StoreUnavailable
-from memory.keys import ContextRef, artifact_key, artifacts_key, epoch_key
+from memory.keys import ContextRef, artifact_key, artifacts_key, epoch_key, ledger_key
 from memory.message import message_id
 from memory.redis_client import RedisClient, load_script
 
@@ -182,6 +182,20 @@ class ContextArtifacts:
 
     def _key(self, artifact_id: str) -> str:
         return artifact_key(self._ref, artifact_id)
+
+
+async def drop_unnamed(redis: RedisClient, ref: ContextRef, *, epoch: int) -> int:
+    """Erase the artifacts that no turn of the ledger names, and return how many there were.
+
+    They are left by turns that never ended, and by those that began anew: nobody who forgets a message would find them.
+    Not while a turn runs that keeps some. Raises Forgotten after a reset.
+    """
+    script = load_script("memory.scripts", "drop_unnamed_artifacts", ("memory.scripts", "drop_traces"))
+    keys = [artifacts_key(ref), ledger_key(ref), epoch_key(ref)]
+    dropped = await redis.run(script, keys, [epoch, artifact_key(ref, "")])
+    if dropped is None:
+        raise Forgotten
+    return int(dropped)
 
 
 def check_size(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from memory.forgetting import ErasureReceipt, count_vectors, delete_provably, prove_erased
@@ -10,7 +10,7 @@ from memory.history_paging import newest_first, oldest_first
 from memory.history_search import RankedMessage, leave_out, with_neighbours
 from memory.history_store import HistoryStore
 from memory.keys import ContextRef
-from memory.message import Message, Role, Sender
+from memory.message import Continuation, Message, Quote, Role, Sender, told_text
 from memory.message_selectors import MessageSelector, TokenCounter
 from memory.recall import Recall, RecallHit, RecallQuestion
 from memory.vector_index import Where
@@ -27,6 +27,10 @@ class MessageDetails(TypedDict, total=False):
     sent_at: float | None
     id: str | None
     is_stopped: bool
+    note: str
+    forwarded_from: str
+    continues: Continuation
+    quote: Quote | None
 
 
 class SearchOptions(TypedDict, total=False):
@@ -183,11 +187,16 @@ class _Writer:
             role=role,
             text=text,
             sent_at=self.clock() if sent_at is None else sent_at,
-            tokens=self.tokenizer.count(text),
+            tokens=0,
             sender=details.get("sender"),
             telegram_message_id=details.get("telegram_message_id"),
             is_stopped=details.get("is_stopped", False),
+            note=details.get("note", ""),
+            forwarded_from=details.get("forwarded_from", ""),
+            continues=details.get("continues", ""),
+            quote=details.get("quote"),
         )
+        message = replace(message, tokens=self.tokenizer.count(told_text(message)))
         (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
         return appended
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from memory.characters import seam_before
 from memory.history_store import HistorySnapshot
 from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message
+from memory.message import Message, told_text
 from memory.summary import Summary
 from memory.transcript import Excerpt, Line, quote, render_line
 
@@ -181,7 +181,7 @@ def line_tokens(line: Line) -> int:
     if not isinstance(line, Excerpt):
         return _LINE_OVERHEAD + len(render_line(line).encode()) // _BYTES_OF_A_TOKEN
     message, length = line.message, len(line.text)
-    share = -(-message.tokens * length // max(1, len(message.text)))
+    share = -(-message.tokens * length // max(1, len(told_text(message))))
     escapes = len(quote(line.text)) - len(line.text)
     return _LINE_OVERHEAD + max(share, length // _MOST_CHARACTERS_OF_A_TOKEN) + escapes
 
@@ -257,13 +257,14 @@ def _pieces(
 def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], room: int) -> list[Line]:
     """The message with what was called for it before it, a message larger than a piece in parts."""
     called: list[Line] = list(entries.get(_sequence(message), ()))
-    if not message.text.strip():
+    told = told_text(message)
+    if not told.strip():
         return called
-    whole = Excerpt(message=message, text=message.text)
+    whole = Excerpt(message=message, text=told)
     size = line_tokens(whole)
     if size <= room:
         return [*called, whole]
-    parts = split_text(message.text, -(-size // _room_of_a_part(room)))
+    parts = split_text(told, -(-size // _room_of_a_part(room)))
     excerpts = (
         Excerpt(message=message, text=text, part=number, parts=len(parts))
         for number, text in enumerate(parts, 1)

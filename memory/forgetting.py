@@ -14,8 +14,8 @@ class ErasureReceipt:
     """What an erasure removed, and what was found left by reading back after it.
 
     `vectors_left` is None when the index could not be asked: the erasure of the vectors is queued then, and
-    no search can see them meanwhile. `others_left` are summaries, ledger turns, artifacts, names and sessions that
-    still tell of what was erased. What arrives during the reading counts as left: the receipt errs on the side of doubt.
+    no search can see them meanwhile. `others_left` are summaries, ledger turns, artifacts, names, sessions and
+    heard lines that still tell of what was erased. What arrives during the reading counts as left: the receipt errs on the side of doubt.
     """
 
     messages_erased: int
@@ -26,7 +26,9 @@ class ErasureReceipt:
     summaries_erased: int = 0
     ledger_turns_erased: int = 0
     artifacts_erased: int = 0
+    heard_erased: int = 0
     others_left: int = 0
+    quotes_erased: int = 0
 
     @property
     def is_proven(self) -> bool:
@@ -74,20 +76,28 @@ async def prove_erased(
         summaries_erased=erased.summaries,
         ledger_turns_erased=erased.ledger_turns,
         artifacts_erased=erased.artifacts,
+        heard_erased=erased.heard,
         others_left=kept.total,
     )
 
 
 async def delete_provably(
-    ref: ContextRef, ids: Collection[str], *, epoch: int, store: HistoryStore, recall: Recall | None
+    ref: ContextRef,
+    ids: Collection[str],
+    *,
+    epoch: int,
+    store: HistoryStore,
+    recall: Recall | None,
+    quoted: Collection[int] = (),
 ) -> ErasureReceipt:
     """Delete these messages, their vectors and what tells of them, then read both stores back.
 
-    Ids that are not kept count nothing. Raises Forgotten after a reset.
+    Ids that are not kept count nothing. `quoted` are Telegram ids of messages that are not kept, and that kept ones may
+    quote. Raises Forgotten after a reset.
     """
     # Before as well: the deletion queues this work, and the indexer may do it before we can count.
     before = await _drop(ref, ids, epoch=epoch, recall=recall)
-    deleted = await store.delete(ref, ids, epoch=epoch)
+    deleted = await store.delete(ref, ids, epoch=epoch, quoted=quoted)
     after = await _drop(ref, ids, epoch=epoch, recall=recall)
     return ErasureReceipt(
         messages_erased=deleted.messages,
@@ -98,6 +108,7 @@ async def delete_provably(
         ledger_turns_erased=deleted.ledger_turns,
         artifacts_erased=deleted.artifacts,
         others_left=(await store.count_kept(ref, telling=deleted)).total,
+        quotes_erased=deleted.quotes,
     )
 
 
@@ -105,7 +116,7 @@ async def _drop(
     ref: ContextRef, ids: Collection[str], *, epoch: int, recall: Recall | None
 ) -> VectorErasure | None:
     """What was dropped of these messages' vectors; None where the index cannot be asked."""
-    if recall is None:
+    if recall is None or not ids:
         return VectorErasure(found=0, left=0)
     try:
         return await recall.drop(ref, epoch=epoch, message_ids=ids)

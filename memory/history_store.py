@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from memory.heard import HeardLine
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
 from memory.message import Message
@@ -22,7 +23,7 @@ class HistorySnapshot:
     sequence `conversation_start`; `covered_count` of its messages are told by the summary. `created_at` is None while nothing was ever appended in this epoch.
     `people` are those who wrote here (sender id → the name that they showed last; at most PEOPLE_LIMIT).
     `active_agent` is who a transfer gave the chat to, "" for the main agent. `revision` counts deletions and
-    edits. `summary_failed_at` is the `next_sequence` at which summarising failed for good, None while it does not.
+    edits. `heard` is what was said here lately and not to the bot, oldest first. `summary_failed_at` is the `next_sequence` at which summarising failed for good, None while it does not.
     """
 
     epoch: int
@@ -39,6 +40,7 @@ class HistorySnapshot:
     revision: int = 0
     summary_failed_at: int | None = None
     people: Mapping[int, str] = field(default_factory=dict[int, str])
+    heard: tuple[HeardLine, ...] = ()
 
     @property
     def is_whole_conversation(self) -> bool:
@@ -67,18 +69,23 @@ class CurrentMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """How much is kept of a context beside its messages. `people` are names, `sessions` beginnings of sessions."""
+    """How much is kept of a context beside its messages. `people` are names, `sessions` beginnings of sessions,
+    `heard` lines that were not said to the bot, `quotes` quotations in other messages.
+    """
 
     summaries: int
     ledger_turns: int
     artifacts: int
     people: int = 0
     sessions: int = 0
+    heard: int = 0
+    quotes: int = 0
 
     @property
     def total(self) -> int:
         """All of it."""
-        return self.summaries + self.ledger_turns + self.artifacts + self.people + self.sessions
+        told = self.summaries + self.ledger_turns + self.artifacts
+        return told + self.people + self.sessions + self.heard + self.quotes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +97,16 @@ class Erased:
     summaries: int = 0
     ledger_turns: int = 0
     artifacts: int = 0
+    heard: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
     """What deleting messages removed: them, and what told of them.
 
-    `sequences` are those of the messages, `artifact_ids` those that the ledger turns named, `message_ids` what was to
-    be deleted, `sender_ids` who wrote it: for reading back.
+    `quotes` is how many messages quoted them and lost the quotation. `sequences` are those of the messages,
+    `artifact_ids` those that the ledger turns named, `message_ids` what was to be deleted, `sender_ids` who wrote it,
+    `known_by` what it was quoted under (Telegram and message ids): for reading back.
     """
 
     messages: int = 0
@@ -108,6 +117,8 @@ class Deleted:
     artifact_ids: tuple[str, ...] = ()
     message_ids: tuple[str, ...] = ()
     sender_ids: tuple[int, ...] = ()
+    quotes: int = 0
+    known_by: tuple[str, ...] = ()
 
 
 class HistoryStore(Protocol):
@@ -157,17 +168,30 @@ class HistoryStore(Protocol):
         ...
 
     async def replace(
-        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+        self,
+        ref: ContextRef,
+        message_id: str,
+        *,
+        text: str,
+        tokens: int,
+        edited_at: float,
+        epoch: int,
+        note: str | None = None,
     ) -> bool:
-        """Replace a message's text, drop summaries and ledger turns that told the old one, queue its vector anew.
+        """Replace a message's text (and its note, unless that is None), drop the summaries, ledger turns and quotations
+        that told the old one, queue its vector anew. `tokens` are those of its `told_text`.
 
         False if the message is not kept. An edit that is older than the one kept changes nothing.
         """
         ...
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
-        """Delete messages, and the summaries, ledger turns and artifacts that tell of them; queues the removal
-        of their vectors, and a compression where a summary went.
+    async def delete(
+        self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
+    ) -> Deleted:
+        """Delete messages, and the summaries, ledger turns, artifacts and quotations that tell of them; queues the
+        removal of their vectors, and a compression where a summary went.
+
+        `quoted` are Telegram ids of messages that are not kept: what quotes them loses the quotation all the same.
         """
         ...
 

@@ -20,6 +20,19 @@ REFUSAL_TTL_S = 30 * 24 * 3600
 PROMPTS_TTL_S = 24 * 3600
 """How long the receipts of a context's last prompts are kept."""
 
+HEARD_TTL_S = 84 * 3600
+"""How long talk that was not addressed to the bot is kept after the last of it. What is older goes with the next line, so
+that no line is kept for more than twice as long: a week, as the greeting of a group says."""
+INVITATION_TTL_S = 7 * 24 * 3600
+USAGE_TTL_S = 3 * 24 * 3600
+"""How long a day's counts of tokens are kept, from their first."""
+
+MINUTE_TTL_S = 60
+"""The window of the limits of messages, and how long a chat that was told of a limit is not told again."""
+INVITATION_TRIES_TTL_S = 3600
+COMMANDS_TTL_S = 30 * 24 * 3600
+"""After this long the command menus are registered again, whatever was noted of them."""
+
 SWEEPING_TTL_S = 30
 """How long one step of that sweeping may take: three requests to the index, each given up after six seconds."""
 
@@ -37,6 +50,8 @@ PERMANENT = (
     "ctx:*:senders",
     "ctx:*:sessions",
     "contexts",
+    "migrations",
+    "guests",
     "box:*",
     "outbox:*",
     "sending:*",
@@ -107,7 +122,7 @@ def telegram_key(ref: ContextRef) -> str:
 
 def meta_key(ref: ContextRef) -> str:
     """HASH of the context: next_sequence, conversation_start, created_at, active_agent (after a transfer),
-    revision (of what was deleted or edited), summary_failures, summary_failed_at (next_sequence at the last one),
+    revision (of what was deleted or edited), migrated_to (the supergroup whose messages `telegram` knows), summary_failures, summary_failed_at (next_sequence at the last one),
     counted_from (the sequence from which `senders` counts), and of the newest session its session_start and
     last_sent_at.
     """
@@ -162,6 +177,11 @@ def artifact_key(ref: ContextRef, artifact_id: str) -> str:
 def prompts_key(ref: ContextRef) -> str:
     """LIST of the receipts of the last turns' prompts, newest first; PROMPTS_TTL_S."""
     return context_key(ref, "prompts")
+
+
+def heard_key(ref: ContextRef) -> str:
+    """ZSET of what was said here and not to the bot (`dump_heard`), scored by `heard.score_of`; HEARD_TTL_S."""
+    return context_key(ref, "heard")
 
 
 # One partition --------------------------------------------------------------------------------------------
@@ -272,3 +292,60 @@ def spaces_key() -> str:
 def sweeping_key() -> str:
     """STRING: somebody erases what is left in collections that are no space any more; SWEEPING_TTL_S."""
     return f"{PREFIX}:sweeping"
+
+
+def unreachable_key(partition: int) -> str:
+    """HASH chat id → when Telegram last answered 403 for it (Unix seconds); until something comes from there."""
+    return partition_key(partition, "unreachable")
+
+
+def usage_key(kind: str, owner: int, day: str) -> str:
+    """HASH of what one user or chat (`kind`; or "all", 0) used on a day (UTC, 2026-11-20): prompt, completion, micros;
+    USAGE_TTL_S. All keys of the limits are in one slot: a user writes in chats of any partition.
+    """
+    return f"{PREFIX}:{{usage}}:{kind}:{owner}:{day}"
+
+
+def minute_key(kind: str, owner: int) -> str:
+    """ZSET of the last minute's update ids of one user or chat (`kind`), scored by Unix seconds; MINUTE_TTL_S."""
+    return f"{PREFIX}:{{usage}}:minute:{kind}:{owner}"
+
+
+def limit_told_key(chat_id: int) -> str:
+    """STRING: the update at which this chat was last told of a limit; MINUTE_TTL_S."""
+    return f"{PREFIX}:{{usage}}:told:{chat_id}"
+
+
+def booked_key(update_id: int, run: str = "") -> str:
+    """STRING: what the turn of this update used is booked, or a run of it that came to nothing; USAGE_TTL_S."""
+    return f"{PREFIX}:{{usage}}:booked:{update_id}{run and ':'}{run}"
+
+
+def migrations_key() -> str:
+    """HASH supergroup id → the id of the group that it was, under which its memory stays."""
+    return f"{PREFIX}:migrations"
+
+
+def guests_key() -> str:
+    """HASH user id → when an invitation let them in (Unix seconds) and the digest of it, with a colon between."""
+    return f"{PREFIX}:{{access}}:guests"
+
+
+def invitation_key(digest: str) -> str:
+    """STRING: an invitation that nobody has used, by the SHA-256 of its code; INVITATION_TTL_S."""
+    return f"{PREFIX}:{{access}}:invitation:{digest}"
+
+
+def invitation_tries_key(user_id: int) -> str:
+    """STRING: how many wrong invitations this person has tried; INVITATION_TRIES_TTL_S from the first."""
+    return f"{PREFIX}:{{access}}:tries:{user_id}"
+
+
+def commands_key(bot_id: int) -> str:
+    """HASH scope and language of a command menu → a digest of what was registered for it; COMMANDS_TTL_S."""
+    return f"{PREFIX}:commands:{bot_id}"
+
+
+def rates_prefix() -> str:
+    """What the keys of the send budgets begin with: all of them in one slot, for one script; each with a TTL."""
+    return f"{PREFIX}:{{rates}}:"

@@ -1,16 +1,29 @@
 """One message of a conversation, and its form at rest."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, cast
 from uuid import UUID, uuid5
+
+from memory.likeness import seen_characters
 
 Role = Literal["user", "assistant", "system", "tool"]
 
 CONVERSATION_ROLES: tuple[Role, ...] = ("user", "assistant")
 """The roles of a two-way conversation: what the window selectors choose from."""
 
+NOTED = (
+    *("photo", "livephoto", "video", "videomessage", "voicemessage", "audiofile", "document", "file"),
+    *("animation", "sticker", "location", "livelocation", "venue", "contact", "poll", "quiz", "dice", "game"),
+    *("story", "checklist", "picture", "image"),
+)
+"""What notes begin with (bot/transport/contents.py), after the article and without blanks."""
+
+_TOLD_MARK = re.compile(rf"\((?:forwardedfrom|paidmedia|an?(?:{'|'.join(NOTED)}))")
+_LONGEST_MARK = 20
 _NAMESPACE = UUID("5d9e5d0e-52a5-4b0b-9a0c-6f1f6f0f5c11")
 
 
@@ -23,8 +36,26 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """What a message answers to: the (part of the) message that was quoted, and whose it is ("" for the bot's own)."""
+
+    telegram_message_id: int
+    sender_name: str
+    text: str
+
+
+Continuation = Literal["", "paste", "bundle"]
+"""How a message continues the one before it: as the rest of a text that Telegram has split, or as the next one of an
+album or of forwarded messages. Prompts tell them as one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message of one context. `tokens` is the chat model's count of `text`; `sent_at` is Unix seconds.
+    """A message of one context. `tokens` is the chat model's count of `told_text`; `sent_at` is Unix seconds.
+
+    `text` is what its sender said: the text, the caption, or what was heard in a voice message. `note` is one line of
+    ours on what came with it ("a photo", "a location at …"), `forwarded_from` the name of who wrote it first, `quote`
+    what it answers to.
 
     `sequence` is given by the store when the message is appended (0, 1, 2 … per context) and is None before.
     `telegram_message_id` is the id in the chat that it came from; a reply that was split has its ids in the
@@ -42,6 +73,40 @@ class Message:
     sequence: int | None = None
     is_stopped: bool = False
     edited_at: float | None = None
+    note: str = ""
+    forwarded_from: str = ""
+    continues: Continuation = ""
+    quote: Quote | None = None
+
+
+def told_text(message: Message) -> str:
+    """All that a message tells, in plain words: what indexes, summaries and searches read. Prompts mark its parts.
+
+    The quotation is not in it: it is another message's text.
+    """
+    return told(message.text, note=message.note, forwarded_from=message.forwarded_from)
+
+
+def told(text: str, *, note: str, forwarded_from: str) -> str:
+    """The text with lines before it that tell where it came from and what came with it, in round brackets.
+
+    A line of the text that begins like one of these is quoted with `> `.
+    """
+    name = " ".join(re.split(r"[()\s]+", forwarded_from)).strip()
+    lines = [
+        *([f"(forwarded from {name or 'somebody'})"] if forwarded_from else []),
+        *([f"({note})"] if note else []),
+        *(["".join(map(_unmarked, text.splitlines(keepends=True)))] if text else []),
+    ]
+    return "\n".join(lines)
+
+
+def _unmarked(line: str) -> str:
+    """The line, quoted if readers could take it for one of ours."""
+    seen = seen_characters(line)
+    if next(seen, "") != "(":  # nearly every line
+        return line
+    return f"> {line}" if _TOLD_MARK.match("(" + "".join(islice(seen, _LONGEST_MARK))) else line
 
 
 def message_id(*parts: object) -> str:
@@ -51,7 +116,7 @@ def message_id(*parts: object) -> str:
 
 def is_indexed(message: Message) -> bool:
     """Whether recall can find the message: a user's or an assistant's, with text."""
-    return message.role in CONVERSATION_ROLES and bool(message.text.strip())
+    return message.role in CONVERSATION_ROLES and bool(told_text(message).strip())
 
 
 def dump_message(message: Message) -> str:
@@ -71,6 +136,16 @@ def dump_message(message: Message) -> str:
         fields["is_stopped"] = True
     if message.edited_at is not None:
         fields["edited_at"] = message.edited_at
+    for name in ("note", "forwarded_from", "continues"):
+        if getattr(message, name):
+            fields[name] = getattr(message, name)
+    if message.quote is not None:  # the last field: scripts cut it off where the quoted message is forgotten
+        quote = message.quote
+        fields["quote"] = {
+            "telegram_message_id": quote.telegram_message_id,
+            "sender_name": quote.sender_name,
+            "text": quote.text,
+        }
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -89,4 +164,8 @@ def parse_message(line: str, *, sequence: int | None) -> Message:
         sequence=sequence,
         is_stopped=fields.get("is_stopped", False),
         edited_at=fields.get("edited_at"),
+        note=fields.get("note", ""),
+        forwarded_from=fields.get("forwarded_from", ""),
+        continues=fields.get("continues", ""),
+        quote=Quote(**fields["quote"]) if fields.get("quote") else None,
     )

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from memory.message import CONVERSATION_ROLES, Message
+from memory.message import CONVERSATION_ROLES, Message, told_text
 
 WINDOW_CHUNK = 16
 """How many messages a window loses at once where its beginning should stay the same for many turns."""
@@ -86,7 +86,7 @@ class TokenWindowMessageSelector:
             if message.role not in CONVERSATION_ROLES:
                 continue
             # Counted here: `message.tokens` is of the model that was in use when it was written.
-            tokens = self.tokenizer.count(message.text)
+            tokens = self.tokenizer.count(told_text(message))
             if tokens > room:
                 return self._from_chunk(chosen[::-1]) or self._cut(message)
             chosen.append(message)
@@ -99,11 +99,14 @@ class TokenWindowMessageSelector:
         return chosen[chunk_start([message.sequence for message in chosen], self.chunk) :]
 
     def _cut(self, message: Message) -> list[Message]:
-        text = self.tokenizer.cut_middle(message.text, self.max_tokens)
-        tokens = self.tokenizer.count(text)
+        """The message with its text in what its note and origin leave of the room."""
+        beside = self.tokenizer.count(told_text(replace(message, text="")))
+        text = self.tokenizer.cut_middle(message.text, max(self.max_tokens - beside, 0))
+        cut = replace(message, text=text)
+        tokens = self.tokenizer.count(told_text(cut))
         if not text.strip() or tokens > self.max_tokens:
             return []
-        return [replace(message, text=text, tokens=tokens)]
+        return [replace(cut, tokens=tokens)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from memory.keys import ContextRef
 from memory.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
 from memory.lexicon.reading import analyse_message, analyse_question
 from memory.lexicon.signs import SMALL_TALK
-from memory.message import Message
+from memory.message import Message, told_text
 from memory.ranking import Scored, load_weights, plan_lookups, rank, select_relevant, shortlist
 from memory.spaces import Space, Spaces
 from memory.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
@@ -217,7 +217,7 @@ def _analyse(question: RecallQuestion) -> QuestionAnalysis:
 
 
 def _read_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
-    return [analyse_message(item.message.text, item.people) for item in items]
+    return [analyse_message(told_text(item.message), item.people) for item in items]
 
 
 async def _embed_messages(

@@ -1,10 +1,12 @@
 """The histories in Redis: one atomic script and one round trip for each read or write."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from memory.errors import Forgotten
+from memory.heard import HeardLine, parse_heard
 from memory.history_store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
 from memory.keys import (
     ContextRef,
@@ -13,6 +15,7 @@ from memory.keys import (
     compress_key,
     contexts_key,
     epoch_key,
+    heard_key,
     ledger_key,
     lineage_key,
     messages_key,
@@ -28,7 +31,7 @@ from memory.keys import (
 )
 from memory.ledger import LedgerTurn
 from memory.ledger_codec import parse_ledger_turn
-from memory.message import Message, dump_message, is_indexed, parse_message
+from memory.message import Message, dump_message, is_indexed, parse_message, told_text
 from memory.redis_client import RedisClient, ScriptCall, load_script
 from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
 from memory.summary_codec import parse_summary
@@ -37,13 +40,15 @@ _SCRIPTS = "memory.scripts"
 
 _INDEXES = ((_SCRIPTS, "telegram_index"), (_SCRIPTS, "people"))
 APPEND_PRELUDES = (*_INDEXES, (_SCRIPTS, "append_messages"))
-"""For a script that appends: `read_messages`, `append_messages`, `link_telegram`, `unlink_telegram`."""
+"""For a script that appends: `read_messages`, `append_messages`, and those of telegram_index.lua."""
 CONVERSATION_PRELUDES = ((_SCRIPTS, "start_conversation"),)
 """For a script that begins a conversation: `start_conversation`."""
 ERASE_PRELUDES = ((_SCRIPTS, "erase_memory"),)
 """For a script that resets a context: `erase_memory`."""
 _ROWS = (_SCRIPTS, "read_rows")
 _TRACES = (_SCRIPTS, "drop_traces")
+DELETE_PRELUDES = (_TRACES, (_SCRIPTS, "delete_messages"))
+"""For a script that deletes: `delete_messages`; after those of APPEND_PRELUDES, or at least telegram_index and people."""
 
 
 class RedisHistory:
@@ -120,7 +125,15 @@ class RedisHistory:
         return {sequence: _parse_messages(rows) for sequence, rows in zip(sequences, replies, strict=True)}
 
     async def replace(
-        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+        self,
+        ref: ContextRef,
+        message_id: str,
+        *,
+        text: str,
+        tokens: int,
+        edited_at: float,
+        epoch: int,
+        note: str | None = None,
     ) -> bool:
         """See HistoryStore."""
         while True:
@@ -130,19 +143,20 @@ class RedisHistory:
             if not rows:
                 return False
             ((found, line),) = zip(_parse_messages(rows), rows[2::3], strict=True)
-            edited = replace(found, text=text, tokens=tokens, edited_at=edited_at)
+            note_now = found.note if note is None else note
+            edited = replace(found, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
             if edited == found or (found.edited_at is not None and edited_at < found.edited_at):
                 return True
             outcome = await self._redis.run(
-                load_script(_SCRIPTS, "replace", _TRACES),
+                load_script(_SCRIPTS, "replace", _INDEXES[0], _TRACES),
                 [
                     *(messages_key(ref), order_key(ref), meta_key(ref), work_key(ref.partition)),
                     *(epoch_key(ref), summaries_key(ref), lineage_key(ref), compress_key(ref.partition)),
-                    *(ledger_key(ref), artifacts_key(ref)),
+                    *(ledger_key(ref), artifacts_key(ref), telegram_key(ref)),
                 ],
                 [
                     *(ref.context_id, epoch, message_id, line, dump_message(edited)),
-                    *(int(text != found.text), artifact_key(ref, "")),
+                    *(int(told_text(edited) != told_text(found)), artifact_key(ref, "")),
                 ],
             )
             if outcome is None:
@@ -150,32 +164,20 @@ class RedisHistory:
             if outcome == "replaced":
                 return True
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
+    async def delete(
+        self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
+    ) -> Deleted:
         """See HistoryStore."""
-        if not ids:
+        if not ids and not quoted:
             return Deleted()
         reply = await self._redis.run(
-            load_script(_SCRIPTS, "delete", *_INDEXES, _TRACES),
-            [
-                *append_keys(ref),
-                *(epoch_key(ref), summaries_key(ref), lineage_key(ref)),
-                *(ledger_key(ref), artifacts_key(ref), compress_key(ref.partition)),
-            ],
-            [ref.context_id, epoch, artifact_key(ref, ""), *ids],
+            load_script(_SCRIPTS, "delete", *_INDEXES, *DELETE_PRELUDES),
+            delete_keys(ref),
+            [ref.context_id, epoch, artifact_key(ref, ""), len(ids), *ids, *quoted],
         )
         if reply is None:
             raise Forgotten
-        messages, summaries, turns, artifacts, sequences, named, senders = reply
-        return Deleted(
-            messages=messages,
-            summaries=summaries,
-            ledger_turns=turns,
-            artifacts=artifacts,
-            sequences=tuple(int(sequence) for sequence in sequences),
-            artifact_ids=tuple(named),
-            message_ids=tuple(ids) if sequences else (),
-            sender_ids=tuple(dict.fromkeys(map(int, senders))),
-        )
+        return parse_deleted(reply, ids)
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
         """See HistoryStore. Artifacts that have ended are not counted."""
@@ -184,30 +186,43 @@ class RedisHistory:
             script = load_script(_SCRIPTS, "count_kept")
             keys = [
                 *(summaries_key(ref), lineage_key(ref), ledger_key(ref), artifacts_key(ref)),
-                *(people_key(ref), senders_key(ref), sessions_key(ref)),
+                *(people_key(ref), senders_key(ref), sessions_key(ref), heard_key(ref)),
             ]
             reply = await self._redis.run(script, keys, [prefix])
-        else:
-            script = load_script(_SCRIPTS, "count_telling", _TRACES)
-            arguments = [
-                *(prefix, len(telling.sequences), *telling.sequences),
-                *(len(telling.artifact_ids), *telling.artifact_ids),
-                *(len(telling.sender_ids), *telling.sender_ids, *telling.message_ids),
-            ]
-            keys = [meta_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref), senders_key(ref)]
-            reply = [*await self._redis.run(script, keys, arguments), 0]
-        summaries, turns, artifacts, people, sessions = reply
+            summaries, turns, artifacts, people, sessions, heard = reply
+            return Kept(
+                summaries=summaries,
+                ledger_turns=turns,
+                artifacts=artifacts,
+                people=people,
+                sessions=sessions,
+                heard=heard,
+            )
+        script = load_script(_SCRIPTS, "count_telling", _TRACES)
+        lists = (telling.sequences, telling.artifact_ids, telling.sender_ids, telling.known_by)
+        counted = [part for each in lists for part in (len(each), *each)]
+        keys = [
+            *(meta_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref), senders_key(ref)),
+            *(messages_key(ref), telegram_key(ref)),
+        ]
+        reply = await self._redis.run(script, keys, [prefix, *counted, *telling.message_ids])
+        summaries, turns, artifacts, people, quotes = reply
         return Kept(
-            summaries=summaries, ledger_turns=turns, artifacts=artifacts, people=people, sessions=sessions
+            summaries=summaries, ledger_turns=turns, artifacts=artifacts, people=people, quotes=quotes
         )
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore."""
         script = load_script(_SCRIPTS, "clear", *ERASE_PRELUDES)
         reply = await self._redis.run(script, erase_keys(ref), [ref.context_id, artifact_key(ref, "")])
-        epoch, messages, summaries, turns, artifacts = reply
+        epoch, messages, summaries, turns, artifacts, heard = reply
         return Erased(
-            epoch=epoch, messages=messages, summaries=summaries, ledger_turns=turns, artifacts=artifacts
+            epoch=epoch,
+            messages=messages,
+            summaries=summaries,
+            ledger_turns=turns,
+            artifacts=artifacts,
+            heard=heard,
         )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
@@ -246,6 +261,7 @@ def load_call(ref: ContextRef, limit: int) -> ScriptCall:
         keys=[
             *(messages_key(ref), order_key(ref), meta_key(ref), epoch_key(ref)),
             *(summaries_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref)),
+            heard_key(ref),
         ],
         arguments=[max(limit, 0)],
     )
@@ -254,7 +270,7 @@ def load_call(ref: ContextRef, limit: int) -> ScriptCall:
 def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     """The snapshot in the reply to `load_call`."""
     epoch, count, conversation_count, start, next_sequence, created_at, rows = reply[:7]
-    summary, covered_count, turns, active_agent, revision, failed_at, people = reply[7:]
+    summary, covered_count, turns, active_agent, revision, failed_at, people, heard = reply[7:]
     return HistorySnapshot(
         epoch=int(epoch),
         count=int(count),
@@ -270,6 +286,7 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         revision=int(revision),
         summary_failed_at=int(failed_at) if failed_at else None,
         people=_parse_people(people),
+        heard=tuple(_parse_heard(heard)),
     )
 
 
@@ -292,6 +309,32 @@ def append_keys(ref: ContextRef) -> list[str]:
     ]
 
 
+def delete_keys(ref: ContextRef) -> list[str]:
+    """The keys of the prelude's `delete_messages`."""
+    return [
+        *append_keys(ref),
+        *(epoch_key(ref), summaries_key(ref), lineage_key(ref)),
+        *(ledger_key(ref), artifacts_key(ref), compress_key(ref.partition)),
+    ]
+
+
+def parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deleted:
+    """What the prelude's `delete_messages` returned for these ids."""
+    messages, summaries, turns, artifacts, sequences, named, senders, quotes, known_by = reply
+    return Deleted(
+        messages=messages,
+        summaries=summaries,
+        ledger_turns=turns,
+        artifacts=artifacts,
+        quotes=quotes,
+        sequences=tuple(int(sequence) for sequence in sequences),
+        artifact_ids=tuple(named),
+        message_ids=tuple(ids) if sequences else (),
+        sender_ids=tuple(dict.fromkeys(map(int, senders))),
+        known_by=tuple(dict.fromkeys(known_by)) if messages or quotes else (),
+    )
+
+
 def conversation_keys(ref: ContextRef) -> list[str]:
     """The arguments of the prelude's `start_conversation`."""
     return [meta_key(ref), summaries_key(ref), lineage_key(ref)]
@@ -303,7 +346,7 @@ def erase_keys(ref: ContextRef) -> list[str]:
         *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), epoch_key(ref)),
         *(contexts_key(ref.partition), work_key(ref.partition), summaries_key(ref), lineage_key(ref)),
         *(ledger_key(ref), artifacts_key(ref), prompts_key(ref), compress_key(ref.partition)),
-        *(people_key(ref), senders_key(ref), sessions_key(ref)),
+        *(people_key(ref), senders_key(ref), sessions_key(ref), heard_key(ref)),
     ]
 
 
@@ -335,6 +378,15 @@ def _parse_current(reply: Sequence[Any]) -> CurrentMessages:
 
 def _parse_people(pairs: Sequence[str]) -> dict[int, str]:
     return {int(number): name for number, name in zip(pairs[::2], pairs[1::2], strict=True)}
+
+
+def _parse_heard(lines: Sequence[str]) -> list[HeardLine]:
+    """A line that cannot be read is not told: it is talk, not memory."""
+    found: list[HeardLine] = []
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):
+            found.append(parse_heard(line))
+    return found
 
 
 def _parse_ledger(rows: Sequence[str]) -> list[LedgerTurn]:

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory.errors import Forgotten
+from memory.heard import HeardLine
 from memory.history_store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
 from memory.keys import ContextRef
 from memory.ledger import LedgerTurn
-from memory.message import Message, is_indexed
+from memory.message import Message, is_indexed, told_text
 from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
 from memory.summary import Summary
 
@@ -25,13 +26,15 @@ class _Kept:
     people: dict[int, str] = field(default_factory=dict[int, str])
     sessions: list[int] = field(default_factory=list[int])
     last_sent_at: float | None = None
+    heard: dict[int, HeardLine] = field(default_factory=dict[int, HeardLine])
 
 
 class InMemoryHistory:
     """HistoryStore in a dict; queues no work, and counts an artifact as kept while the ledger names it."""
 
-    def __init__(self) -> None:
-        self._contexts: dict[ContextRef, _Kept] = {}
+    def __init__(self, *, heard: Mapping[ContextRef, Mapping[int, HeardLine]] | None = None) -> None:
+        """`heard` are lines by their scores: what the door keeps in Redis."""
+        self._contexts = {ref: _Kept(heard=dict(lines)) for ref, lines in (heard or {}).items()}
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore."""
@@ -53,6 +56,7 @@ class InMemoryHistory:
             ledger=tuple(t for t in kept.ledger if newest and t.last_sequence >= _sequence(newest[0])),
             revision=kept.revision,
             people=dict(kept.people),
+            heard=tuple(kept.heard[score] for score in sorted(kept.heard)),
         )
 
     def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
@@ -128,7 +132,15 @@ class InMemoryHistory:
         return found
 
     async def replace(
-        self, ref: ContextRef, message_id: str, *, text: str, tokens: int, edited_at: float, epoch: int
+        self,
+        ref: ContextRef,
+        message_id: str,
+        *,
+        text: str,
+        tokens: int,
+        edited_at: float,
+        epoch: int,
+        note: str | None = None,
     ) -> bool:
         """See HistoryStore."""
         kept = _of_epoch(self._kept(ref), epoch)
@@ -137,36 +149,46 @@ class InMemoryHistory:
             return False
         if found.edited_at is not None and edited_at < found.edited_at:
             return True
-        kept.messages[message_id] = replace(found, text=text, tokens=tokens, edited_at=edited_at)
-        if text != found.text:
+        note_now = found.note if note is None else note
+        edited = replace(found, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
+        kept.messages[message_id] = edited
+        if told_text(edited) != told_text(found):
             kept.revision += 1
             quoting = _drop_quoting(kept, {message_id})
-            _drop_summaries(kept, [_sequence(found), *(turn.last_sequence for turn in quoting)])
+            stripped = _strip_quotes(kept, {found.telegram_message_id})
+            _drop_summaries(kept, [_sequence(found), *stripped, *(turn.last_sequence for turn in quoting)])
         return True
 
-    async def delete(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> Deleted:
+    async def delete(
+        self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
+    ) -> Deleted:
         """See HistoryStore."""
-        if not ids:
+        if not ids and not quoted:
             return Deleted()
         kept = _of_epoch(self._kept(ref), epoch)
         gone = [kept.messages.pop(each) for each in dict.fromkeys(ids) if each in kept.messages]
-        kept.revision += bool(gone)
+        shown_as = [*quoted, *(message.telegram_message_id for message in gone)]
+        stripped = _strip_quotes(kept, shown_as)
+        kept.revision += bool(gone or stripped)
         _forget_senders(kept)
         sequences = tuple(_sequence(message) for message in gone)
-        turns = _turns_of(kept.ledger, sequences)
+        turns = _turns_of(kept.ledger, (*sequences, *stripped))
         kept.ledger = [turn for turn in kept.ledger if turn not in turns]
         quoting = _drop_quoting(kept, {*(message.id for message in gone), *_artifacts_of(turns)})
         turns += quoting
         artifacts = _artifacts_of(turns)
+        telling = [*sequences, *stripped, *(turn.last_sequence for turn in quoting)]
         return Deleted(
             messages=len(gone),
-            summaries=_drop_summaries(kept, [*sequences, *(turn.last_sequence for turn in quoting)]),
+            summaries=_drop_summaries(kept, telling),
             ledger_turns=len(turns),
             artifacts=len(artifacts),
+            quotes=len(stripped),
             sequences=sequences,
             artifact_ids=artifacts,
             message_ids=tuple(ids) if gone else (),
             sender_ids=tuple(dict.fromkeys(message.sender.id for message in gone if message.sender)),
+            known_by=_known_by(gone, quoted) if gone or stripped else (),
         )
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
@@ -181,12 +203,16 @@ class InMemoryHistory:
         artifacts = _artifacts_of(kept.ledger)
         if telling is not None:
             artifacts = tuple(each for each in artifacts if each in telling.artifact_ids)
+        names = telling.known_by if telling is not None else ()
+        quoting = _quoting_messages(kept, [int(each) for each in names if each.isdecimal()])
         return Kept(
+            quotes=len(quoting),
             summaries=len(summaries),
             ledger_turns=len(turns),
             artifacts=len(artifacts),
             people=len(kept.people) if telling is None else 0,
             sessions=len(kept.sessions) if telling is None else 0,
+            heard=len(kept.heard) if telling is None else 0,
         )
 
     async def erase(self, ref: ContextRef) -> Erased:
@@ -199,6 +225,7 @@ class InMemoryHistory:
             summaries=len(gone.summaries),
             ledger_turns=len(gone.ledger),
             artifacts=len(_artifacts_of(gone.ledger)),
+            heard=len(gone.heard),
         )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
@@ -259,6 +286,25 @@ def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> int:
     if present:
         kept.summaries = [s for s in kept.summaries if s.upto_sequence < min(present)]
     return before - len(kept.summaries)
+
+
+def _known_by(gone: Sequence[Message], quoted: Collection[int]) -> tuple[str, ...]:
+    """The ids of these messages and those under which they are shown, after the `quoted` ones."""
+    names = [name for m in gone for name in (m.id, m.telegram_message_id) if name is not None]
+    return tuple(str(name) for name in (*quoted, *names))
+
+
+def _strip_quotes(kept: _Kept, telegram_ids: Collection[int | None]) -> list[int]:
+    """Take the quotations of these out of the messages that have them; their sequences."""
+    quoting = _quoting_messages(kept, telegram_ids)
+    kept.messages |= {message.id: replace(message, quote=None) for message in quoting}
+    return [_sequence(message) for message in quoting]
+
+
+def _quoting_messages(kept: _Kept, telegram_ids: Collection[int | None]) -> list[Message]:
+    """Those that quote one of these; 0 stands for what another chat has, and means none."""
+    wanted = {each for each in telegram_ids if each}
+    return [m for m in kept.messages.values() if m.quote and m.quote.telegram_message_id in wanted]
 
 
 def _drop_quoting(kept: _Kept, ids: set[str]) -> list[LedgerTurn]:

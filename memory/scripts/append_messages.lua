@@ -56,6 +56,7 @@ local function append_messages(keys, context_id, epoch, now, list)
       if message.telegram_id ~= '' then
         link_telegram(telegram_key, message.id, message.telegram_id)
       end
+      link_quote(telegram_key, message.id, message.json)
       if message.sender_id ~= '' then
         count_sender(people_key, senders_key, meta_key, message.sender_id, message.sender_name, sequence,
                      list.people_limit)

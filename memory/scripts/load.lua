@@ -1,13 +1,13 @@
 -- Read what a turn must know of one context, in one round trip: its newest messages that no summary covers,
 -- the summary, the ledger of those messages, who wrote here. The cost is that of what is read, however long the history
 -- is.
--- KEYS: messages, order, meta, epoch, summaries, lineage, ledger, people
+-- KEYS: messages, order, meta, epoch, summaries, lineage, ledger, people, heard
 -- ARGV: limit
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
 --         {id, sequence, json, ...} newest first, summary or '', how many messages it covers,
 --         {ledger turn, last sequence, ...} oldest first, active agent or '', revision, summary_failed_at or '',
---         {sender id, name, ...}}
-local messages, order, meta, epoch, summaries, lineage, ledger, people = unpack(KEYS)
+--         {sender id, name, ...}, {heard line, ...} oldest first}
+local messages, order, meta, epoch, summaries, lineage, ledger, people, heard = unpack(KEYS)
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
                          'revision', 'summary_failed_at')
 local start = facts[1] or '0'
@@ -43,4 +43,5 @@ return {
   facts[5] or '0',
   facts[6] or '',
   redis.call('HGETALL', people),
+  redis.call('ZRANGE', heard, 0, -1),
 }

@@ -1,5 +1,7 @@
--- The index of Telegram message ids of one context, both ways in one hash: Telegram id -> message id, and
--- message id -> its Telegram ids with spaces (a reply that was split has several). A prelude.
+-- The index of Telegram message ids of one context, in one hash: Telegram id -> message id, message id -> its Telegram
+-- ids with spaces (a reply that was split has several), and q:<Telegram id> -> the messages that quote it. A prelude.
+-- A message's JSON is never decoded. Its quotation is its last field: no string in it can have that field's mark, as
+-- quotation marks are escaped in there.
 
 -- Note that a message is shown in Telegram under this id. Repeating is harmless.
 local function link_telegram(telegram_key, message_id, telegram_id)
@@ -21,6 +23,86 @@ local function unlink_telegram(telegram_key, message_id)
   for telegram_id in string.gmatch(known, '%S+') do
     if redis.call('HGET', telegram_key, telegram_id) == message_id then
       redis.call('HDEL', telegram_key, telegram_id)
+    end
+  end
+end
+
+-- The Telegram id of what a message quotes, if its JSON says so; nil also for what another chat has (0).
+local function quoted_in(json)
+  local _, at = string.find(json, ',"quote":{"telegram_message_id":', 1, true)
+  local telegram_id = at and string.match(json, '^%d+', at + 1)
+  return telegram_id ~= '0' and telegram_id or nil
+end
+
+-- Note which message the JSON of a new one quotes.
+local function link_quote(telegram_key, message_id, json)
+  local telegram_id = quoted_in(json)
+  if telegram_id then
+    local field = 'q:' .. telegram_id
+    local known = redis.call('HGET', telegram_key, field)
+    redis.call('HSET', telegram_key, field, known and (known .. ' ' .. message_id) or message_id)
+  end
+end
+
+-- Note no more what a message quoted that is deleted.
+local function unlink_quote(telegram_key, message_id, json)
+  local telegram_id = quoted_in(json)
+  local known = telegram_id and redis.call('HGET', telegram_key, 'q:' .. telegram_id)
+  if not known then
+    return
+  end
+  local others = {}
+  for id in string.gmatch(known, '%S+') do
+    if id ~= message_id then
+      others[#others + 1] = id
+    end
+  end
+  if #others > 0 then
+    redis.call('HSET', telegram_key, 'q:' .. telegram_id, table.concat(others, ' '))
+  else
+    redis.call('HDEL', telegram_key, 'q:' .. telegram_id)
+  end
+end
+
+-- What is shown under this Telegram id (or was, before `unlink_all_telegram`: then the message's id) is gone or says
+-- something else: take it out of the messages that quote it. Returns their sequences.
+local function strip_quotes(messages_key, order_key, telegram_key, quoted)
+  local sequences = {}
+  for id in string.gmatch(redis.call('HGET', telegram_key, 'q:' .. quoted) or '', '%S+') do
+    local json = redis.call('HGET', messages_key, id)
+    local at = json and string.find(json, ',"quote":{', 1, true)
+    if at then
+      redis.call('HSET', messages_key, id, string.sub(json, 1, at - 1) .. '}')
+      sequences[#sequences + 1] = redis.call('ZSCORE', order_key, id) or '-1'
+    end
+  end
+  redis.call('HDEL', telegram_key, 'q:' .. quoted)
+  return sequences
+end
+
+-- The Telegram ids under which a message is shown, and its own id: under each of them it may be quoted.
+local function names_of(telegram_key, message_id)
+  local names = { message_id }
+  for telegram_id in string.gmatch(redis.call('HGET', telegram_key, message_id) or '', '%S+') do
+    names[#names + 1] = telegram_id
+  end
+  return names
+end
+
+-- Forget all Telegram ids: the chat has others now, among which the old ones would mean other messages. Who quotes
+-- which message is known by the messages' own ids from then on.
+local function unlink_all_telegram(telegram_key)
+  local kept, all = {}, redis.call('HGETALL', telegram_key)
+  for at = 1, #all, 2 do
+    local quoted, by = string.match(all[at], '^q:(.+)$'), all[at + 1]
+    if quoted then
+      kept['q:' .. (redis.call('HGET', telegram_key, quoted) or quoted)] = by
+    end
+  end
+  redis.call('UNLINK', telegram_key)
+  for field, by in pairs(kept) do
+    if not string.match(field, '^q:%d+$') then
+      redis.call('HSET', telegram_key, field, by)
     end
   end
 end

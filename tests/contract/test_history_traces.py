@@ -98,6 +98,7 @@ async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(mem
         sequences=(4,),
         artifact_ids=("a4",),
         message_ids=("m4",),
+        known_by=("m4",),
     )
     snapshot = await memory.store.load(REF, limit=50)
     assert snapshot.summary == a_summary("s1", upto=3)

@@ -1,0 +1,222 @@
+"""A quotation is a copy of another message: it goes when that one is forgotten or edited; on Redis and on the fake."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from memory.buffered_history import BufferedHistory
+from memory.errors import Forgotten
+from memory.forgetting import delete_provably
+from memory.history_store import Deleted, Kept
+from memory.keys import telegram_key
+from memory.message import Message, Quote, Sender
+from memory.redis_client import RedisClient, load_script, open_redis
+from memory.redis_history import RedisHistory
+from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory, a_summary, a_turn
+from tests.messages import a_message, a_ref
+from tests.redis_values import keys_with
+
+REF = a_ref()
+FORGED = '","quote":{"telegram_message_id":1,"text":"\\"}}'
+
+
+@pytest.fixture(params=["redis", "memory"])
+async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Memory]:
+    if request.param == "memory":
+        yield FakeMemory()
+        return
+    async with open_redis(redis_url) as redis:
+        await redis.call("FLUSHALL")
+        yield RedisMemory(redis)
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncGenerator[RedisClient]:
+    async with open_redis(redis_url) as client:
+        await client.call("FLUSHALL")
+        yield client
+
+
+def quoting(message_id: str, telegram: int, quoted: int, *, text: str = "yes") -> Message:
+    """A message with everything that may stand before its quotation, and an odd text."""
+    quote = Quote(telegram_message_id=quoted, sender_name=f"Ben{FORGED}", text=f"SECRET{FORGED}")
+    return replace(
+        a_message(message_id, text + FORGED, telegram=telegram),
+        sender=Sender(id=7, name=f"Olga{FORGED}"),
+        is_stopped=True,
+        edited_at=1.0,
+        note=f"a photo{FORGED}",
+        forwarded_from=f"Carl{FORGED}",
+        continues="bundle",
+        quote=quote,
+    )
+
+
+async def a_conversation(memory: Memory) -> list[Message]:
+    """m0 (1) is quoted by m1 (2) and m3 (4); m2 (3) by nobody, m4 (5) quotes m3 (4)."""
+    said = [
+        a_message("m0", "SECRET", telegram=1),
+        quoting("m1", 2, 1),
+        a_message("m2", "other", telegram=3),
+        quoting("m3", 4, 1),
+        quoting("m4", 5, 4),
+    ]
+    return await memory.store.append(REF, said, epoch=0)
+
+
+async def quotes_of(memory: Memory) -> dict[str, Quote | None]:
+    return {m.id: m.quote for m in (await memory.store.load(REF, limit=50)).newest}
+
+
+async def test_a_quotation_is_stored_with_its_message(memory: Memory) -> None:
+    said = await a_conversation(memory)
+
+    assert (await memory.store.load(REF, limit=50)).newest == tuple(said)
+
+
+async def test_forgetting_a_message_takes_the_quotations_of_it_and_nothing_else(memory: Memory) -> None:
+    _, m1, m2, m3, m4 = await a_conversation(memory)
+
+    deleted = await memory.store.delete(REF, ["m0"], epoch=0)
+
+    snapshot = await memory.store.load(REF, limit=50)
+    assert snapshot.newest == (replace(m1, quote=None), m2, replace(m3, quote=None), m4)
+    assert snapshot.revision == 1
+    assert (deleted.messages, deleted.quotes) == (1, 2)
+    assert await memory.store.count_kept(REF, telling=deleted) == Kept(
+        summaries=0, ledger_turns=0, artifacts=0
+    )
+
+
+async def test_a_new_text_takes_the_quotations_of_the_old_one(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    await memory.store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
+
+    quotes = await quotes_of(memory)
+    assert (quotes["m1"], quotes["m3"]) == (None, None)
+    assert quotes["m4"] is not None
+
+
+async def test_an_edit_that_tells_the_same_leaves_the_quotations(memory: Memory) -> None:
+    await a_conversation(memory)
+
+    await memory.store.replace(REF, "m0", text="SECRET", tokens=1, edited_at=5.0, epoch=0)
+
+    assert None not in [
+        quote for message, quote in (await quotes_of(memory)).items() if message in ("m1", "m3")
+    ]
+
+
+async def test_an_edited_message_keeps_its_own_quotation_which_still_goes_when_it_must(
+    memory: Memory,
+) -> None:
+    await a_conversation(memory)
+    await memory.store.replace(REF, "m1", text="no", note="a video", tokens=1, edited_at=5.0, epoch=0)
+    edited = (await memory.store.get(REF, ["m1"]))["m1"]
+    assert (edited.text, edited.note, edited.quote is None) == ("no", "a video", False)
+
+    await memory.store.delete(REF, ["m0"], epoch=0)
+
+    assert (await quotes_of(memory))["m1"] is None
+
+
+async def test_the_summaries_and_calls_that_may_have_told_a_quotation_go_with_it(memory: Memory) -> None:
+    await a_conversation(memory)
+    first = a_summary("s1", upto=0)
+    await memory.add_summary(REF, first, ["m0"])
+    await memory.add_summary(REF, a_summary("s2", upto=4, after=first), ["m1", "m2", "m3", "m4"])
+    await memory.add_turn(REF, a_turn(1, 2, artifact="a1"))
+
+    deleted = await memory.store.delete(REF, [], epoch=0, quoted=[1])
+
+    assert deleted == Deleted(
+        summaries=1, ledger_turns=1, artifacts=1, artifact_ids=("a1",), quotes=2, known_by=("1",)
+    )
+    assert (await memory.store.load(REF, limit=50)).summary == first
+
+
+async def test_what_is_not_kept_can_be_taken_out_of_what_quotes_it(memory: Memory) -> None:
+    await memory.store.append(REF, [quoting("m0", 9, 8), a_message("m1", "fine", telegram=10)], epoch=0)
+
+    receipt = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
+    again = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
+
+    assert (receipt.quotes_erased, receipt.messages_erased, receipt.is_proven) == (1, 0, True)
+    assert again.quotes_erased == 0
+    assert await quotes_of(memory) == {"m0": None, "m1": None}
+
+
+async def test_a_receipt_is_not_proven_while_a_quotation_is_left(memory: Memory) -> None:
+    await a_conversation(memory)
+    deleted = await memory.store.delete(REF, ["m0"], epoch=0)
+    await memory.store.append(REF, [quoting("m9", 99, 1)], epoch=0)
+
+    assert (await memory.store.count_kept(REF, telling=deleted)).quotes == 1
+
+
+async def test_a_quotation_of_another_chat_belongs_to_no_message_here(memory: Memory) -> None:
+    await memory.store.append(REF, [quoting("m0", 9, 0)], epoch=0)
+
+    deleted = await memory.store.delete(REF, [], epoch=0, quoted=[0])
+
+    assert deleted.quotes == 0
+    assert (await quotes_of(memory))["m0"] is not None
+
+
+async def test_taking_quotations_out_meets_a_reset(memory: Memory) -> None:
+    await a_conversation(memory)
+    await memory.store.erase(REF)
+
+    with pytest.raises(Forgotten):
+        await memory.store.delete(REF, [], epoch=0, quoted=[1])
+
+
+async def test_a_turn_loses_the_quotations_that_it_holds_back_too(memory: Memory) -> None:
+    await memory.store.append(REF, [a_message("m0", "SECRET", telegram=1)], epoch=0)
+    buffered = BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=50))
+    await buffered.append(REF, [quoting("p0", 2, 1), quoting("p1", 3, 2)], epoch=0)
+
+    deleted = await buffered.delete(REF, ["m0"], epoch=0)
+    also = await buffered.delete(REF, ["p0"], epoch=0)
+
+    assert (deleted.quotes, also.quotes, also.messages) == (1, 1, 1)
+    assert [message.quote for message in buffered.pending] == [None]
+
+
+async def test_deleting_what_quotes_leaves_no_trace_of_it_in_the_index(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+
+    await memory.store.delete(REF, ["m1", "m3", "m4"], epoch=0)
+
+    fields = await redis.call("HKEYS", telegram_key(REF))
+    assert sorted(fields) == ["1", "3", "m0", "m2"]
+
+
+async def test_a_forgotten_text_is_nowhere_in_redis(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    await memory.store.delete(REF, ["m4"], epoch=0)
+
+    await memory.store.delete(REF, ["m0"], epoch=0)
+
+    assert await keys_with(redis, "SECRET") == []
+
+
+async def test_quotations_are_found_after_the_chat_got_new_message_ids(redis: RedisClient) -> None:
+    """A supergroup counts its messages anew: the old ids are forgotten, who quotes which message is not."""
+    history = RedisHistory(redis)
+    memory = RedisMemory(redis)
+    await a_conversation(memory)
+    await history.append(REF, [quoting("m5", 6, 77)], epoch=0)
+    unlink = load_script("tests.scripts", "unlink_all", ("memory.scripts", "telegram_index"))
+
+    await redis.run(unlink, [telegram_key(REF)], [])
+    await history.append(REF, [a_message("n0", "new", telegram=1), quoting("n1", 2, 1)], epoch=0)
+
+    assert await history.find_by_telegram(REF, 3) is None
+    assert (await history.delete(REF, ["m0"], epoch=0)).quotes == 2
+    assert (await quotes_of(memory))["n1"] is not None
+    assert (await history.delete(REF, ["n0"], epoch=0)).quotes == 1
