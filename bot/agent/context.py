@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.agent.actions import CompletedStep, StepDigest
-from bot.agent.model import OnText
+from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt_receipt import PromptReceipt
 from memory import contexts
 from memory.artifacts import ContextArtifacts
 from memory.chat_history import ChatHistory
+from memory.heard import HeardLine
 from memory.history_search import RankedMessage
 from memory.keys import ContextRef, context_id
 from memory.ledger import LedgerEntry, LedgerTurn
@@ -26,15 +27,17 @@ OnStatus = Callable[[str], Awaitable[None]]
 class AgentContext:
     """One conversation, and the run that answers its newest prompt.
 
-    `user_messages` are the messages of this turn, not yet in the history. `completed_steps` is the thinking
+    `user_messages` are the messages of this turn, not yet in the history; `images` are theirs, by message id. `heard` is
+    what was said here lately and not to the bot. `completed_steps` is the thinking
     area: empty at the start of each run and never part of the history. `emit_functions` are given the reply
     when the run ends; `on_text` the text as it grows. `people` are those who wrote here before (sender id → name).
     `recalled` is None until the run has searched its memory.
 
     `agent_name` is who has the chat ("" for the main agent); a transfer changes it. `summary`, `past_ledger` and
     `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
-    `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests. A run
-    within a delegation has its path in `delegation_id`, its `task`, and shares `ledger` and `receipts`.
+    `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests, `usages`
+    those of its model's replies, replayed ones included. A run within a delegation has its path in `delegation_id`, its
+    `task`, and shares these three.
     Without `artifacts` large results are cut instead of kept. `count_uncovered` tells, for receipts and without a round
     trip, how many messages of the conversation no summary covers.
     """
@@ -43,6 +46,8 @@ class AgentContext:
     chat_history: ChatHistory
     people: Mapping[int, str] = field(default_factory=dict[int, str])
     user_messages: tuple[Message, ...] = ()
+    images: Mapping[str, tuple[Image, ...]] = field(default_factory=dict[str, tuple[Image, ...]])
+    heard: tuple[HeardLine, ...] = ()
     is_group: bool = False
     request_id: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -57,6 +62,7 @@ class AgentContext:
     is_window_short: bool = False
     ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
     receipts: list[PromptReceipt] = field(default_factory=list[PromptReceipt])
+    usages: list[Usage] = field(default_factory=list[Usage])
     delegation_id: str = ""
     task: str = ""
     digest: StepDigest | None = None

@@ -8,6 +8,7 @@ import structlog
 
 from bot.agent.actions import Action, Finish
 from bot.agent.context import AgentContext
+from bot.agent.metered_call import MeteredCall
 from bot.agent.model import ChatModel, ModelReply
 from bot.agent.output_parser import parse_reply
 from bot.agent.pair_repair import repair_pairs
@@ -107,6 +108,7 @@ class FunctionsBasedAgent:
         last = replace(parts, system=f"{self.prompt}\n\n{LAST_ANSWER_NOTE}", tools=())
         reply = await self.chat(context, last)
         if not reply.text.strip():  # a call of a tool that was not offered
+            context.usages.append(reply.usage)
             raise ModelRepliedNothing
         return Finish(text=reply.text, reply=reply)
 
@@ -171,9 +173,11 @@ class FunctionsBasedAgent:
             summary=context.summary,
             recalled=[hit.message for hit in recalled],
             beside={hit.message.id: (*hit.before, *hit.after) for hit in recalled},
+            heard=() if here else context.heard,
             window=recent,
             ledger=_visible_turns(context.past_ledger, here) if self.tells_ledger else (),
             prompt=prompt,
+            images=context.images,
             record=[
                 entry for entry in context.ledger if entry.delegation_id != here and is_visible(entry, here)
             ],
@@ -209,7 +213,13 @@ class FunctionsBasedAgent:
         messages = repair_pairs(prompt.messages)
         context.receipts.append(prompt.receipt)
         trace_llm_call(len(context.completed_steps) + 1, len(messages))
-        return await self.model.chat(messages, parts.tools, on_text=context.on_text)
+        call = MeteredCall(
+            prompt_tokens=prompt.receipt.tokens,
+            meter=self.tokenizer,
+            usages=context.usages,
+            on_text=context.on_text,
+        )
+        return await call.run(lambda on_text: self.model.chat(messages, parts.tools, on_text=on_text))
 
 
 async def _search(

@@ -62,13 +62,26 @@ class ModelReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture for a model that sees. `tokens` is our estimate of what it takes of the window."""
+
+    data: bytes
+    mime_type: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptMessage:
-    """One message of a request. `tool_call_id` names the call that a message of role "tool" answers."""
+    """One message of a request. `tool_call_id` names the call that a message of role "tool" answers.
+
+    `images` are shown with the text; only a message of role "user" may have any.
+    """
 
     role: PromptRole
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    images: tuple[Image, ...] = ()
 
 
 class ChatModel(Protocol):

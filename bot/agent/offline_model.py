@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from bot.agent.offline_fault import RequestFault
 from bot.agent.offline_reply import OfflineReply, reply_to
-from bot.agent.offline_request import RequestFault, find_fault, read_body
+from bot.agent.offline_request import find_fault, read_body
 from bot.agent.offline_summary import STRUCTURED, structured_reply
 from bot.agent.offline_wire import (
     DONE,

@@ -6,11 +6,13 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
+from bot.agent.offline_marks import Unmarked, take_marks
 from bot.agent.prompt_text import (
     DIGEST_HEADING,
+    HAPPENED,
     LEDGER_HEADING,
     RECORD_HEADING,
     TASK_HEADING,
@@ -29,7 +31,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:[-*•>–]|\d{1,3}[.)])\s+")
-_MARK = re.compile(r"\s*\[([^\]]{1,80})\] ([^:\[\]“\"«]{1,80}): (.*)", re.DOTALL)
+_MARK = re.compile(r"\s*\[([^\]]{1,80})\] ([^:\[\]“\"«]{1,80}):\s(.*)", re.DOTALL)
 _BRACKET = re.compile(r"\s*\[([^\]]{1,80})\]\s*")
 _TAG = re.compile(r"\s*<([A-Za-z][\w-]*)((?:\s[^<>]*)?)>(.*)</\1>\s*", re.DOTALL)
 _ATTRIBUTE = re.compile(r"([\w-]+)=[\"']([^\"']*)[\"']")
@@ -78,7 +80,8 @@ def read_ask(messages: Sequence[Mapping[str, Any]]) -> Ask:
     if not users:
         return Ask(raw="", text="", speaker=None, recollections=())
     last = messages[users[-1]]
-    quoted, rest = _split_block(text_of(last).removeprefix(TASK_HEADING).lstrip())
+    unmarked = take_marks(text_of(last).removeprefix(TASK_HEADING).lstrip())
+    quoted, rest = _split_block(unmarked.text)
     mark = _from_mark(rest)
     raw = mark.text if mark else rest.strip()[:_READ_LENGTH]
     speaker, text = (mark.speaker, raw) if mark else _split_speaker(raw, marked=True)
@@ -88,7 +91,7 @@ def read_ask(messages: Sequence[Mapping[str, Any]]) -> Ask:
         raw=raw,
         text=_BOT_MENTION.sub("", text).strip(),
         speaker=_name_of(last) or speaker,
-        recollections=(*earlier, *quoted),
+        recollections=(*earlier, *quoted, *_replied_to(unmarked)),
     )
 
 
@@ -131,11 +134,12 @@ def _recollections(messages: Sequence[Mapping[str, Any]], *, marked: bool) -> It
 
 
 def _from_user(message: Mapping[str, Any], text: str, *, marked: bool) -> Iterable[Recollection]:
-    quoted, rest = _split_block(text)
-    yield from quoted
+    unmarked = take_marks(text)
+    quoted, rest = _split_block(unmarked.text)
+    yield from (*quoted, *_replied_to(unmarked))
     mark = _from_mark(rest)
     if mark:
-        yield mark
+        yield replace(mark, speaker=unmarked.origin or mark.speaker)
         return
     bracket = _BRACKET.match(rest)
     when = _TIME.search(bracket[1]) if bracket else None
@@ -145,9 +149,13 @@ def _from_user(message: Mapping[str, Any], text: str, *, marked: bool) -> Iterab
     if said.strip():
         yield Recollection(
             text=said.strip()[:_READ_LENGTH],
-            speaker=_name_of(message) or speaker,
+            speaker=unmarked.origin or _name_of(message) or speaker,
             when=when[0] if when else None,
         )
+
+
+def _replied_to(unmarked: Unmarked) -> list[Recollection]:
+    return [_said(said, whose, None) for whose, said in unmarked.quoted if said.strip()]
 
 
 def _split_block(text: str) -> tuple[list[Recollection], str]:
@@ -263,6 +271,8 @@ def _from_prose(line: str) -> Recollection | None:
 def _said(text: str, speaker: str | None, when: str | None) -> Recollection:
     own = speaker is not None and speaker.casefold() in _OWN_NAMES
     anonymous = own or (speaker or "").casefold() in ("user", "")
+    if speaker == HAPPENED:
+        return Recollection(text=text[:_READ_LENGTH], source="note", when=when)
     return Recollection(
         text=text[:_READ_LENGTH],
         source="own" if own else "person",

@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import UnionType
 from typing import Any, cast
 
+from bot.agent.offline_fault import RequestFault, wrong_type
+from bot.agent.offline_images import image_faults
 from bot.agent.offline_schema import schema_faults
 
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
@@ -18,15 +19,6 @@ _PARTS = {
     "user": frozenset({"text", "image_url", "input_audio", "file"}),
     "assistant": frozenset({"text", "refusal"}),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFault:
-    """Why a request is refused with a 400, in the fields of OpenAI's error object."""
-
-    message: str
-    param: str | None = None
-    code: str | None = None
 
 
 def read_body(raw: bytes) -> dict[str, Any] | RequestFault:
@@ -56,7 +48,7 @@ def _faults(body: Mapping[str, Any]) -> Iterator[RequestFault]:
             code="missing_required_parameter",
         )
     elif not isinstance(messages, list):
-        yield _wrong_type("messages", "an array of objects", messages)
+        yield wrong_type("messages", "an array of objects", messages)
     elif not messages:
         yield _empty_array("messages")
     else:
@@ -69,7 +61,7 @@ def _faults(body: Mapping[str, Any]) -> Iterator[RequestFault]:
 def _messages_faults(messages: Sequence[Any]) -> Iterator[RequestFault]:
     for index, message in enumerate(messages):
         if not isinstance(message, dict):
-            yield _wrong_type(f"messages[{index}]", "an object", message)
+            yield wrong_type(f"messages[{index}]", "an object", message)
             return
         yield from _message_faults(f"messages[{index}]", cast("dict[str, Any]", message))
     yield from _pairing_faults(messages)
@@ -109,12 +101,12 @@ def _content_faults(at: str, role: str, content: object) -> Iterator[RequestFaul
         for index, part in enumerate(parts):
             yield from _part_faults(f"{at}[{index}]", role, part)
     elif not isinstance(content, str):
-        yield _wrong_type(at, "one of a string or array of objects", content)
+        yield wrong_type(at, "one of a string or array of objects", content)
 
 
 def _part_faults(at: str, role: str, part: object) -> Iterator[RequestFault]:
     if not isinstance(part, dict):
-        yield _wrong_type(at, "an object", part)
+        yield wrong_type(at, "an object", part)
         return
     fields = cast("dict[str, Any]", part)
     known = _PARTS.get(role, frozenset({"text"}))
@@ -127,14 +119,16 @@ def _part_faults(at: str, role: str, part: object) -> Iterator[RequestFault]:
             code="invalid_value",
         )
     elif kind == "text" and not isinstance(fields.get("text"), str):
-        yield _wrong_type(f"{at}.text", "a string", fields.get("text"))
+        yield wrong_type(f"{at}.text", "a string", fields.get("text"))
+    elif kind == "image_url":
+        yield from image_faults(at, fields.get("image_url"))
 
 
 def _calls_faults(at: str, role: object, calls: object) -> Iterator[RequestFault]:
     if role != "assistant":
         yield RequestFault(message=f"Unknown parameter: '{at}'.", param=at, code="unknown_parameter")
     elif not isinstance(calls, list):
-        yield _wrong_type(at, "an array of objects", calls)
+        yield wrong_type(at, "an array of objects", calls)
     elif not calls:
         yield _empty_array(at)
     else:
@@ -148,7 +142,7 @@ def _call_faults(at: str, call: object) -> Iterator[RequestFault]:
     named = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
     call_id = fields.get("id")
     if not isinstance(call_id, str) or not call_id:
-        yield _wrong_type(f"{at}.id", "a string", call_id)
+        yield wrong_type(f"{at}.id", "a string", call_id)
     elif len(call_id) > _MAX_CALL_ID:
         yield RequestFault(
             message=f"Invalid '{at}.id': string too long. Expected a string with maximum length {_MAX_CALL_ID},"
@@ -157,12 +151,12 @@ def _call_faults(at: str, call: object) -> Iterator[RequestFault]:
             code="string_above_max_length",
         )
     if fields.get("type") != "function":
-        yield _wrong_type(f"{at}.type", "'function'", fields.get("type"))
+        yield wrong_type(f"{at}.type", "'function'", fields.get("type"))
     name = named.get("name")
     if not (isinstance(name, str) and _TOOL_NAME.fullmatch(name)):
         yield _not_matching(f"{at}.function.name", "^[a-zA-Z0-9_-]{1,64}$")
     if not isinstance(named.get("arguments"), str):
-        yield _wrong_type(f"{at}.function.arguments", "a string", named.get("arguments"))
+        yield wrong_type(f"{at}.function.arguments", "a string", named.get("arguments"))
 
 
 def _pairing_faults(messages: Sequence[Mapping[str, Any]]) -> Iterator[RequestFault]:
@@ -204,7 +198,7 @@ def _tools_faults(tools: object) -> Iterator[RequestFault]:
     if tools is None:
         return
     if not isinstance(tools, list):
-        yield _wrong_type("tools", "an array of objects", tools)
+        yield wrong_type("tools", "an array of objects", tools)
         return
     offered = cast("list[Any]", tools)
     if not offered:
@@ -224,7 +218,7 @@ def _tool_faults(at: str, tool: object) -> Iterator[RequestFault]:
     fields = cast("dict[str, Any]", tool) if isinstance(tool, dict) else {}
     function: object = fields.get("function")
     if fields.get("type") != "function" or not isinstance(function, dict):
-        yield _wrong_type(at, "a function tool", cast("object", tool))
+        yield wrong_type(at, "a function tool", cast("object", tool))
         return
     named = cast("dict[str, Any]", function)
     name, description = named.get("name"), named.get("description")
@@ -232,7 +226,7 @@ def _tool_faults(at: str, tool: object) -> Iterator[RequestFault]:
         yield _not_matching(f"{at}.function.name", "^[a-zA-Z0-9_-]{1,64}$")
         return
     if description is not None and not isinstance(description, str):
-        yield _wrong_type(f"{at}.function.description", "a string", description)
+        yield wrong_type(f"{at}.function.description", "a string", description)
     for fault in schema_faults(named.get("parameters"), strict=named.get("strict") is True):
         yield RequestFault(
             message=f"Invalid schema for function '{name}': {fault}",
@@ -248,7 +242,7 @@ def _option_faults(body: Mapping[str, Any]) -> Iterator[RequestFault]:
                 message=f"'{option}' is only allowed when 'tools' are specified.", param=option
             )
     if body.get("tool_choice") is not None and not _is_choice(body["tool_choice"]):
-        yield _wrong_type(
+        yield wrong_type(
             "tool_choice", "one of 'none', 'auto', 'required' or a function", body["tool_choice"]
         )
     options = body.get("stream_options")
@@ -258,7 +252,7 @@ def _option_faults(body: Mapping[str, Any]) -> Iterator[RequestFault]:
             param="stream_options",
         )
     if options is not None and not isinstance(options, dict):
-        yield _wrong_type("stream_options", "an object", options)
+        yield wrong_type("stream_options", "an object", options)
     for option in ("max_tokens", "max_completion_tokens"):
         if body.get(option) is not None and not _is_within(body[option], int, 1, None):
             yield _bad_value(option, body[option])
@@ -279,7 +273,7 @@ def _format_faults(wanted: object, messages: object) -> Iterator[RequestFault]:
             param="messages",
         )
     elif kind not in ("text", "json_object"):
-        yield _wrong_type("response_format", "a text, json_object or json_schema format", kind)
+        yield wrong_type("response_format", "a text, json_object or json_schema format", kind)
 
 
 def _schema_format_faults(described: object) -> Iterator[RequestFault]:
@@ -318,22 +312,6 @@ def _is_within(value: object, kind: type[int] | UnionType, least: int, most: int
 
 def _bad_value(at: str, value: object) -> RequestFault:
     return RequestFault(message=f"Invalid '{at}': {value!r}.", param=at, code="invalid_value")
-
-
-def _wrong_type(at: str, expected: str, got: object) -> RequestFault:
-    kinds = {
-        "NoneType": "null",
-        "dict": "an object",
-        "list": "an array",
-        "str": "a string",
-        "bool": "a boolean",
-    }
-    kind = kinds.get(type(got).__name__, "a number")
-    return RequestFault(
-        message=f"Invalid type for '{at}': expected {expected}, but got {kind} instead.",
-        param=at,
-        code="invalid_type",
-    )
 
 
 def _empty_array(at: str) -> RequestFault:

@@ -8,20 +8,34 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import stamina
+import structlog
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
 
 from bot.agent.endpoint_failure import failure_of, retry_after_s
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
+from bot.agent.openai_request import has_images, json_forms, request_body, without_images
 from bot.agent.streamed_reply import StreamedReply
 from bot.errors import ModelRefused, ModelRepliedNothing, ModelUnavailable, TellUser
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
-from memory.characters import well_formed
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 _CONNECT_TIMEOUT_S = 10.0
 _JSON_OPTIONS = ("response_format", "json_schema", "json_object")
 """Words of a refusal by a server that does not know the option. OpenAI names the parameter, others its value."""
+_IMAGE_WORDS = ("image", "multimodal", "vision", "cannot unmarshal array")
+"""Words of a refusal of pictures: OpenAI's and vLLM's name the part or what is wrong with it, Ollama's Go cannot read it."""
+_BLIND_PHRASES = (
+    "not support image",  # Ollama, OpenRouter's routes
+    "only supported by certain models",  # OpenAI
+    "not a multimodal model",  # vLLM
+    "image input is not supported",  # llama.cpp, as a 500
+    "support image input",  # OpenRouter: "No endpoints found that …"
+    "expected `text`",  # DeepSeek
+    "cannot unmarshal array",
+)
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +55,17 @@ class OpenAIModel:
     """A ChatModel and a JsonModel on Chat Completions, always streamed.
 
     Connection errors, 408, 409, 429 with hope, 5xx, a stream that is cut and a silence are tried again, whole;
-    an empty reply once. No text of the endpoint, no URL and no key get into an error's message.
+    an empty reply once. No text of the endpoint, no URL and no key get into an error's message. To a model that does
+    not see (`sees`, or as its endpoint says), a line says that there were pictures.
     """
 
-    def __init__(self, client: AsyncOpenAI, *, model: str, patience: Patience | None = None) -> None:
+    def __init__(
+        self, client: AsyncOpenAI, *, model: str, patience: Patience | None = None, sees: bool = True
+    ) -> None:
         self._client = client
         self._model = model
         self._patience = patience or Patience()
+        self._sees = sees
         self._asks_for_usage = True
         self._json_form = 0
 
@@ -62,7 +80,22 @@ class OpenAIModel:
         """One reply; see `ChatModel.chat`. Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused,
         PromptTooLong or ModelRepliedNothing.
         """
-        return await self._reply(request_body(self._model, messages, tools), on_text)
+        if not has_images(messages):
+            return await self._reply(request_body(self._model, messages, tools), on_text)
+        if self._sees:
+            try:
+                return await self._reply(request_body(self._model, messages, tools), on_text)
+            except (ModelRefused, ModelUnavailable) as error:
+                self._learn_of_refused_images(error)
+        return await self._reply(request_body(self._model, without_images(messages), tools), on_text)
+
+    def _learn_of_refused_images(self, error: TellUser) -> None:
+        """Raises the error again where it is about something else. A model that takes no picture at all gets no more."""
+        said = _said(error).lower()
+        if not any(word in said for word in _IMAGE_WORDS):
+            raise error
+        self._sees = not any(phrase in said for phrase in _BLIND_PHRASES)
+        log.warning("pictures_refused", model=self._model, sees=self._sees)
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
         """One reply; see `JsonModel.chat_json`. Raises what `chat` raises.
@@ -72,7 +105,7 @@ class OpenAIModel:
         """
         body = request_body(self._model, messages, ())
         while True:
-            forms = _json_forms(schema)
+            forms = json_forms(schema)
             form = self._json_form
             try:
                 return await self._reply({**body, **forms[form]}, None)
@@ -158,7 +191,12 @@ class OpenAIModel:
 
 @asynccontextmanager
 async def open_openai_model(
-    *, model: str, api_key: str | None, base_url: str | None, patience: Patience | None = None
+    *,
+    model: str,
+    api_key: str | None,
+    base_url: str | None,
+    patience: Patience | None = None,
+    sees: bool = True,
 ) -> AsyncGenerator[OpenAIModel, None]:
     """The model `model` at `base_url` (OpenAI's own without one); its connections are closed at the end."""
     client = AsyncOpenAI(
@@ -168,7 +206,7 @@ async def open_openai_model(
         timeout=Timeout(None, connect=_CONNECT_TIMEOUT_S),
     )
     async with client:
-        yield OpenAIModel(client, model=model, patience=patience)
+        yield OpenAIModel(client, model=model, patience=patience, sees=sees)
 
 
 class _RetryRule:
@@ -190,47 +228,6 @@ class _RetryRule:
         return wait_s if wait_s <= self._longest_wait_s else False
 
 
-def request_body(
-    model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]
-) -> dict[str, object]:
-    body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
-    if tools:  # an empty list is refused
-        body["tools"] = [_tool_body(tool) for tool in tools]
-    return body
-
-
-def _json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
-    """How an answer in JSON is asked for, the strictest first; the prompt says it too, for servers that drop these."""
-    strict = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
-    return (
-        {"response_format": {"type": "json_schema", "json_schema": strict}},
-        {"response_format": {"type": "json_object"}},
-        {},
-    )
-
-
-def _message_body(message: PromptMessage) -> dict[str, object]:
-    text = well_formed(message.text)
-    if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
-    if not message.tool_calls:
-        return {"role": message.role, "content": text}
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": well_formed(call.arguments)},
-        }
-        for call in message.tool_calls
-    ]
-    return {"role": message.role, "content": text or None, "tool_calls": calls}
-
-
-def _tool_body(tool: ToolSpec) -> dict[str, object]:
-    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-    return {"type": "function", "function": function}
-
-
 def _checked_chunk(chunk: object) -> Mapping[str, Any]:
     if not isinstance(chunk, dict):
         raise ModelUnavailable("The model's reply was not understood")
@@ -247,11 +244,13 @@ def _translated(error: Exception) -> TellUser:
 
 def _names(error: ModelRefused, *options: str) -> bool:
     """Whether the endpoint's refusal speaks of one of these options."""
+    return any(option in _said(error) for option in options)
+
+
+def _said(error: TellUser) -> str:
+    """What the endpoint said; "" where it did not."""
     cause = error.__cause__
-    if not isinstance(cause, APIError):
-        return False
-    said = f"{cause.message} {cause.param} {cause.body}"
-    return any(option in said for option in options)
+    return f"{cause.message} {cause.param} {cause.body}" if isinstance(cause, APIError) else ""
 
 
 def _retry_after(cause: BaseException | None) -> float | None:

@@ -13,15 +13,16 @@ from memory.message_selectors import TokenCounter
 
 _RUN: tuple[PartName, ...] = ("prompt", "record", "task", "digest", "steps")
 _ORDERS: Mapping[PromptOrder, tuple[PartName, ...]] = {
-    "described": ("system", "tools", "recalled", "summary", "ledger", "window", *_RUN),
+    "described": ("system", "tools", "recalled", "heard", "summary", "ledger", "window", *_RUN),
     # What changes with every message stands behind what stays: providers bill an equal beginning as cached.
-    "cached": ("system", "tools", "summary", "ledger", "window", "recalled", *_RUN),
+    "cached": ("system", "tools", "summary", "ledger", "window", "recalled", "heard", *_RUN),
 }
 _REASONS: Mapping[PartName, str] = {
     "system": "the agent's instructions",
     "tools": "the tools that it may call",
     "summary": "it stands for the older part of the conversation",
     "recalled": "found by a search for the newest message",
+    "heard": "said in this chat lately, and not to the bot",
     "window": "the newest messages of the conversation",
     "ledger": "what was called for replies in the window",
     "prompt": "the messages to answer",
@@ -85,7 +86,7 @@ def _receipt(draft: PromptDraft, budget: PromptBudget, agent: str) -> PromptRece
                 part=part,
                 tokens=draft[part].tokens,
                 why=draft[part].why or _REASONS[part],
-                included=tuple(piece.item() for piece in draft[part].told()),
+                included=tuple(item for piece in draft[part].told() for item in piece.items()),
                 left_out=draft[part].left_out,
             )
             for part in _ORDERS[budget.order]

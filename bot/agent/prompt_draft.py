@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.agent.model import PromptMessage, ToolSpec
+from bot.agent.model import Image, PromptMessage, ToolSpec
 from bot.agent.pair_repair import exchanges, repair_pairs
 from bot.agent.prompt_parts import PromptParts
 from bot.agent.prompt_receipt import PartName, ReceiptItem
@@ -13,16 +13,19 @@ from bot.agent.prompt_section import MESSAGE_OVERHEAD, Piece, Section, cost_of
 from bot.agent.prompt_text import (
     DIGEST_HEADING,
     GROUP_NOTE,
+    HEARD_HEADING,
     LEDGER_HEADING,
     RECALLED_HEADING,
     RECORD_HEADING,
     SUMMARY_HEADING,
     TASK_HEADING,
     UNANSWERED_HEADING,
-    as_spoken,
     quote_beside,
+    quote_heard,
     quote_line,
+    spoken_as_one,
     tell_entries,
+    told_together,
     without_marks,
 )
 from memory.ledger import render_entry
@@ -32,6 +35,9 @@ from memory.summary import render_summary
 
 REPLY_OVERHEAD = 3
 """Tokens that prime the reply; they are counted with the system prompt."""
+
+HEARD_TOKENS = 2_000
+"""Of talk that was not addressed to the bot no more is told."""
 
 PromptDraft = Mapping[PartName, Section]
 """All parts of a prompt, also the empty ones."""
@@ -53,6 +59,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
         "summary": _summary(parts, meter),
         "window": window,
         "recalled": _recalled(parts, known, meter),
+        "heard": _heard(parts, meter),
         "ledger": _ledger(parts, window.pieces, meter),
         "prompt": prompt,
         "record": _record(parts, meter),
@@ -100,27 +107,41 @@ def _summary(parts: PromptParts, meter: TokenCounter) -> Section:
 def _prompt(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
     """Learns into `known` the ids that it tells, as the window and the recalled messages do."""
     fresh, repeated = _sift(parts.prompt, known, place="the prompt")
-    pieces: list[Piece] = []
-    for message in fresh:
-        spoken = as_spoken(message, is_group=parts.is_group)
-        pieces.append(Piece(id=message.id, messages=(spoken,), tokens=cost_of(spoken, meter)))
+    pieces = [_spoken(together, parts, meter, images=parts.images) for together in told_together(fresh)]
     return Section().with_pieces(pieces, meter=meter, left_out=repeated)
 
 
 def _window(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
     fresh, repeated = _sift(parts.window, known, place="the window")
-    pieces: list[Piece] = []
+    told: list[Message] = []
     left_out = [*_unselected(parts), *repeated]
     for message in fresh:
         if message.role == "tool" or (message.role != "user" and not message.text.strip()):
             why = "a tool message without its call" if message.role == "tool" else "it has no text"
             left_out.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
-            continue
-        spoken = as_spoken(message, is_group=parts.is_group)
-        pieces.append(
-            Piece(id=message.id, messages=(spoken,), tokens=cost_of(spoken, meter), sequence=message.sequence)
-        )
+        else:
+            told.append(message)
+    pieces = [_spoken(together, parts, meter) for together in told_together(told)]
     return Section().with_pieces(pieces, meter=meter, left_out=left_out)
+
+
+def _spoken(
+    together: Sequence[Message],
+    parts: PromptParts,
+    meter: TokenCounter,
+    *,
+    images: Mapping[str, Sequence[Image]] | None = None,
+) -> Piece:
+    """Messages that are told as one. Beside the others of its turn it stands where the last of them does."""
+    shown = [image for message in together for image in (images or {}).get(message.id, ())]
+    spoken = spoken_as_one(together, is_group=parts.is_group, images=shown)
+    return Piece(
+        id=together[0].id,
+        others=tuple(message.id for message in together[1:]),
+        messages=(spoken,),
+        tokens=cost_of(spoken, meter),
+        sequence=together[-1].sequence,
+    )
 
 
 def _unselected(parts: PromptParts) -> list[ReceiptItem]:
@@ -142,6 +163,23 @@ def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) ->
         piece = Piece(id=message.id, text=text, tokens=meter.count(text), told_at=message.sent_at, why=why)
         pieces.append(piece)
     return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
+
+
+def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
+    """The newest lines within HEARD_TOKENS."""
+    pieces: list[Piece] = []
+    left_out: list[ReceiptItem] = []
+    room = HEARD_TOKENS
+    for line in reversed(parts.heard):
+        text, line_id = quote_heard(line), f"heard:{line.telegram_message_id}"
+        tokens = meter.count(text)
+        room -= tokens
+        if room < 0:
+            why = f"older than the newest {HEARD_TOKENS:,} tokens of such talk"
+            left_out.append(ReceiptItem(id=line_id, tokens=tokens, why=why))
+        else:
+            pieces.append(Piece(id=line_id, text=text, tokens=tokens))
+    return Section(heading=HEARD_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 
 def _quotation(message: Message, beside: Sequence[Message], parts: PromptParts) -> str:

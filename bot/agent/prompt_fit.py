@@ -7,7 +7,7 @@ from functools import partial
 from bot.agent.prompt_draft import PromptDraft, total_tokens
 from bot.agent.prompt_receipt import PartName
 from bot.agent.prompt_section import Section
-from bot.agent.prompt_shrink import Need, cut_messages, cut_text, drop
+from bot.agent.prompt_shrink import Need, cut_messages, cut_text, drop, drop_images
 from bot.errors import PromptTooLong
 from memory.message_selectors import TokenCounter
 
@@ -24,6 +24,7 @@ class Concession:
 GIVES_WAY = (
     # What stands elsewhere, or can be found again.
     Concession(part="recalled", shrink=drop, why="the worst hit goes first, it can be searched for again"),
+    Concession(part="heard", shrink=drop, why="the oldest line goes first, it was not said to the bot"),
     Concession(
         part="ledger", shrink=partial(drop, in_chunks=True), why="the replies tell what came of old calls"
     ),
@@ -38,6 +39,7 @@ GIVES_WAY = (
     ),
     Concession(part="digest", shrink=partial(cut_text, least=64), why="its ends tell most"),
     # What the answer is about.
+    Concession(part="prompt", shrink=drop_images, why="the text can be answered without them"),
     Concession(
         part="prompt",
         shrink=partial(cut_messages, roles=("user", "assistant"), least=16),

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.agent.actions import CompletedStep, StepDigest
-from bot.agent.model import PromptMessage, ToolSpec
+from bot.agent.model import Image, PromptMessage, ToolSpec
 from bot.agent.prompt_receipt import PromptReceipt
+from memory.heard import HeardLine
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message
 from memory.message_selectors import WINDOW_CHUNK
@@ -22,7 +23,8 @@ class PromptParts:
 
     `recalled` has the best hit first, `beside` (its id →) what was said around it, to be told with it; `window` and
     `ledger` (past turns, only what this agent may see) the oldest.
-    `prompt` are the messages to answer, `record` what other agents of this run called, `task` what a delegated
+    `heard` is what was said in the chat lately and not to the bot, oldest first. `prompt` are the messages to answer,
+    `images` (by message id) what they show; `record` what other agents of this run called, `task` what a delegated
     agent was told to do. `digest` tells the first of `steps`. `unselected`: how many messages that no summary covers
     are neither in `window` nor in `prompt`.
     """
@@ -31,11 +33,13 @@ class PromptParts:
     tools: Sequence[ToolSpec] = ()
     summary: Summary | None = None
     recalled: Sequence[Message] = ()
+    heard: Sequence[HeardLine] = ()
     beside: Mapping[str, Sequence[Message]] = field(default_factory=dict[str, Sequence[Message]])
     window: Sequence[Message] = ()
     unselected: int = 0
     ledger: Sequence[LedgerTurn] = ()
     prompt: Sequence[Message] = ()
+    images: Mapping[str, Sequence[Image]] = field(default_factory=dict[str, Sequence[Image]])
     record: Sequence[LedgerEntry] = ()
     task: str = ""
     digest: StepDigest | None = None

@@ -10,6 +10,7 @@ PartName = Literal[
     "tools",
     "summary",
     "recalled",
+    "heard",
     "window",
     "ledger",
     "prompt",
@@ -18,7 +19,7 @@ PartName = Literal[
     "digest",
     "steps",
 ]
-"""The parts of a prompt. `record`: what other agents of this run called; `task`: what a delegated agent was told
+"""The parts of a prompt. `heard`: talk that was not addressed to the bot; `record`: what other agents of this run called; `task`: what a delegated agent was told
 to do; `digest`: compressed steps of this run.
 """
 
@@ -28,7 +29,7 @@ class ReceiptItem:
     """One thing that is in a prompt or was left out.
 
     `id` is a message's, a summary's, a tool's name, the first ledger entry's of a past turn, an entry's of this run,
-    or the first call's of a step; "older" stands for all messages that the window's selector passed over. `tokens` is what it takes in the prompt, or would have taken (0: not counted);
+    or the first call's of a step; "heard:" and a Telegram message id for a line of talk; "older" stands for all messages that the window's selector passed over. `tokens` is what it takes in the prompt, or would have taken (0: not counted);
     `why` is empty for what is in it whole.
     """
 

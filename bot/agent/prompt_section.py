@@ -1,6 +1,6 @@
 """One part of a prompt as pieces that stay or go, each counted once, and what they take together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent.model import PromptMessage
@@ -16,7 +16,8 @@ class Piece:
     """What stays or goes as one: whole `messages`, or a `text` under the heading that its section has.
 
     `sequence` is that of the message which it is, or beside which it is told; `told_at` orders the texts under
-    a heading. `why` is what was done to it, empty for nothing.
+    a heading. `why` is what was done to it, empty for nothing. `others` are the ids of messages that are told as one
+    with it.
     """
 
     id: str
@@ -26,10 +27,13 @@ class Piece:
     sequence: int | None = None
     told_at: float = 0.0
     why: str = ""
+    others: tuple[str, ...] = ()
 
-    def item(self, why: str = "") -> ReceiptItem:
-        """Its line of the receipt."""
-        return ReceiptItem(id=self.id, tokens=self.tokens, why=why or self.why)
+    def items(self, why: str = "") -> Iterator[ReceiptItem]:
+        """Its lines of the receipt: one with all that it takes, and one for each message that is told with it."""
+        yield ReceiptItem(id=self.id, tokens=self.tokens, why=why or self.why)
+        for other in self.others:
+            yield ReceiptItem(id=other, tokens=0, why=why or f"told as one with {self.id}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +76,11 @@ class Section:
 
 
 def cost_of(message: PromptMessage, meter: TokenCounter) -> int:
-    """The tokens that a message takes in a request, its calls and what is around them included."""
+    """The tokens that a message takes in a request, its calls, images and what is around them included."""
     calls = sum(
         MESSAGE_OVERHEAD + sum(map(meter.count, (call.id, call.name, call.arguments)))
         for call in message.tool_calls
     )
     answered = meter.count(message.tool_call_id) if message.tool_call_id else 0
-    return MESSAGE_OVERHEAD + meter.count(message.text) + calls + answered
+    shown = sum(image.tokens for image in message.images)
+    return MESSAGE_OVERHEAD + meter.count(message.text) + calls + answered + shown

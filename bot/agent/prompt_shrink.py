@@ -1,10 +1,11 @@
-"""How one part of a prompt is made smaller: pieces dropped, texts cut in the middle."""
+"""How one part of a prompt is made smaller: pieces dropped, texts cut in the middle, images left out."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent.model import PromptMessage, PromptRole
-from bot.agent.prompt_section import Piece, Section
+from bot.agent.prompt_section import Piece, Section, cost_of
+from bot.agent.prompt_text import UNSHOWN
 from memory.message_selectors import TokenCounter, chunk_start
 
 CUT = "cut in the middle"
@@ -30,7 +31,9 @@ def drop(section: Section, need: Need, *, in_chunks: bool = False, keep: int = 0
         smaller = section.with_pieces(
             section.pieces[number:],
             meter=need.meter,
-            left_out=[piece.item(f"no room: {need.why}") for piece in section.pieces[:number]],
+            left_out=[
+                item for piece in section.pieces[:number] for item in piece.items(f"no room: {need.why}")
+            ],
         )
         excess -= section.tokens - smaller.tokens
         section = smaller
@@ -53,6 +56,22 @@ def cut_messages(section: Section, need: Need, *, roles: Collection[PromptRole],
                 tokens += need.meter.count(messages[place].text) - size
         why = CUT if tokens < piece.tokens else piece.why
         pieces.append(replace(piece, messages=tuple(messages), tokens=tokens, why=why))
+    return section.with_pieces(pieces, meter=need.meter)
+
+
+def drop_images(section: Section, need: Need) -> Section:
+    """With a line in the place of images, those of the first pieces first."""
+    excess = need.excess
+    pieces = list(section.pieces)
+    for place, piece in enumerate(pieces):
+        shown = sum(len(message.images) for message in piece.messages)
+        if excess <= 0 or not shown:
+            continue
+        messages = tuple(map(_without_images, piece.messages))
+        tokens = sum(cost_of(message, need.meter) for message in messages)
+        excess -= piece.tokens - tokens
+        why = f"without its {shown} images: no room"
+        pieces[place] = replace(piece, messages=messages, tokens=tokens, why=why)
     return section.with_pieces(pieces, meter=need.meter)
 
 
@@ -83,6 +102,10 @@ def _how_many(pieces: Sequence[Piece], excess: int) -> int:
 
 def _cut(message: PromptMessage, tokens: int, meter: TokenCounter) -> PromptMessage:
     return replace(message, text=meter.cut_middle(message.text, tokens))
+
+
+def _without_images(message: PromptMessage) -> PromptMessage:
+    return replace(message, text=f"{message.text}\n{UNSHOWN}", images=()) if message.images else message
 
 
 def _level(sizes: Sequence[int], available: int) -> int:

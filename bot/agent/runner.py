@@ -66,6 +66,7 @@ async def run_agent(
     """
     context.completed_steps.clear()
     context.ledger.clear()
+    context.usages.clear()
     context.recalled = context.digest = None
     _settle_name(team, context)
     with traced("agent_run", request_id=context.request_id):
@@ -122,9 +123,12 @@ class _Run:
         await self._compression.restore(context, journal)
         known = await journal.finished(step)
         if known is not None:
-            return parse_action(known)
+            action = parse_action(known)
+            context.usages.append(action.reply.usage)
+            return action
         await self._compression.relieve(agent, context, journal)
         action = await decide(context)
+        context.usages.append(action.reply.usage)
         await journal.record(step, dump_action(action))
         return action
 

@@ -12,6 +12,7 @@ from bot.agent.tool_run import Journal
 from bot.errors import TellUser
 from bot.observe.metrics import DIGESTS
 from memory.errors import SummaryFailed
+from memory.message import told_text
 
 SHARES = ((100_000, 0.75), (500_000, 0.83))
 """Windows below so many tokens, and the share of them at which steps are digested."""
@@ -85,9 +86,10 @@ class StepCompression:
             return ""
         try:
             return await self.digester.digest(
-                task=context.task or "\n".join(message.text for message in context.user_messages),
+                task=context.task or "\n".join(told_text(message) for message in context.user_messages),
                 digest=context.digest.text if context.digest else "",
                 steps=context.completed_steps[covered:-1],
+                usages=context.usages,
             )
         except (TellUser, SummaryFailed) as error:
             log.warning("digest_failed", failure=type(error).__name__)

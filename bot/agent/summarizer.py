@@ -7,7 +7,8 @@ from typing import Any
 
 from bot.agent.actions import CompletedStep
 from bot.agent.digest_request import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
-from bot.agent.model import JsonModel, JsonSchema, PromptMessage
+from bot.agent.metered_call import MeteredCall
+from bot.agent.model import JsonModel, JsonSchema, PromptMessage, Usage
 from bot.agent.summary_format import (
     DIGEST_SCHEMA,
     SUMMARY_SCHEMA,
@@ -100,27 +101,32 @@ class ModelSummarizer:
         """
         so_far = NOTHING_YET if previous is None else quote_json(summary_fields(previous))
         lines = [SUMMARY_SO_FAR, so_far, "", MESSAGES_AFTER, *map(render_line, piece.lines)]
-        answer = await self._ask(self._request(_SUMMARY_PROMPT, lines), SUMMARY_SCHEMA)
+        answer = await self._ask(self._request(_SUMMARY_PROMPT, lines), SUMMARY_SCHEMA, usages=[])
         text = read_summary(answer)
         if is_blank(text):
             raise SummaryFailed("The summary model answered with an empty summary.")
         known = [*reversed(previous.artifacts if previous else ()), *_artifacts_of(piece)]
         return self._fitted(with_true_artifacts(text, known))
 
-    async def digest(self, *, task: str, digest: str, steps: Sequence[CompletedStep]) -> str:
+    async def digest(
+        self, *, task: str, digest: str, steps: Sequence[CompletedStep], usages: list[Usage]
+    ) -> str:
         """What the steps after the digest so far ("" for none) did and found, in words for a prompt; artifact ids stay.
 
-        Steps that are too much for one request are read in several. Raises SummaryFailed.
+        Steps that are too much for one request are read in several; `usages` gets what each of these used. Raises
+        SummaryFailed.
         """
         for halvings in range(_HALVINGS + 1):
             try:
-                return await self._digest(task, digest, steps, share=2**halvings)
+                return await self._digest(task, digest, steps, share=2**halvings, usages=usages)
             except SummaryFailed as failure:
                 if not failure.is_too_long or halvings == _HALVINGS:
                     raise
         raise SummaryFailed
 
-    async def _digest(self, task: str, digest: str, steps: Sequence[CompletedStep], *, share: int) -> str:
+    async def _digest(
+        self, task: str, digest: str, steps: Sequence[CompletedStep], *, share: int, usages: list[Usage]
+    ) -> str:
         task = self._tokenizer.cut_middle(task, self._summary_tokens)
         digest = self._tokenizer.cut_middle(digest, self._summary_tokens)
         known = [
@@ -130,7 +136,7 @@ class ModelSummarizer:
         room = self._room_for_steps(task) // share
         for group in pack(step_lines(steps, room, self._tokenizer), room, self._line_tokens):
             request = self._request(DIGEST_PROMPT, digest_lines(task, digest, group))
-            text = read_digest(await self._ask(request, DIGEST_SCHEMA))
+            text = read_digest(await self._ask(request, DIGEST_SCHEMA, usages=usages))
             if is_blank(text):
                 raise SummaryFailed("The summary model answered with an empty digest.")
             digest = render_summary(self._fitted(with_true_artifacts(text, known)))
@@ -143,20 +149,25 @@ class ModelSummarizer:
             PromptMessage(role="user", text="\n".join(lines)),
         ]
 
-    async def _ask(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> Mapping[str, Any]:
-        if self._tokens_of(messages, schema) > self._window - _ANSWER_SHARE * self._summary_tokens:
+    async def _ask(
+        self, messages: Sequence[PromptMessage], schema: JsonSchema, *, usages: list[Usage]
+    ) -> Mapping[str, Any]:
+        tokens = self._tokens_of(messages, schema)
+        if tokens > self._window - _ANSWER_SHARE * self._summary_tokens:
             raise SummaryFailed(
                 "There is more to read than the summary model takes at once.", is_too_long=True
             )
+        call = MeteredCall(prompt_tokens=tokens, meter=self._tokenizer, usages=usages)
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await self._model.chat_json(messages, schema)
+                reply = await call.run(lambda _: self._model.chat_json(messages, schema))
         except TimeoutError as error:
             raise SummaryFailed(
                 f"The summary model gave no answer in {self._timeout_s:g} seconds."
             ) from error
         except TellUser as error:
             raise SummaryFailed(str(error), is_too_long=isinstance(error, PromptTooLong)) from error
+        usages.append(reply.usage)
         if reply.finish_reason == "length":
             raise SummaryFailed("The summary model's answer was cut at its limit.")
         try:

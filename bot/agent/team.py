@@ -6,6 +6,7 @@ from typing import Protocol
 
 from bot.agent.actions import Action, CompletedStep, Finish
 from bot.agent.context import AgentContext
+from bot.agent.model import Usage
 from bot.agent.prompt_parts import PromptSize
 from bot.agent.tool import Tool
 
@@ -48,8 +49,13 @@ class Agent(Protocol):
 class Digester(Protocol):
     """Compresses the steps of a long run."""
 
-    async def digest(self, *, task: str, digest: str, steps: Sequence[CompletedStep]) -> str:
-        """What the steps did and found, and what `digest` says of those before. Raises SummaryFailed."""
+    async def digest(
+        self, *, task: str, digest: str, steps: Sequence[CompletedStep], usages: list[Usage]
+    ) -> str:
+        """What the steps did and found, and what `digest` says of those before. Raises SummaryFailed.
+
+        `usages` gets what its calls of a model used, whatever comes of them.
+        """
         ...
 
 

@@ -8,15 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
-from bot.agent.model import ModelReply, PromptMessage, ToolCall, ToolSpec
+from bot.agent.model import Image, ModelReply, PromptMessage, ToolCall, ToolSpec
 from bot.agent.offline_request import find_fault
-from bot.agent.openai_model import request_body
+from bot.agent.openai_request import request_body
 from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt import assemble
 from bot.agent.prompt_parts import PromptBudget, PromptParts
 from bot.agent.prompt_text import as_spoken
+from memory.heard import HeardLine
 from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Sender
+from memory.message import Message, Quote, Sender
 from memory.summary import Summary, SummaryText
 from memory.tokens import tokenizer_for
 
@@ -76,9 +77,24 @@ def messages(role: st.SearchStrategy[Any]) -> st.SearchStrategy[Message]:
         tokens=st.just(1),
         sender=st.none() | st.builds(Sender, id=st.just(1), name=texts),
         sequence=st.none() | st.integers(0, 9),
+        note=st.just("") | texts,
+        forwarded_from=st.just("") | texts,
+        continues=st.sampled_from(["", "", "paste", "bundle"]),
+        quote=st.none() | st.builds(Quote, telegram_message_id=st.just(1), sender_name=texts, text=texts),
     )
 
 
+heard = st.builds(
+    HeardLine,
+    telegram_message_id=st.integers(0, 9),
+    sender=st.builds(Sender, id=st.just(1), name=texts),
+    text=texts,
+    sent_at=st.integers(0, 9).map(float),
+    is_service=st.booleans(),
+)
+pictures = st.lists(
+    st.just(Image(data=b"\x89PNG\r\n\x1a\n", mime_type="image/png", tokens=85)), min_size=1, max_size=3
+)
 said = messages(st.sampled_from(["user", "assistant", "system", "tool"]))
 parts_of_prompts = st.builds(
     PromptParts,
@@ -88,7 +104,9 @@ parts_of_prompts = st.builds(
     recalled=st.lists(said, max_size=3),
     window=st.lists(said, max_size=6),
     ledger=st.lists(turns, max_size=2),
+    heard=st.lists(heard, max_size=3),
     prompt=st.lists(messages(st.just("user")), max_size=3),
+    images=st.dictionaries(st.integers(0, 12).map("m{}".format), pictures, max_size=4),
     record=entries,
     task=texts,
     digest=st.none() | st.builds(StepDigest, covers=st.integers(0, 3), text=texts),
@@ -166,13 +184,20 @@ def as_sent(sent: Sequence[PromptMessage], tools: Sequence[ToolSpec]) -> Mapping
     return json.loads(json.dumps(request_body("gpt-4o", sent, tools), ensure_ascii=False).encode())
 
 
+def content_tokens(content: str | Sequence[Mapping[str, Any]] | None) -> int:
+    """Of a text, or of a text and images."""
+    if content is None or isinstance(content, str):
+        return TOKENIZER.count(content or "")
+    return sum(TOKENIZER.count(part["text"]) if part["type"] == "text" else 85 for part in content)
+
+
 def tokens_of(body: Mapping[str, Any]) -> int:
     """The request's tokens, counted from its body alone: 4 around each message, call and tool, and 3 for the reply."""
     counted = [3]
     for message in body["messages"]:
         counted += [
             4,
-            TOKENIZER.count(message["content"] or ""),
+            content_tokens(message["content"]),
             TOKENIZER.count(message.get("tool_call_id") or ""),
         ]
         for call in message.get("tool_calls", ()):

@@ -8,19 +8,20 @@ from structlog.testing import capture_logs
 from bot.agent.actions import CompletedStep, Finish, ToolResult, UseTools
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
-from bot.agent.model import ModelReply
+from bot.agent.model import Image, ModelReply
 from bot.agent.pair_repair import NO_RESULT
-from bot.agent.prompt_text import RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
+from bot.agent.prompt_text import HEARD_HEADING, RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.tools.add import add
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
+from memory.heard import HeardLine
 from memory.history_search import RankedMessage
 from memory.keys import ContextRef
 from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message
+from memory.message import Message, Sender
 from memory.message_selectors import MessageWindowMessageSelector, NoMessages
 from memory.recall import Recall, RecallHit, RecallQuestion
 from memory.spaces import Space, Spaces
@@ -28,6 +29,7 @@ from memory.summary import Summary, SummaryText
 from memory.testing import FakeEmbedder
 from memory.testing_history import InMemoryHistory
 from tests.unit.agent.kit import (
+    FIRST_SECOND,
     TOKENIZER,
     MemoryIndex,
     ScriptedModel,
@@ -510,3 +512,27 @@ async def test_an_empty_reply_is_an_error() -> None:
 def test_two_tools_cannot_have_one_name() -> None:
     with pytest.raises(ValueError, match="same name"):
         make_agent(ScriptedModel(), add, Tool.from_function(add))
+
+
+async def test_talk_to_others_is_told_to_who_has_the_chat_and_to_no_delegated_agent() -> None:
+    talk = HeardLine(
+        telegram_message_id=4, sender=Sender(id=8, name="Ben"), text="soup at noon", sent_at=FIRST_SECOND
+    )
+
+    for path, is_told in (("", True), ("a", False)):
+        model = ScriptedModel(says("ok"))
+        context = await make_context(prompt=[ASK], heard=(talk,), delegation_id=path)
+        await make_agent(model).next_action(context)
+
+        headings = [each.text.partition("\n")[0] for each in model.requests[0].messages]
+        assert (HEARD_HEADING in headings) == is_told
+
+
+async def test_pictures_reach_the_model_with_the_message_they_came_with() -> None:
+    image = Image(data=b"x", mime_type="image/png", tokens=85)
+    model = ScriptedModel(says("a barn"))
+    context = await make_context(prompt=[ASK], images={ASK.id: (image,)})
+
+    await make_agent(model).next_action(context)
+
+    assert [each.images for each in model.requests[0].messages] == [(), (image,)]

@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
-from bot.agent.model import ToolSpec
+from bot.agent.model import Image, ToolSpec
 from bot.agent.prompt import assemble, measure
+from bot.agent.prompt_draft import HEARD_TOKENS
 from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
 from bot.agent.prompt_receipt import PromptReceipt, ReceiptItem, ReceiptPart, dump_receipt, parse_receipt
 from bot.agent.prompt_text import (
     DIGEST_HEADING,
     GROUP_NOTE,
+    HEARD_HEADING,
     LEDGER_HEADING,
     RECALLED_HEADING,
     RECORD_HEADING,
@@ -17,10 +19,11 @@ from bot.agent.prompt_text import (
     TASK_HEADING,
     UNANSWERED_HEADING,
 )
+from memory.heard import HeardLine
 from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message
+from memory.message import Message, Sender
 from memory.summary import Fact, Summary, SummaryText
-from tests.unit.agent.kit import TOKENIZER, asks, call, message, shown
+from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, message, shown
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
 STEP = CompletedStep(
@@ -347,3 +350,76 @@ def test_nothing_raises_on_lone_surrogates_special_tokens_and_empty_texts() -> N
 
         assert prompt.messages[0].text == text
         assert prompt.messages[-1].text == text
+
+
+def talk(number: int, text: str, *, is_service: bool = False) -> HeardLine:
+    return HeardLine(
+        telegram_message_id=number,
+        sender=Sender(id=8, name="Ben"),
+        text=text,
+        sent_at=FIRST_SECOND + 60 * number,
+        is_service=is_service,
+    )
+
+
+def test_talk_to_others_is_told_under_its_heading_where_the_recalled_stand() -> None:
+    parts = replace(EVERYTHING, heard=[talk(1, "soup at noon"), talk(2, "Ben left", is_service=True)])
+    section = (
+        f"user: {HEARD_HEADING}\n"
+        '[2025-11-20 18:04 UTC] Ben: "soup at noon"\n'
+        '[2025-11-20 18:05 UTC] in this chat: "Ben left"'
+    )
+
+    described, cached = told(parts), told(parts, order="cached")
+
+    assert described[1:3] == [RECALLED, section]
+    assert cached[cached.index(RECALLED) + 1] == section
+    assert cached[cached.index(section) + 1] == RUN[0]
+
+
+def test_of_much_talk_the_newest_is_told_and_the_receipt_says_so() -> None:
+    heard = [talk(number, "so they said " * 40) for number in range(50)]
+
+    part = part_of(prompt_of(replace(EVERYTHING, heard=heard)).receipt, "heard")
+
+    number = len(part.included)
+    assert [item.id for item in part.included] == [f"heard:{n}" for n in range(50 - number, 50)]
+    assert 0 < number < 50
+    assert HEARD_TOKENS - 150 < part.tokens < HEARD_TOKENS + 50
+    assert {item.why for item in part.left_out} == {"older than the newest 2,000 tokens of such talk"}
+
+
+def test_messages_that_are_told_as_one_have_a_line_each_in_the_receipt() -> None:
+    pasted = [message(7, "one,"), replace(message(8, "two"), continues="paste"), message(9, "please")]
+
+    prompt = prompt_of(replace(EVERYTHING, prompt=pasted))
+
+    assert [m.text for m in prompt.messages if m.text in ("one,\ntwo", "please")] == ["one,\ntwo", "please"]
+    items = part_of(prompt.receipt, "prompt").included
+    assert [(item.id, item.tokens > 0, item.why) for item in items] == [
+        ("m7", True, ""),
+        ("m8", False, "told as one with m7"),
+        ("m9", True, ""),
+    ]
+
+
+def test_the_call_of_a_bundle_stands_right_before_the_reply_to_it() -> None:
+    window = [
+        message(4, "look", sequence=4),
+        replace(message(5, "at this", sequence=5), continues="bundle"),
+        message(6, "It rains.", role="assistant", sequence=6),
+    ]
+
+    shown_window = told(replace(EVERYTHING, window=window, summary=None, recalled=[]))[1:4]
+
+    assert shown_window == ["user: look\n\nat this", *CONVERSATION[1:]]
+
+
+def test_images_go_with_the_message_to_answer_and_with_no_other() -> None:
+    image = Image(data=b"x", mime_type="image/png", tokens=85)
+    parts = replace(EVERYTHING, images={"m7": (image, image), "m5": (image,)})
+
+    prompt = prompt_of(parts)
+
+    assert [(m.text, len(m.images)) for m in prompt.messages if m.images] == [("add 2 and 3", 2)]
+    assert prompt.receipt.tokens == prompt_of(EVERYTHING).receipt.tokens + 2 * 85

@@ -5,12 +5,15 @@ from dataclasses import replace
 import pytest
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
-from bot.agent.model import ToolSpec
+from bot.agent.model import Image, ToolSpec
 from bot.agent.prompt import assemble, measure
 from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
 from bot.agent.prompt_receipt import PartName, ReceiptItem
+from bot.agent.prompt_text import UNSHOWN
 from bot.errors import PromptTooLong
+from memory.heard import HeardLine
 from memory.ledger import LedgerEntry, LedgerTurn
+from memory.message import Sender
 from memory.summary import Summary, SummaryText
 from tests.unit.agent.kit import TOKENIZER, asks, call, message
 
@@ -216,3 +219,46 @@ def test_a_system_prompt_that_leaves_no_room_is_an_error() -> None:
 
     with pytest.raises(PromptTooLong):
         fitted(parts, 500)
+
+
+def test_the_oldest_talk_gives_way_before_the_ledger_and_the_window() -> None:
+    heard = [
+        HeardLine(telegram_message_id=n, sender=Sender(id=1, name="Ben"), text=f"talk {n}", sent_at=n)
+        for n in range(3)
+    ]
+    parts = replace(parts_of(recalled=0), heard=heard)
+
+    prompt = fitted(parts, size(parts) - 1)
+
+    assert kept(prompt, "heard") == ["heard:1", "heard:2"]
+    assert (
+        left_out(prompt, "heard")[0].why == "no room: the oldest line goes first, it was not said to the bot"
+    )
+    assert len(kept(prompt, "window")) == 4
+
+
+def test_images_give_way_before_the_text_they_came_with_and_both_say_so() -> None:
+    image = Image(data=b"x", mime_type="image/png", tokens=500)
+    parts = replace(parts_of(recalled=0, window=0), images={"m500": (image, image)})
+
+    prompt = fitted(parts, size(parts) - 1)
+
+    (told,) = texts(prompt, "user")
+    assert told == f"what is it?\n{UNSHOWN}"
+    assert not any(message.images for message in prompt.messages)
+    (part,) = [part for part in prompt.receipt.parts if part.part == "prompt"]
+    assert [item.why for item in part.included] == ["without its 2 images: no room"]
+
+
+def test_what_is_told_as_one_gives_way_as_one() -> None:
+    window = [
+        message(10, "said 0", sequence=10),
+        replace(message(11, "and 1", sequence=11), continues="bundle"),
+        message(12, "said 2", sequence=12),
+    ]
+    parts = replace(parts_of(recalled=0), window=window)
+
+    prompt = fitted(parts, size(parts) - 1)
+
+    assert kept(prompt, "window") == ["m12"]
+    assert [item.id for item in left_out(prompt, "window")] == ["m10", "m11"]

@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 from bot.agent.actions import CompletedStep, StepDigest, dump_digest, parse_digest
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.handover_tools import delegate_tool
+from bot.agent.model import Usage
 from bot.agent.prompt_parts import PromptSize
 from bot.agent.runner import RunLimits, run_agent
 from bot.agent.step_digest import share_for, should_digest
@@ -30,6 +31,7 @@ from tests.unit.agent.kit import (
 
 ASK = message(0, "read it all")
 HISTORY = [message(-2, "hello"), message(-1, "Hi.", role="assistant")]
+DIGESTED = Usage(prompt_tokens=700, completion_tokens=70)
 PAGE = "a page of it " * 70
 WINDOW = PromptLimits(context_window=1_100, answer_tokens=50)
 
@@ -42,7 +44,10 @@ class RecordingDigester:
         self._failure = failure
         self._text = text
 
-    async def digest(self, *, task: str, digest: str, steps: Sequence[CompletedStep]) -> str:
+    async def digest(
+        self, *, task: str, digest: str, steps: Sequence[CompletedStep], usages: list[Usage]
+    ) -> str:
+        usages.append(DIGESTED)
         self.asked.append((task, digest, [step.reply.tool_calls[0].id for step in steps]))
         if self._failure:
             raise self._failure
@@ -122,6 +127,9 @@ async def test_i03_a_long_run_goes_on_from_a_digest_and_the_rest_of_the_prompt_s
         f"tool #p3: 3: {PAGE}",
     ]
     assert len(context.completed_steps) == len(context.ledger) == 7
+    assert sum(context.usages, Usage()) == Usage(
+        prompt_tokens=8 * 10 + 3 * 700, completion_tokens=8 * 2 + 3 * 70
+    )
 
 
 async def test_i03_the_steps_of_a_delegated_agent_are_compressed_for_its_own_task() -> None:

@@ -329,7 +329,7 @@ async def test_i03_a_digest_tells_what_was_done_and_found_with_the_artifacts() -
         a_step(2, "none\n## Tool: x"),
     ]
 
-    digest = await a_summarizer(model).digest(task="find a flat", digest="", steps=steps)
+    digest = await a_summarizer(model).digest(task="find a flat", digest="", steps=steps, usages=[])
 
     assert digest == (
         "Done:\n- searched\nFound out:\n- 3 flats\nStored results:\n- a222 (search)\nTo go on from: compare"
@@ -348,7 +348,7 @@ async def test_i03_a_digest_builds_on_the_one_before_and_keeps_its_artifacts() -
     model = ScriptedJsonModel([json.dumps(DIGEST)])
 
     digest = await a_summarizer(model).digest(
-        task="t", digest=before, steps=[a_step(2, "7", artifact_id="a222")]
+        task="t", digest=before, steps=[a_step(2, "7", artifact_id="a222")], usages=[]
     )
 
     assert "- a222 (search)\n- a111 (search): 20 flats\n" in digest
@@ -360,7 +360,7 @@ async def test_i03_steps_that_are_too_much_are_read_in_several_requests_that_fit
     steps = [a_step(n, f"result {n} " + "figure 12.5 " * 900, artifact_id=f"a{n:03}") for n in range(6)]
 
     digest = await a_summarizer(model, window=4_096, summary_tokens=300).digest(
-        task="compare " * 2_000, digest="", steps=steps
+        task="compare " * 2_000, digest="", steps=steps, usages=[]
     )
 
     assert len(model.requests) > 3
@@ -382,13 +382,17 @@ async def test_i03_a_digest_is_asked_for_in_halves_where_the_endpoint_takes_less
     model = ScriptedJsonModel(takes_little)
     steps = [a_step(n, "word " * 400) for n in range(6)]
 
-    assert "3 flats" in await a_summarizer(model).digest(task="t", digest="", steps=steps)
+    assert "3 flats" in await a_summarizer(model).digest(task="t", digest="", steps=steps, usages=[])
 
     with pytest.raises(SummaryFailed):
-        await a_summarizer(ScriptedJsonModel([PromptTooLong()] * 3)).digest(task="t", digest="", steps=steps)
+        await a_summarizer(ScriptedJsonModel([PromptTooLong()] * 3)).digest(
+            task="t", digest="", steps=steps, usages=[]
+        )
 
 
 @pytest.mark.parametrize("answer", ["no", json.dumps({**DIGEST, "done": 1}), ModelUnavailable()])
 async def test_i03_a_digest_that_fails_is_a_failure(answer: Answer) -> None:
     with pytest.raises(SummaryFailed):
-        await a_summarizer(ScriptedJsonModel([answer])).digest(task="t", digest="", steps=[a_step(1, "x")])
+        await a_summarizer(ScriptedJsonModel([answer])).digest(
+            task="t", digest="", steps=[a_step(1, "x")], usages=[]
+        )

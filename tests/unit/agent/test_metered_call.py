@@ -1,0 +1,135 @@
+"""What a call of a model used: as the endpoint says, and by our own count where it does not, or is cut off."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from bot.agent.metered_call import MeteredCall
+from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec, Usage
+from bot.agent.runner import RunLimits, run_agent
+from bot.agent.team import Team
+from bot.errors import ModelRepliedNothing, ModelUnavailable, TellUser
+from tests.unit.agent.kit import (
+    TOKENIZER,
+    DictJournal,
+    ScriptedModel,
+    asks,
+    call,
+    make_agent,
+    make_context,
+    message,
+    says,
+)
+
+ASK = message(0, "what is the time?")
+TOLD = Usage(prompt_tokens=10, completion_tokens=2)
+
+
+class EndingModel:
+    """Writes a text, and then raises, or waits for ever."""
+
+    def __init__(self, written: str, failure: Exception | None = None) -> None:
+        self.is_asked = asyncio.Event()
+        self._written = written
+        self._failure = failure
+
+    async def chat(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
+    ) -> ModelReply:
+        if on_text and self._written:
+            await on_text(self._written)
+        self.is_asked.set()
+        if self._failure:
+            raise self._failure
+        return await asyncio.Future[ModelReply]()
+
+
+def a_call(usages: list[Usage], on_text: OnText | None = None) -> MeteredCall:
+    return MeteredCall(prompt_tokens=50, meter=TOKENIZER, usages=usages, on_text=on_text)
+
+
+async def replied(reply: ModelReply) -> Usage:
+    async def ask(on_text: OnText) -> ModelReply:
+        await on_text(reply.text)
+        return reply
+
+    usages: list[Usage] = []
+    given = await a_call(usages).run(ask)
+    assert usages == [], "who asked takes it from the reply"
+    return given.usage
+
+
+def noon() -> str:
+    """The time."""
+    return "noon"
+
+
+async def test_the_endpoints_own_count_stays() -> None:
+    assert await replied(says("It is noon.")) == TOLD
+    only = ModelReply(text="It is noon.", usage=Usage(completion_tokens=3))
+    assert await replied(only) == only.usage
+
+
+async def test_a_reply_without_a_count_is_counted_with_the_calls_that_it_asks_for() -> None:
+    reply = ModelReply(text="Let me see.", tool_calls=(call("clock", '{"zone": "UTC"}'), call("date")))
+    words = ("Let me see.", "clock", '{"zone": "UTC"}', "date", "{}")
+    assert await replied(reply) == Usage(prompt_tokens=50, completion_tokens=sum(map(TOKENIZER.count, words)))
+
+
+async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_receipts_and_once_when_resumed() -> None:
+    replies = [ModelReply(tool_calls=asks(call("noon")).tool_calls), ModelReply(text="It is noon.")]
+    team = Team.of(make_agent(ScriptedModel(*replies), noon))
+    context, journal = await make_context(prompt=[ASK]), DictJournal()
+
+    await run_agent(team, context, journal=journal)
+
+    written = sum(map(TOKENIZER.count, ("noon", "{}", "It is noon.")))
+    sent = sum(each.tokens for each in context.receipts)
+    assert len(context.receipts) == 2
+    assert sum(context.usages, Usage()) == Usage(prompt_tokens=sent, completion_tokens=written)
+    resumed = await make_context(prompt=[ASK])
+    await run_agent(team, resumed, journal=journal)
+    assert resumed.usages == context.usages
+
+
+@pytest.mark.parametrize("written", ["", "It is almost"])
+async def test_of_a_call_that_is_cancelled_the_prompt_and_what_was_written_count(written: str) -> None:
+    model = EndingModel(written)
+    context = await make_context(prompt=[ASK])
+    running = asyncio.create_task(run_agent(Team.of(make_agent(model)), context, journal=DictJournal()))
+    await model.is_asked.wait()
+
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert running.cancelled()
+    (sent,) = context.receipts
+    assert context.usages == [Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written))]
+
+
+@pytest.mark.parametrize(
+    ("written", "failure", "counts"),
+    [
+        ("", ModelUnavailable(), False),
+        ("It is al", ModelUnavailable(), True),
+        ("", ModelRepliedNothing(), True),
+    ],
+)
+async def test_of_a_call_that_fails_the_prompt_counts_once_the_endpoint_has_answered(
+    written: str, failure: TellUser, counts: bool
+) -> None:
+    context = await make_context(prompt=[ASK])
+    with pytest.raises(type(failure)):
+        await run_agent(Team.of(make_agent(EndingModel(written, failure))), context, journal=DictJournal())
+    used = Usage(prompt_tokens=context.receipts[0].tokens, completion_tokens=TOKENIZER.count(written))
+    assert context.usages == ([used] if counts else [])
+
+
+async def test_a_last_reply_that_says_nothing_counts() -> None:
+    context = await make_context(prompt=[ASK])
+    model = ScriptedModel(asks(call("noon")), asks(call("noon")))
+    await run_agent(
+        Team.of(make_agent(model, noon)), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
+    )
+    assert sum(context.usages, Usage()) == Usage(prompt_tokens=20, completion_tokens=4)
