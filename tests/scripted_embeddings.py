@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from bot.agent.offline_request import RequestFault
+from bot.agent.offline_fault import RequestFault
 from bot.agent.offline_wire import rough_tokens
 
 EmbeddingFailure = Literal[

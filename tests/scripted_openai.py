@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.agent.offline_request import RequestFault, find_fault, read_body
+from bot.agent.offline_fault import RequestFault
+from bot.agent.offline_request import find_fault, read_body
 from bot.agent.offline_wire import (
     DONE,
     WireCompletion,
@@ -45,9 +47,16 @@ from tests.scripted_script import (
     last_user_text,
     read_script,
 )
+from tests.scripted_transcriptions import (
+    Recording,
+    Transcriptions,
+    find_recording_fault,
+    transcription_body,
+)
 
 _CHAT = "/v1/chat/completions"
 _EMBEDDINGS = "/v1/embeddings"
+_TRANSCRIPTIONS = "/v1/audio/transcriptions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +79,12 @@ class InvalidRequest:
 
 @dataclass(slots=True, kw_only=True)
 class ScriptedOpenAI:
-    """The running server; `embeddings` may be replaced while it runs."""
+    """The running server; `embeddings` and `transcriptions` may be replaced while it runs."""
 
     base_url: str
     embeddings: Embeddings
+    transcriptions: Transcriptions = field(default_factory=Transcriptions)
+    recordings: list[Recording] = field(default_factory=list[Recording])
     requests: list[RecordedRequest] = field(default_factory=list[RecordedRequest])
     invalid_requests: list[InvalidRequest] = field(default_factory=list[InvalidRequest])
 
@@ -128,6 +139,7 @@ class _Endpoint:
             routes=[
                 Route(_CHAT, self.complete, methods=["POST"]),
                 Route(_EMBEDDINGS, self.embed, methods=["POST"]),
+                Route(_TRANSCRIPTIONS, self.transcribe, methods=["POST"]),
                 Route("/v1/models", self.list_models),
             ]
         )
@@ -167,6 +179,22 @@ class _Endpoint:
         await asyncio.sleep(behaviour.delay_s)
         return _json(embeddings_body(body, behaviour))
 
+    async def transcribe(self, request: Request) -> Response:
+        behaviour = self._scripted.transcriptions
+        async with request.form() as form:
+            model, file = form.get("model"), form.get("file")
+            fault = find_recording_fault(model, file)
+            if fault:
+                return _refused(self._reject(_TRANSCRIPTIONS, fault, None))
+            assert isinstance(file, UploadFile)
+            recording = Recording(model=str(model), file_name=file.filename or "", data=await file.read())
+        self._scripted.recordings.append(recording)
+        if behaviour.hangs:
+            return await _never(request)
+        if failure := behaviour.failure or (behaviour.failures or {}).get(recording.model):
+            return _failed(failure)
+        return _json(transcription_body(recording, behaviour))
+
     async def _record(
         self, request: Request, find: Callable[[Mapping[str, Any]], RequestFault | None]
     ) -> dict[str, Any] | RequestFault:
@@ -198,7 +226,7 @@ class _Endpoint:
         completion = _completion(body, reply)
         streamed = body.get("stream") is True
         parts = (
-            _stream(completion, body)
+            _stream(completion, body, tells_usage=reply.tells_usage)
             if streamed
             else iter([json.dumps(completion_body(completion)).encode()])
         )
@@ -238,9 +266,10 @@ def _completion(body: ChatRequest, reply: Reply) -> WireCompletion:
     )
 
 
-def _stream(completion: WireCompletion, body: ChatRequest) -> Iterator[bytes]:
+def _stream(completion: WireCompletion, body: ChatRequest, *, tells_usage: bool) -> Iterator[bytes]:
     options = cast("dict[str, Any]", body.get("stream_options") or {})
-    for chunk in stream_chunks(completion, include_usage=options.get("include_usage") is True):
+    is_asked = options.get("include_usage") is True
+    for chunk in stream_chunks(completion, include_usage=is_asked and tells_usage):
         yield event(chunk)
     yield DONE
 

@@ -37,7 +37,8 @@ class Reply:
     """One answer of the script.
 
     `pieces` are the content deltas; none mean null content. With an `ending` other than "done" the stream ends
-    after `events` server-sent events, of which the first only carries the role. `gate` is awaited first.
+    after `events` server-sent events, of which the first only carries the role. `gate` is awaited first. Without
+    `tells_usage` a stream has no word on tokens, as of many local servers.
     """
 
     pieces: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Reply:
     events: int = 0
     chunk_delay_s: float = 0.0
     gate: asyncio.Event | None = None
+    tells_usage: bool = True
 
 
 def text(content: str, *, finish_reason: FinishReason = "stop") -> Reply:
@@ -112,6 +114,11 @@ def slow(content: str, *, chunk_delay_s: float) -> Reply:
 def held(reply: Reply, *, until: asyncio.Event) -> Reply:
     """`reply`, but not before `until` is set (in the same event loop)."""
     return replace(reply, gate=until)
+
+
+def without_usage(reply: Reply) -> Reply:
+    """`reply`, of which nobody says how many tokens it took."""
+    return replace(reply, tells_usage=False)
 
 
 def rate_limited(*, retry_after_s: float | None = 1) -> Reply:

@@ -1,0 +1,103 @@
+"""Has recordings written down by an OpenAI-compatible transcription endpoint."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import structlog
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError
+
+from bot.agent.openai_model import DEFAULT_BASE_URL
+from bot.errors import MediaReason, MediaUnreadable
+
+TIMEOUT_S = 75.0
+"""For one recording, tries included: less than a turn has."""
+_PASSING = (408, 409, 425, 429)
+_BAD_FILE = (400, 413, 415, 422)
+
+log = structlog.get_logger()
+
+
+class OpenAITranscriber:
+    """Writes down what is said in a recording. What its model does not take, the `fallback` is asked for, if any."""
+
+    def __init__(
+        self, client: AsyncOpenAI, *, model: str, fallback: str = "", timeout_s: float = TIMEOUT_S
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._fallback = fallback
+        self._timeout_s = timeout_s
+
+    async def transcribe(self, data: bytes, *, ending: str) -> str:
+        """What is said, "" for nothing. `ending` is the file ending of the recording's format, such as ogg.
+
+        Raises MediaUnreadable: "unheard" for a recording that the endpoint does not take, "unavailable" where it does not
+        answer in time or is asked too much, "deaf" where it has no such model or does not let us. No text of the
+        endpoint gets into a log.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                try:
+                    return await self._ask(self._model, data, ending)
+                except MediaUnreadable as refusal:
+                    if refusal.reason != "unheard" or not self._fallback:
+                        raise
+                    return await self._ask(self._fallback, data, ending)
+        except TimeoutError as error:
+            raise _failure("unavailable", "timeout") from error
+
+    async def _ask(self, model: str, data: bytes, ending: str) -> str:
+        try:
+            answer: object = await self._client.audio.transcriptions.create(
+                file=(f"recording.{ending}", data), model=model
+            )
+        except (OpenAIError, OSError, ValueError) as error:
+            raise _translated(error) from error
+        text = answer if isinstance(answer, str) else getattr(answer, "text", None)
+        if not isinstance(text, str):
+            raise _failure("unavailable", "not understood")
+        return text.strip()
+
+
+@asynccontextmanager
+async def open_transcriber(
+    *,
+    model: str,
+    api_key: str | None,
+    base_url: str | None,
+    fallback: str = "",
+    timeout_s: float = TIMEOUT_S,
+) -> AsyncGenerator[OpenAITranscriber]:
+    """The model `model` at `base_url` (OpenAI's own without one); its connections are closed at the end."""
+    client = AsyncOpenAI(
+        api_key=api_key or "none",  # the SDK insists on one; servers without keys ignore it
+        base_url=base_url or DEFAULT_BASE_URL,
+        max_retries=1,
+        timeout=timeout_s,
+    )
+    async with client:
+        yield OpenAITranscriber(client, model=model, fallback=fallback, timeout_s=timeout_s)
+
+
+def _translated(error: Exception) -> MediaUnreadable:
+    if isinstance(error, APIStatusError):
+        status = error.status_code
+        if "insufficient_quota" in f"{error.code} {error.type}":
+            return _failure("deaf", "quota")
+        if status in _PASSING or status >= 500:
+            return _failure("unavailable", f"HTTP {status}")
+        # A model that is not there is a 404, at some servers a 400 that names the model.
+        is_file = status in _BAD_FILE and error.param != "model" and error.code != "model_not_found"
+        return _failure("unheard" if is_file else "deaf", f"HTTP {status}")
+    kind = (
+        type(error.__cause__ or error).__name__
+        if isinstance(error, APIConnectionError)
+        else type(error).__name__
+    )
+    return _failure("unavailable", kind)
+
+
+def _failure(reason: MediaReason, why: str) -> MediaUnreadable:
+    log.warning("transcription_failed", reason=reason, why=why)
+    return MediaUnreadable(reason)

@@ -1,0 +1,82 @@
+"""Reads the text of a PDF, which may be made to harm its reader, in a process that can be ended."""
+
+import asyncio
+import json
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+PdfProblem = Literal["encrypted", "corrupt", "empty", "scanned", "too_much"]
+"""Why there is no text: a password, no whole PDF, no page with anything, only pictures, or more work than allowed."""
+
+_SCRIPT = Path(__file__).with_name("pdf_process.py")
+_PROBLEMS = ("encrypted", "corrupt", "empty", "scanned", "too_much")
+_AT_ONCE = 2
+"""Processes at the same time: reading is all computing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PdfText:
+    """The text of a PDF, each page under a line with its number. `is_cut`: not all of it was read."""
+
+    text: str
+    pages: int
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PdfLimits:
+    """What reading one PDF may take. After half of the time no further page is begun; at its end the process is killed."""
+
+    seconds: int = 20
+    memory: int = 768 * 1024 * 1024
+
+
+class PdfReading:
+    """Reads PDFs, each in a process of its own, a few at a time."""
+
+    def __init__(self, *, at_most: int, limits: PdfLimits | None = None) -> None:
+        """`at_most`: characters of text that are read of one."""
+        self._at_most = at_most
+        self._limits = limits or PdfLimits()
+        self._turnstile = asyncio.Semaphore(_AT_ONCE)
+
+    async def read(self, data: bytes) -> PdfText | PdfProblem:
+        """The text of a PDF, or why there is none. The process has ended when this returns or is cancelled.
+
+        A process that a limit has ended, or that died, is "too_much": what the PDF asked for cannot be told.
+        """
+        async with self._turnstile:
+            said = await self._run(data)
+        try:
+            answer = cast("dict[str, Any]", json.loads(said))
+        except ValueError:
+            return "too_much"
+        if answer.get("problem") in _PROBLEMS:
+            return cast("PdfProblem", answer["problem"])
+        return PdfText(text=answer["text"], pages=answer["pages"], is_cut=answer["is_cut"])
+
+    async def _run(self, data: bytes) -> bytes:
+        limits = self._limits
+        arguments = [str(each) for each in (self._at_most, limits.seconds, limits.memory)]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-I", "-B", str(_SCRIPT), *arguments),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={},  # nothing that we know: no token, no key
+        )
+        try:
+            async with asyncio.timeout(limits.seconds):
+                said, _ = await process.communicate(data)
+        except TimeoutError:
+            return b""
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        return said

@@ -1,0 +1,96 @@
+"""Reads the text of one PDF in a process of its own: bounded in memory and time, without our environment.
+
+Run as a script, `python -I -B pdf_process.py CHARACTERS SECONDS BYTES`: the PDF comes on the standard input; one line of
+JSON goes out, `{"pages", "text", "is_cut"}` or `{"problem"}`. It imports nothing of ours: its start is what each PDF costs.
+"""
+
+import json
+import logging
+import os
+import resource
+import sys
+import time
+from contextlib import suppress
+from io import BytesIO
+from typing import Any
+
+ENCRYPTED, CORRUPT, EMPTY, SCANNED, TOO_MUCH = "encrypted", "corrupt", "empty", "scanned", "too_much"
+
+
+def main() -> None:
+    """Read, and say what came of it. A limit that bites ends the process without a word."""
+    at_most, seconds, memory = (int(each) for each in sys.argv[1:4])
+    _limit(seconds=seconds, memory=memory)
+    data = sys.stdin.buffer.read()
+    try:
+        result = _read(data, at_most=at_most, until=time.monotonic() + seconds / 2)
+    except MemoryError:
+        result = {"problem": TOO_MUCH}
+    sys.stdout.buffer.write(json.dumps(result).encode("ascii"))
+
+
+def _limit(*, seconds: int, memory: int) -> None:
+    os.nice(10)
+    with suppress(ValueError, OSError):  # macOS does not bound it
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _read(data: bytes, *, at_most: int, until: float) -> dict[str, Any]:
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError
+
+    logging.disable(logging.CRITICAL)
+    try:
+        reader = PdfReader(BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            return {"problem": ENCRYPTED}
+        count = len(reader.pages)
+    except (DependencyError, FileNotDecryptedError):
+        return {"problem": ENCRYPTED}
+    except LimitReachedError:
+        return {"problem": TOO_MUCH}
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - of a broken file any error may come
+        return {"problem": CORRUPT}
+    return _read_pages(reader.pages, count, at_most=at_most, until=until)
+
+
+def _read_pages(pages: Any, count: int, *, at_most: int, until: float) -> dict[str, Any]:
+    """The texts of the pages, each under its number, up to `at_most` characters and while there is time."""
+    from pypdf.errors import LimitReachedError
+
+    told: list[str] = []
+    length = read = 0
+    problem = EMPTY
+    for number in range(count):
+        if length > at_most or time.monotonic() > until:
+            break
+        read += 1
+        try:
+            page = pages[number]
+            text = page.extract_text().strip()
+            if not text and problem == EMPTY and "/XObject" in (page.get("/Resources") or {}):
+                problem = SCANNED
+        except LimitReachedError:
+            problem = TOO_MUCH
+            continue
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - the other pages may be whole
+            problem = CORRUPT
+            continue
+        if text:
+            told.append(f"[page {number + 1}]\n{text}")
+            length += len(told[-1]) + 2
+    if not told:
+        return {"problem": TOO_MUCH if read < count else problem}
+    whole = "\n\n".join(told)
+    return {"pages": count, "text": whole[:at_most], "is_cut": read < count or len(whole) > at_most}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""Reads what came with the messages of a turn: pictures, voices, documents."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+
+from bot.agent.artifact_reference import READ_ARTIFACT
+from bot.agent.context import AgentContext
+from bot.agent.model import Image
+from bot.agent.tool_run import Journal
+from bot.errors import MediaUnreadable
+from bot.media.notes import SHOWN_WHOLE, extended, tell_document
+from bot.media.reader import READ_KINDS, Media, MediaReader
+from bot.observe.metrics import ARTIFACTS
+from bot.transport.gating import BotIdentity, strip_mention
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.updates import Attachment
+from bot.transport.words import Words
+from memory.artifacts import ArtifactTooLarge, ContextArtifacts
+from memory.errors import StoreFull
+from memory.ledger import LedgerEntry, dump_entries, parse_entries
+from memory.transcript import quote
+
+PICTURES_AT_MOST = 10
+"""Pictures of one turn: as many as an album has."""
+PICTURE_BYTES_AT_MOST = 30_000_000
+"""Of all pictures of one turn: endpoints take requests of 50 MB and less, in which they stand in base64."""
+
+_TOOL = "read_document"
+"""What the record of tools calls the reading of a document."""
+_UNREADABLE_NOTES = {
+    "unseen": "which you cannot see",
+    "deaf": "which could not be heard: there is nothing here that hears",
+    "silent": "in which no word can be heard",
+    "moving": "which you cannot watch",
+}
+_UNREADABLE_NOTE = "which could not be read"
+
+log = structlog.get_logger()
+
+Eyes = Callable[[AgentContext], str]
+"""The model that will see the pictures of this turn; "" where it does not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMessage:
+    """What a message says once its file is read. `text`: its words, without a mention of the bot that it begins with, then
+    what was heard. `note` is one line for the model on what came with it, "" for nothing. `problem` is a sentence
+    for the person, where nothing could be read; it is to be said where there is nothing else to answer. `ledger` are
+    entries for the turn's: with them the artifact of a document is forgotten with its message.
+    """
+
+    text: str
+    note: str = ""
+    images: tuple[Image, ...] = ()
+    problem: str = ""
+    ledger: tuple[LedgerEntry, ...] = ()
+
+
+class Reader:
+    """Reads the messages of a turn."""
+
+    def __init__(self, media: MediaReader, *, bot: BotIdentity, eyes: Eyes) -> None:
+        self._media = media
+        self._bot = bot
+        self._eyes = eyes
+
+    async def read(
+        self,
+        updates: Sequence[WaitingUpdate],
+        *,
+        journal: Journal,
+        context: AgentContext,
+        words: Words,
+    ) -> tuple[ReadMessage, ...]:
+        """One for each update, in their order. What was heard and read is journaled: a resumed turn does it no more;
+        pictures are fetched again.
+
+        Takes as long as it takes: the turn's deadline and stop are set around it. Raises Fenced, Forgotten,
+        TurnStopped and the store's errors.
+        """
+        journaled = [await journal.finished(_step(update)) for update in updates]
+        eyes = self._eyes(context)
+        async with asyncio.TaskGroup() as group:
+            fetching = [
+                None if line else group.create_task(self._fetch(update, eyes), name="read-media")
+                for update, line in zip(updates, journaled, strict=True)
+            ]
+        reads: list[ReadMessage] = []
+        for update, line, fetched in zip(updates, journaled, fetching, strict=True):
+            if fetched is None:
+                reads.append(_parse(str(line)))
+            else:
+                reads.append(
+                    await self._finish(
+                        update, fetched.result(), journal=journal, context=context, words=words
+                    )
+                )
+        return _within_limits(reads)
+
+    async def _fetch(self, update: WaitingUpdate, eyes: str) -> Media | MediaUnreadable | None:
+        """What its file gives, or why it gives nothing; None for a message without one that is read."""
+        attachment = update.message.attachment
+        if attachment is None or attachment.kind not in READ_KINDS:
+            return None
+        try:
+            return await self._media.read(attachment, eyes=eyes)
+        except MediaUnreadable as problem:
+            return problem
+
+    async def _finish(
+        self,
+        update: WaitingUpdate,
+        media: Media | MediaUnreadable | None,
+        *,
+        journal: Journal,
+        context: AgentContext,
+        words: Words,
+    ) -> ReadMessage:
+        message, text = update.message, strip_mention(update.message, bot=self._bot)
+        attachment = message.attachment
+        if media is None or attachment is None:
+            return ReadMessage(text=text, note=message.note)
+        base = message.note or _plain_note(attachment)
+        if isinstance(media, MediaUnreadable):
+            log.info("media_unreadable", kind=attachment.kind, reason=media.reason)
+            return ReadMessage(
+                text=text,
+                note=extended(base, _UNREADABLE_NOTES.get(media.reason, _UNREADABLE_NOTE)),
+                problem=words(f"media-{media.reason}", **media.variables),
+            )
+        if media.image is not None:
+            return ReadMessage(text=text, note=extended(base, media.about), images=(media.image,))
+        read = ReadMessage(
+            text="\n\n".join(filter(None, [text, media.heard])), note=extended(base, media.about)
+        )
+        if media.document is not None:
+            read = await _keep_document(update, read, media, context)
+        await journal.record(_step(update), _dump(read))
+        return read
+
+
+async def _keep_document(
+    update: WaitingUpdate, read: ReadMessage, media: Media, context: AgentContext
+) -> ReadMessage:
+    """The document in the note; a long one in an artifact, whose id its update gives: a second time replaces the first."""
+    text, artifact_id = media.document or "", ""
+    entries: tuple[LedgerEntry, ...] = ()
+    if len(text) > SHOWN_WHOLE and context.artifacts is not None:
+        artifact_id = await _keep(context.artifacts, text, key=_step(update))
+    if artifact_id:
+        entries = (_entry(update, text, artifact_id),)
+    told = tell_document(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
+    return replace(read, note=extended(read.note, told), ledger=entries)
+
+
+async def _keep(artifacts: ContextArtifacts, text: str, *, key: str) -> str:
+    try:
+        artifact = await artifacts.keep(text, tool=_TOOL, key=key)
+    except (ArtifactTooLarge, StoreFull) as error:
+        ARTIFACTS.labels("not_kept").inc()
+        log.warning("document_not_kept", characters=len(text), error=type(error).__name__)
+        return ""
+    ARTIFACTS.labels("kept").inc()
+    return artifact.id
+
+
+def _entry(update: WaitingUpdate, text: str, artifact_id: str) -> LedgerEntry:
+    attachment = update.message.attachment
+    name = attachment.file_name if attachment else ""
+    return LedgerEntry(
+        id=_step(update),
+        kind="tool",
+        agent="",
+        name=_TOOL,
+        input=f'{{"file_name": {quote(name)}}}',
+        output=f'Its text is artifact {artifact_id} ({len(text):,} characters): {READ_ARTIFACT}(artifact_id="{artifact_id}").',
+        artifact_id=artifact_id,
+    )
+
+
+def _within_limits(reads: Sequence[ReadMessage]) -> tuple[ReadMessage, ...]:
+    """The messages with no more pictures than one request takes: the first ones stay."""
+    pictures = total = 0
+    kept: list[ReadMessage] = []
+    for read in reads:
+        size = sum(len(image.data) for image in read.images)
+        if read.images and (pictures == PICTURES_AT_MOST or total + size > PICTURE_BYTES_AT_MOST):
+            kept.append(replace(read, images=(), note=extended(read.note, "left out: there were too many")))
+            continue
+        pictures, total = pictures + len(read.images), total + size
+        kept.append(read)
+    return tuple(kept)
+
+
+def _plain_note(attachment: Attachment) -> str:
+    return f"a {attachment.kind.replace('_', ' ')}"
+
+
+def _step(update: WaitingUpdate) -> str:
+    return f"read:{update.update_id}"
+
+
+def _dump(read: ReadMessage) -> str:
+    return json.dumps({"text": read.text, "note": read.note, "ledger": dump_entries(read.ledger)})
+
+
+def _parse(line: str) -> ReadMessage:
+    fields = json.loads(line)
+    return ReadMessage(text=fields["text"], note=fields["note"], ledger=parse_entries(fields["ledger"]))

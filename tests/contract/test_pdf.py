@@ -1,0 +1,77 @@
+"""PDFs are read in a process of their own, whatever is in them."""
+
+import asyncio
+import time
+
+import pytest
+
+from bot.media.pdf import PdfLimits, PdfProblem, PdfReading, PdfText
+from tests.documents import encrypted_pdf, pdf_bomb, pdf_of, pdf_with, scanned_pdf
+
+ENDLESS = pdf_with(b"BT /F1 12 Tf " + b"(a) Tj 1 0 0 1 0 0 Tm " * 400_000 + b"ET")
+"""A page that takes minutes."""
+
+
+async def read(
+    data: bytes, *, at_most: int = 10_000, limits: PdfLimits | None = None
+) -> PdfText | PdfProblem:
+    return await PdfReading(at_most=at_most, limits=limits).read(data)
+
+
+async def test_each_page_is_told_under_its_number_and_empty_ones_are_left_out() -> None:
+    result = await read(pdf_of("hello", "", "the end"))
+
+    assert result == PdfText(text="[page 1]\nhello\n\n[page 3]\nthe end", pages=3, is_cut=False)
+
+
+async def test_why_there_is_no_text_is_told() -> None:
+    expected: dict[bytes, PdfProblem] = {
+        encrypted_pdf("secret"): "encrypted",
+        b"%PDF-1.4\n" + b"\x00garbage" * 50: "corrupt",
+        pdf_of("hello")[:200]: "corrupt",
+        pdf_of("", ""): "empty",
+        pdf_with(): "empty",
+        scanned_pdf(): "scanned",
+    }
+    reading = PdfReading(at_most=100)
+    assert await asyncio.gather(*map(reading.read, expected)) == list(expected.values())
+
+
+async def test_of_a_long_pdf_the_first_characters_are_read() -> None:
+    result = await read(pdf_of(*["word " * 20] * 3_000), at_most=2_000)
+
+    assert isinstance(result, PdfText)
+    assert (result.pages, len(result.text), result.is_cut) == (3_000, 2_000, True)
+
+
+async def test_a_bomb_and_an_endless_page_end_within_their_limits_while_others_go_on() -> None:
+    limits = PdfLimits(seconds=1, memory=256 * 1024 * 1024)
+    reading = PdfReading(at_most=10_000, limits=limits)
+    packed = pdf_bomb(100)
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.02)
+            beats += 1
+
+    beating = asyncio.create_task(beat())
+    began = time.monotonic()
+    bomb, endless = await asyncio.gather(reading.read(packed), reading.read(ENDLESS))
+    took = time.monotonic() - began
+    beating.cancel()
+
+    assert endless == "too_much"
+    assert bomb == "too_much"
+    assert took < 8  # starting a process is slow on a busy machine; its second is not
+    assert beats > 10
+
+
+async def test_reading_ends_with_the_turn_that_is_cancelled() -> None:
+    reading = PdfReading(at_most=1_000)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await reading.read(ENDLESS)
+
+    assert await reading.read(pdf_of("next")) == PdfText(text="[page 1]\nnext", pages=1, is_cut=False)
