@@ -28,7 +28,7 @@ async def list_chats(settings: Settings, *, as_json: bool) -> None:
     if as_json:
         print_json([_document(row) for row in rows])
     elif not rows:
-        print_line("No chat yet: one is listed here after the bot's first answer in it.")
+        print_line("No chat yet: one is listed here when something of it is kept.")
     else:
         _print(rows)
 
@@ -54,7 +54,8 @@ async def _row(stores: Stores, chat: KnownChat, snapshot: HistorySnapshot) -> _R
     newest = snapshot.newest
     if not newest and snapshot.count:  # just after /new
         newest = await stores.history.page(chat.ref, limit=1, whole=True)
-    return _Row(chat=chat, snapshot=snapshot, last_at=newest[0].sent_at if newest else None)
+    times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.heard)]
+    return _Row(chat=chat, snapshot=snapshot, last_at=max(times) or None)
 
 
 def _document(row: _Row) -> dict[str, object]:
@@ -66,6 +67,7 @@ def _document(row: _Row) -> dict[str, object]:
         "context": row.chat.ref.context_id,
         "messages": row.snapshot.count,
         "in_conversation": row.snapshot.conversation_count,
+        "heard": len(row.snapshot.heard),
         "kept_since": iso(row.snapshot.created_at),
         "last_message_at": iso(row.last_at),
     }
@@ -78,6 +80,7 @@ def _print(rows: list[_Row]) -> None:
             ("title", "left"),
             ("messages", "right"),
             ("in talk", "right"),
+            ("heard", "right"),
             ("last message (UTC)", "left"),
         ],
         [
@@ -86,6 +89,7 @@ def _print(rows: list[_Row]) -> None:
                 row.chat.title,
                 f"{row.snapshot.count:,}",
                 f"{row.snapshot.conversation_count:,}",
+                f"{len(row.snapshot.heard):,}",
                 utc(row.last_at),
             )
             for row in rows

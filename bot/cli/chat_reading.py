@@ -17,7 +17,7 @@ from memory.chat_history import ChatHistory
 from memory.history_paging import newest_first
 from memory.history_search import RankedMessage
 from memory.history_store import HistorySnapshot
-from memory.message import Message
+from memory.message import Message, told_text
 from memory.search_filters import ASSISTANT_NAMES, on_days, people_named
 from memory.tokens import tokenizer_for
 from memory.vector_index import Where
@@ -83,7 +83,7 @@ async def print_found(settings: Settings, name: ChatName, wanted: Wanted, *, as_
 
 def message_document(message: Message) -> dict[str, object]:
     """A message as JSON shows it."""
-    sender = message.sender
+    sender, quote = message.sender, message.quote
     return {
         "id": message.id,
         "sequence": message.sequence,
@@ -91,6 +91,9 @@ def message_document(message: Message) -> dict[str, object]:
         "sender": {"id": sender.id, "name": sender.name} if sender else None,
         "sent_at": iso(message.sent_at),
         "text": message.text,
+        "note": message.note,
+        "forwarded_from": message.forwarded_from,
+        "quote": {"sender": quote.sender_name, "text": quote.text} if quote else None,
         "tokens": message.tokens,
         "telegram_message_id": message.telegram_message_id,
         "is_stopped": message.is_stopped,
@@ -173,7 +176,8 @@ def _who(message: Message) -> str:
 
 def _text(message: Message) -> str:
     marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
-    return f"{message.text} ({', '.join(marks)})" if marks else message.text
+    told = told_text(message)
+    return f"{told} ({', '.join(marks)})" if marks else told
 
 
 _LONGEST_NAME = 16

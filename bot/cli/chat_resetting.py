@@ -4,7 +4,7 @@ import time
 from dataclasses import asdict
 
 from bot.cli.failures import FAILED, print_error
-from bot.cli.known_chats import KnownChat, chat_ref, list_known, topics_of
+from bot.cli.known_chats import KnownChat, chat_ref, list_known, present_name, topics_of
 from bot.cli.options import ChatName
 from bot.cli.output import count, print_facts, print_json, print_line
 from bot.inbox.inspection import InboxInspection
@@ -19,6 +19,7 @@ from memory.forgetting import ErasureReceipt
 async def ask_for_reset(settings: Settings, name: ChatName, *, all_topics: bool) -> str:
     """The question to confirm, with what would be erased."""
     async with open_stores(settings) as stores:
+        name = await present_name(stores, name)
         chats = await _chosen(settings, stores, name, all_topics=all_topics)
         messages = sum([(await stores.history.load(chat.ref, limit=0)).count for chat in chats])
     title = next((f" ({chat.title})" for chat in chats if chat.title), "")
@@ -28,6 +29,7 @@ async def ask_for_reset(settings: Settings, name: ChatName, *, all_topics: bool)
 async def reset_chat(settings: Settings, name: ChatName, *, all_topics: bool, as_json: bool) -> int:
     """Erase and print the receipt; the exit status. Works for a chat that is not known (any more) too."""
     async with open_stores(settings) as stores:
+        name = await present_name(stores, name)
         chats = await _chosen(settings, stores, name, all_topics=all_topics)
         store = TurnStore(stores.redis, clock=time.time)
         resetting = Resetting(store, stores.history, stores.recall)
@@ -50,7 +52,7 @@ async def reset_chat(settings: Settings, name: ChatName, *, all_topics: bool, as
 async def _chosen(settings: Settings, stores: Stores, name: ChatName, *, all_topics: bool) -> list[KnownChat]:
     """The chat itself, known or not, and its topics where they are wanted."""
     known = await list_known(settings, stores)
-    ref = chat_ref(settings, stores, name)
+    ref = await chat_ref(settings, stores, name)
     itself = next((chat for chat in known if chat.ref == ref), KnownChat(name=name, title="", ref=ref))
     if not all_topics:
         return [itself]
@@ -59,6 +61,7 @@ async def _chosen(settings: Settings, stores: Stores, name: ChatName, *, all_top
     found = await find_chat(
         stores.redis,
         inspection,
+        stores.migrations,
         bot_id=settings.bot_id,
         chat_id=name.chat_id,
         partitions=stores.partitions,
@@ -85,12 +88,13 @@ def _print(receipt: ErasureReceipt, what: str) -> None:
                 f"{count(receipt.summaries_erased, 'summary', 'summaries')}, "
                 f"{count(receipt.ledger_turns_erased, 'tool record')}, "
                 f"{count(receipt.artifacts_erased, 'artifact')}, "
+                f"{count(receipt.heard_erased, 'heard line')}, "
                 f"{count(receipt.updates_forgotten, 'waiting update')}",
             ),
             (
                 "left on reading back",
                 f"messages {receipt.messages_left:,}, search entries {vectors_left}, "
-                f"summaries, tool records and artifacts {receipt.others_left:,}",
+                f"summaries, tool records, artifacts and heard lines {receipt.others_left:,}",
             ),
         ]
     )

@@ -7,6 +7,7 @@ import typer
 from bot.cli import (
     chat_commands,
     doctor_command,
+    invite_command,
     queue_commands,
     reindex_command,
     service_commands,
@@ -37,6 +38,7 @@ def build_console() -> typer.Typer:
     for command in (chat_commands.history, chat_commands.search, chat_commands.reset):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command(rich_help_panel=OPERATION)(doctor_command.doctor)
+    app.command(rich_help_panel=OPERATION)(invite_command.invite)
     app.command(rich_help_panel=OPERATION)(reindex_command.reindex)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(queue_commands.trace)

@@ -1,6 +1,7 @@
 """The chats that the store knows, by the names that operators use."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from bot.cli.failures import CommandFailed
 from bot.cli.options import ChatName
@@ -14,7 +15,10 @@ from memory.keys import ContextRef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownChat:
-    """A context of this bot: a chat, or one topic of it. The title is empty where none was registered."""
+    """A context of this bot: a chat, or one topic of it, by the id that the chat has now.
+
+    The title is empty where none was registered.
+    """
 
     name: ChatName
     title: str
@@ -24,13 +28,22 @@ class KnownChat:
 async def list_known(settings: Settings, stores: Stores) -> list[KnownChat]:
     """Every chat and topic of this bot of which something is kept, the oldest first."""
     contexts = await list_contexts(stores.redis, range(stores.partitions))
-    return [_known(context) for context in contexts if _is_ours(context, settings.bot_id)]
+    present = await stores.migrations.present_ids()
+    return [_known(context, present) for context in contexts if _is_ours(context, settings.bot_id)]
+
+
+async def present_name(stores: Stores, chat: ChatName) -> ChatName:
+    """The chat by the id that it has now: a group that became a supergroup is known by each of its ids."""
+    anchor = await stores.migrations.resolve(chat.chat_id)
+    present = await stores.migrations.present_ids()
+    return replace(chat, chat_id=present.get(anchor, chat.chat_id))
 
 
 async def find_known(settings: Settings, stores: Stores, chat: ChatName) -> tuple[KnownChat, HistorySnapshot]:
     """The chat with its counts. Raises CommandFailed where nothing is kept of it."""
     chats = await list_known(settings, stores)
-    ref = chat_ref(settings, stores, chat)
+    chat = await present_name(stores, chat)
+    ref = await chat_ref(settings, stores, chat)
     snapshot = await stores.history.load(ref, limit=0)
     known = next((one for one in chats if one.ref == ref), None)
     if known is None and not snapshot.count:
@@ -39,13 +52,14 @@ async def find_known(settings: Settings, stores: Stores, chat: ChatName) -> tupl
 
 
 def topics_of(chats: list[KnownChat], chat: ChatName) -> list[KnownChat]:
-    """The topics of this chat among these."""
+    """The topics of this chat (`present_name`) among these."""
     return [one for one in chats if one.name.chat_id == chat.chat_id and one.name.thread_id is not None]
 
 
-def chat_ref(settings: Settings, stores: Stores, chat: ChatName) -> ContextRef:
+async def chat_ref(settings: Settings, stores: Stores, chat: ChatName) -> ContextRef:
     """Where the memory of the chat lives, known or not."""
-    return telegram_ref(settings.bot_id, chat.chat_id, chat.thread_id, partitions=stores.partitions)
+    anchor_id = await stores.migrations.resolve(chat.chat_id)
+    return telegram_ref(settings.bot_id, anchor_id, chat.thread_id, partitions=stores.partitions)
 
 
 def _nothing_kept(chat: ChatName, topics: list[KnownChat]) -> str:
@@ -58,7 +72,10 @@ def _is_ours(context: Context, bot_id: int) -> bool:
     return context.keys.get("bot_id") == bot_id and "chat_id" in context.keys
 
 
-def _known(context: Context) -> KnownChat:
+def _known(context: Context, present: Mapping[int, int]) -> KnownChat:
     thread = context.keys.get("message_thread_id")
-    name = ChatName(chat_id=int(context.keys["chat_id"]), thread_id=None if thread is None else int(thread))
+    anchor_id = int(context.keys["chat_id"])
+    name = ChatName(
+        chat_id=present.get(anchor_id, anchor_id), thread_id=None if thread is None else int(thread)
+    )
     return KnownChat(name=name, title=context.title, ref=context.ref)

@@ -14,10 +14,10 @@ from bot.transport.telegram_api import TelegramApi, WebhookInfo, open_telegram
 async def set_webhook(settings: Settings, url: str) -> None:
     """Set it, and read it back. Raises CommandFailed if Telegram then names another one."""
     async with open_bot_api(settings) as telegram:
-        await telegram.set_webhook(
+        await telegram.webhook.set(
             url, secret=settings.secret, max_connections=settings.webhook_max_connections
         )
-        found = await telegram.webhook_info()
+        found = await telegram.webhook.info()
     if found.url != url:
         raise CommandFailed(f"Telegram took the webhook, but now names {_host(found.url)}: who else sets it?")
     print_line(f"Telegram pushes updates to {url}. {_waiting(found)}")
@@ -26,7 +26,7 @@ async def set_webhook(settings: Settings, url: str) -> None:
 async def print_webhook(settings: Settings, *, as_json: bool) -> None:
     """Print the webhook as Telegram knows it."""
     async with open_bot_api(settings) as telegram:
-        found = await telegram.webhook_info()
+        found = await telegram.webhook.info()
     if as_json:
         print_json(
             {
@@ -54,8 +54,8 @@ async def print_webhook(settings: Settings, *, as_json: bool) -> None:
 async def delete_webhook(settings: Settings) -> None:
     """Delete it; said also where there was none."""
     async with open_bot_api(settings) as telegram:
-        before = await telegram.webhook_info()
-        await telegram.delete_webhook()
+        before = await telegram.webhook.info()
+        await telegram.webhook.delete()
     if not before.url:
         print_line(f"There was no webhook. {_waiting(before)}")
     else:

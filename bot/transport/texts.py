@@ -1,4 +1,4 @@
-"""Every sentence that the bot itself says in a chat."""
+"""What the bot itself says in a chat where that takes more than a sentence of the catalogue (pure)."""
 
 from datetime import UTC, datetime
 
@@ -11,182 +11,133 @@ from bot.errors import (
     PromptTooLong,
     TellUser,
 )
+from bot.transport.words import Words
 from memory.forgetting import ErasureReceipt
 from memory.history_store import HistorySnapshot, Kept
 from memory.summary import render_summary
 
-OFFLINE_NOTICE = (
-    "I run on the offline model, a small stand-in for a language model: "
-    "I can repeat what you told me and use simple tools. For real answers set OPENAI_API_KEY."
-)
-
-COMMANDS_MENU = (
-    ("help", "What I can do"),
-    ("new", "Start a new conversation; older memory stays searchable"),
-    ("memory", "What I keep of this chat"),
-    ("forget", "As a reply: erase that message from what I keep"),
-    ("reset", "Erase what I keep of this chat"),
-    ("stop", "Stop the answer being written"),
-)
-
-HELP = """\
-I remember what is said to me in this chat, and use it in no other.
-
-/new — start a new conversation; what was said before stays searchable
-/memory — what I keep of this chat
-/forget — as a reply: erase that message from what I keep, everywhere, with a receipt
-/reset — erase what I keep of this chat, everywhere, with a receipt
-/stop — stop the answer that is being written
-/help — this text
-
-In a group I answer when you reply to me, mention me or give me a command, and each topic has its own memory. \
-There, /new and /reset are for administrators, and so is /forget of what others wrote.
-
-If you edit a message that I keep, I keep what it says now."""
-
-REFUSED = "I am sorry, I may not talk in this chat. Nothing that you wrote was kept."
-NEW_CONVERSATION = "A new conversation. What was said before is still in my memory, and I can search it."
-NOTHING_TO_STOP = "There is nothing to stop: I am not writing an answer."
-STOPPED = "Stopped."
-STOPPED_MARK = "\n\n_(stopped)_"
-BURIED = (
-    "I could not finish my answer to an earlier message: something went wrong each time that I tried. "
-    "It is set aside for the operator, and I go on with the next one."
-)
-ADMINISTRATORS_ONLY = "Only the administrators of this group may do that. Nothing was changed."
-OPERATORS_ONLY = "Only the operators of this bot may do that. Nothing was changed."
-CANNOT_CHECK = (
-    "I could not check with Telegram who administers this group, so nothing was changed. Please try again."
-)
-FORGET_USAGE = "Reply with /forget to the message that I should forget, yours or mine. Nothing was changed."
-NOT_KEPT = "I do not keep that message, so there is nothing to forget."
-FORGOTTEN_UNANSWERED = "I have forgotten that message. I had not remembered it: answering it had failed, and it was only kept to be tried again."
-OTHERS_MESSAGE = (
-    "You may have your own messages forgotten here. Those of others, and my answers, "
-    "only the administrators of this group may. Nothing was changed."
-)
-UNKNOWN_CHAT_ID = "A chat is named by its number, such as /reset -1001234. Nothing was changed."
-NOTHING_TO_SHOW = (
-    "The language model's answer has nothing in it that can be shown. Please put it another way."
-)
-BURIED_EDIT = (
-    "You edited a message, and I could not take over what it says now: something went wrong each time that I tried. "
-    "It is set aside for the operator. /forget as a reply erases the message."
-)
-RECALL_UNREACHABLE = "not known: the index does not answer now"
-_FORGOTTEN = "I have forgotten that message. If another one repeats it, such as an answer of mine, forget that one too."
-
 _FAILURES: dict[type[TellUser], str] = {
-    ModelUnavailable: "The language model cannot be reached right now. Your message is in my memory; please ask again in a little while.",
-    ModelQuotaExhausted: "The language model's account has run out of quota, so I cannot answer until the operator sees to it.",
-    ModelRefused: "The language model did not accept my request, so I cannot answer. The operator can see the reason in the log.",
-    PromptTooLong: "That was more than the language model can read at once. Please send it in smaller parts.",
-    ModelRepliedNothing: "The language model gave an empty answer, twice. Please put it another way, or try again.",
-    DeadlinePassed: "That took too long, so I stopped. Please try again, perhaps with a smaller question.",
+    ModelUnavailable: "failure-model-unavailable",
+    ModelQuotaExhausted: "failure-model-quota",
+    ModelRefused: "failure-model-refused",
+    PromptTooLong: "failure-prompt-too-long",
+    ModelRepliedNothing: "failure-model-silent",
+    DeadlinePassed: "failure-deadline",
 }
 
 
-def failure_text(failure: TellUser) -> str:
+def failure_text(words: Words, failure: TellUser) -> str:
     """The honest sentence for a failure; never the exception's own text."""
-    return _FAILURES.get(type(failure), "Something went wrong, and I could not answer. Please try again.")
+    return words(_FAILURES.get(type(failure), "failure-other"))
 
 
-def start_text(*, is_offline: bool) -> str:
-    """The greeting."""
-    greeting = (
-        "Hello! I am an assistant that remembers this chat. Tell me things, and ask me about them later."
-    )
-    notice = f"\n\n{OFFLINE_NOTICE}" if is_offline else ""
-    return f"{greeting}{notice}\n\n{HELP}"
+def start_text(words: Words, *, is_group: bool, is_operator: bool, is_offline: bool) -> str:
+    """The greeting, and what /help says."""
+    parts = [words("greeting-group" if is_group else "greeting")]
+    if is_offline:
+        parts.append(words("offline-notice"))
+    return "\n\n".join([*parts, help_text(words, is_group=is_group, is_operator=is_operator)])
 
 
-def unreadable_text(kind: str) -> str:
-    """For a message without text."""
-    return f"I can only read text for now, so I cannot see what is in this {kind.replace('_', ' ')}."
+def help_text(words: Words, *, is_group: bool, is_operator: bool) -> str:
+    """What /help says here and to this person."""
+    help_here = words("help-group" if is_group else "help-private")
+    return f"{help_here}\n\n{words('help-operator')}" if is_operator else help_here
 
 
-def unknown_command_text(name: str) -> str:
-    """For a command that we do not have."""
-    return f"I do not know the command /{name}. /help lists those that I know."
+def stopped_mark(words: Words) -> str:
+    """What ends an answer that was stopped, as Markdown."""
+    return f"\n\n_({words('stopped-mark')})_"
 
 
-def memory_text(snapshot: HistorySnapshot, kept: Kept, *, searchable: str) -> str:
-    """What is kept of a chat. The summary comes last: nothing that it quotes can change what stands above it."""
-    if snapshot.created_at is None:
-        return "I keep nothing of this chat."
-    since = datetime.fromtimestamp(snapshot.created_at, UTC)
+def memory_text(words: Words, snapshot: HistorySnapshot, kept: Kept, *, searchable: int | None) -> str:
+    """What is kept of a chat; `searchable` is None where the index does not answer.
+
+    The summary comes last: nothing that it quotes can change what stands above it.
+    """
+    if snapshot.created_at is None and not kept.total:
+        return words("memory-nothing")
     lines = [
-        f"I keep {_count(snapshot.count, 'message')} of this chat. Its memory began {since:%Y-%m-%d %H:%M} UTC.",
-        f"In the present conversation: {snapshot.conversation_count}. Found by search: {searchable}.",
-        f"Beside them: {_beside(kept.summaries, kept.ledger_turns, kept.artifacts)}.",
+        _kept_since(words, snapshot),
+        words(
+            "memory-conversation",
+            count=snapshot.conversation_count,
+            searchable=words("memory-unsearchable") if searchable is None else str(searchable),
+        ),
+        words(
+            "memory-beside",
+            summaries=words("count-summaries", count=kept.summaries),
+            ledger=words("count-ledger-turns", count=kept.ledger_turns),
+            artifacts=words("count-artifacts", count=kept.artifacts),
+        ),
     ]
+    if kept.heard:
+        lines.append(words("memory-heard", heard=words("count-heard", count=kept.heard)))
     if snapshot.active_agent:
-        lines.append(f"The agent {snapshot.active_agent} answers here, to whom this chat was transferred.")
-    lines.append("/forget as a reply erases one message, /reset all of it.")
+        lines.append(words("memory-agent", agent=snapshot.active_agent))
+    lines.append(words("memory-erasing"))
     if snapshot.summary is not None:
-        lines += [
-            "",
-            "What came earlier in this conversation, in short:",
-            "",
-            render_summary(snapshot.summary.text),
-        ]
+        lines += ["", words("memory-summary"), "", render_summary(snapshot.summary.text)]
     return "\n".join(lines)
 
 
-def receipt_text(receipt: ErasureReceipt, *, what: str) -> str:
-    """The receipt of a reset, with what reading back found."""
-    waiting = _count(receipt.updates_forgotten, "waiting update")
-    return (
-        f"I have erased the memory of {what}.\n\n"
-        f"Erased: {_erased(receipt)}, {waiting}.\n"
-        f"{_left(receipt)}\n"
-        f"{_proof(receipt, 'Something came in while I was reading back; send /reset again to be sure.')}"
+def _kept_since(words: Words, snapshot: HistorySnapshot) -> str:
+    messages = words("count-messages", count=snapshot.count)
+    if snapshot.created_at is None:  # only talk that was not for us
+        return words("memory-kept", messages=messages)
+    begun = datetime.fromtimestamp(snapshot.created_at, UTC)
+    return words("memory-kept-since", messages=messages, since=f"{begun:%Y-%m-%d %H:%M}")
+
+
+def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0) -> str:
+    """The receipt of a reset, with what reading back found. `of`: "chat", "topic", "all", or "other" with its id."""
+    done = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
+    return "\n".join(
+        [
+            done,
+            "",
+            _erased(words, receipt),
+            _left(words, receipt),
+            _proof(words, receipt, doubt="reset-doubt"),
+        ]
     )
 
 
-def forgotten_text(receipt: ErasureReceipt, *, is_resumed: bool) -> str:
-    """The receipt of a /forget. `is_resumed`: an interrupted try may have erased more than this one counts."""
-    lines = [_FORGOTTEN, "", f"Erased: {_erased(receipt)}."]
+def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, is_resumed: bool) -> str:
+    """The receipt of a /forget, which begins with the sentence of this key. `is_resumed`: an interrupted try may have erased more than this one counts."""
+    lines = [words(key), "", _erased(words, receipt)]
     if is_resumed:
-        lines.append("I was interrupted: more may have been erased beside the message than is counted here.")
-    proof = _proof(receipt, "Something of it was left. /reset erases all that I keep of this chat.")
-    return "\n".join([*lines, _left(receipt), proof])
+        lines.append(words("forget-interrupted"))
+    return "\n".join([*lines, _left(words, receipt), _proof(words, receipt, doubt="forget-doubt")])
 
 
-def _erased(receipt: ErasureReceipt) -> str:
-    beside = _beside(receipt.summaries_erased, receipt.ledger_turns_erased, receipt.artifacts_erased)
-    return (
-        f"{_count(receipt.messages_erased, 'message')}, "
-        f"{_count(receipt.vectors_erased, 'search entry', 'search entries')}, {beside}"
+def _erased(words: Words, receipt: ErasureReceipt) -> str:
+    """Messages and search entries, and of the rest what there was."""
+    beside = (
+        ("count-summaries", receipt.summaries_erased),
+        ("count-ledger-turns", receipt.ledger_turns_erased),
+        ("count-artifacts", receipt.artifacts_erased),
+        ("count-heard", receipt.heard_erased),
+        ("count-quotes", receipt.quotes_erased),
+        ("count-updates", receipt.updates_forgotten),
+    )
+    always = (("count-messages", receipt.messages_erased), ("count-vectors", receipt.vectors_erased))
+    counted = [*always, *((key, count) for key, count in beside if count)]
+    things = [words(key, count=count) for key, count in counted]
+    return words("receipt-erased", things=words("list-separator").join(things))
+
+
+def _left(words: Words, receipt: ErasureReceipt) -> str:
+    vectors = receipt.vectors_left
+    return words(
+        "receipt-left",
+        messages=receipt.messages_left,
+        vectors=words("unknown-now") if vectors is None else str(vectors),
+        others=receipt.others_left,
     )
 
 
-def _left(receipt: ErasureReceipt) -> str:
-    vectors = "not known" if receipt.vectors_left is None else str(receipt.vectors_left)
-    return (
-        f"Found on reading back: messages {receipt.messages_left}, search entries {vectors}, "
-        f"summaries, tool records and artifacts {receipt.others_left}."
-    )
-
-
-def _proof(receipt: ErasureReceipt, doubt: str) -> str:
+def _proof(words: Words, receipt: ErasureReceipt, *, doubt: str) -> str:
     if receipt.is_proven:
-        return "Both stores were read back afterwards: nothing is left."
-    if receipt.vectors_left is None:
-        return (
-            "The search index does not answer now: no search can see its entries any more, "
-            "and they are erased as soon as it does."
-        )
-    return doubt
-
-
-def _beside(summaries: int, ledger_turns: int, artifacts: int) -> str:
-    """What is kept beside messages and vectors."""
-    return (
-        f"{_count(summaries, 'summary', 'summaries')}, {_count(ledger_turns, 'tool record')}, "
-        f"{_count(artifacts, 'artifact')}"
-    )
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+        return words("receipt-proven")
+    return words("receipt-index-away" if receipt.vectors_left is None else doubt)

@@ -59,6 +59,11 @@ CHECKS = (
         fix="Check OPENAI_BASE_URL and the way there; the same request is made for every answer.",
     ),
     Check(
+        name="media",
+        run=model_checks.check_media,
+        fix="Correct OPENAI_VISION and OPENAI_TRANSCRIPTION_MODEL.",
+    ),
+    Check(
         name="telegram",
         run=telegram_checks.check_bot,
         fix="Check TELEGRAM_API_URL and that this machine may reach it (https, port 443).",

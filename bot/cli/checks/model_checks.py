@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
@@ -10,6 +10,7 @@ from bot.agents import find_room_problems, model_names, read_agents
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.embedders import open_embedder
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
+from bot.models import sees_pictures
 from bot.settings import Settings
 
 _WORD = "hello"
@@ -39,6 +40,17 @@ async def check_model(settings: Settings) -> list[Finding]:
             )
         ]
     return list(await asyncio.gather(*(_ask(settings, name) for name in _model_names(settings))))
+
+
+async def check_media(settings: Settings) -> list[Finding]:
+    """What is done with photos, recordings and documents; no endpoint is asked."""
+    with suppress(SettingsInvalid):  # `check_agent` says it
+        settings, _ = read_agents(settings)
+    seen = "seen" if sees_pictures(settings, settings.openai_model) else "not seen (OPENAI_VISION)"
+    hearing = "" if settings.is_offline else settings.transcription_model
+    heard = f"written down by {hearing}" if hearing else "not heard (OPENAI_TRANSCRIPTION_MODEL)"
+    size = f"up to {settings.media_bytes / 1_000_000:g} MB"
+    return [ok("media", f"photos are {seen}, recordings {heard}; documents are read {size}")]
 
 
 async def check_embedder(settings: Settings) -> list[Finding]:

@@ -34,7 +34,7 @@ async def check_webhook(settings: Settings) -> list[Finding]:
     """Where the updates go, against WEBHOOK_URL. Raises TelegramFailure when Telegram does not answer."""
     async with open_telegram(token=settings.token, api_url=bot_api_url(settings), connections=2) as telegram:
         try:
-            info = await telegram.webhook_info()
+            info = await telegram.webhook.info()
         except TelegramFailure:
             if simulates(settings):
                 return []  # `telegram` says it

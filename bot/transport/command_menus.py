@@ -1,0 +1,136 @@
+"""The menus of commands that Telegram's clients show, by scope and language; each is registered when it has changed."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import structlog
+
+from bot.errors import TelegramFailure, TelegramRefused, TelegramUnavailable
+from bot.transport.telegram_api import CommandScope
+from bot.transport.words import LANGUAGES, words_for
+from memory import keys
+from memory.errors import MemoryFailure
+from memory.redis_client import RedisClient
+
+log = structlog.get_logger()
+
+FIRST_AFTER_S = 1.0
+"""What serves people comes first: the menus are looked at so long after the start."""
+AGAIN_AFTER_S = 60.0
+"""When what failed is tried again, unless Telegram says how long to wait."""
+REFUSED_AGAIN_S = 3600.0
+"""When a refused one is: an operator who has not begun to talk with the bot has no menu yet."""
+
+_EVERYBODY = ("help", "memory", "forget", "stop", "usage")
+_OWNER = ("help", "new", "memory", "forget", "reset", "stop", "usage")
+_EVERYWHERE: tuple[tuple[CommandScope, int, tuple[str, ...]], ...] = (
+    ("default", 0, _EVERYBODY),
+    ("all_private_chats", 0, _OWNER),
+    ("all_group_chats", 0, _EVERYBODY),
+    ("all_chat_administrators", 0, _OWNER),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Menu:
+    """One list of (name, description) pairs. `chat_id` is 0 but for the scope "chat"; no language: of all others."""
+
+    scope: CommandScope
+    chat_id: int
+    language: str
+    commands: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """What it is noted under."""
+        return f"{self.scope}:{self.chat_id}:{self.language}"
+
+    @property
+    def digest(self) -> str:
+        """What is noted of it: another one for other commands or words."""
+        return hashlib.sha256(json.dumps(self.commands).encode()).hexdigest()[:16]
+
+
+class MenuApi(Protocol):
+    """What registers a menu. Raises the TelegramFailure errors."""
+
+    async def set_commands(
+        self,
+        commands: tuple[tuple[str, str], ...],
+        *,
+        scope: CommandScope = "default",
+        chat_id: int | None = None,
+        language: str = "",
+    ) -> None: ...
+
+
+def plan_menus(operator_ids: frozenset[int]) -> Iterator[Menu]:
+    """Every menu that there is. English is for all whose language we do not speak."""
+    operators: list[tuple[CommandScope, int, tuple[str, ...]]] = [
+        ("chat", operator, (*_OWNER, "stats")) for operator in sorted(operator_ids)
+    ]
+    for scope, chat_id, names in (*_EVERYWHERE, *operators):
+        for language in LANGUAGES:
+            words = words_for(language)
+            yield Menu(
+                scope=scope,
+                chat_id=chat_id,
+                language="" if language == "en" else language,
+                commands=tuple((name, words(f"menu-{name}")) for name in names),
+            )
+
+
+class CommandMenus:
+    """Registers the menus. Without them commands still work, so no failure is more than logged."""
+
+    def __init__(
+        self, telegram: MenuApi, redis: RedisClient, *, bot_id: int, operator_ids: frozenset[int]
+    ) -> None:
+        self._telegram = telegram
+        self._redis = redis
+        self._key = keys.commands_key(bot_id)
+        self._menus = tuple(plan_menus(operator_ids))
+
+    async def keep_registered(self) -> None:
+        """Register what has changed, and again what could not be; never returns."""
+        pause: float | None = FIRST_AFTER_S
+        while pause is not None:
+            await asyncio.sleep(pause)
+            try:
+                pause = await self.register()
+            except MemoryFailure as error:
+                log.warning("commands_not_registered", error=str(error))
+                pause = AGAIN_AFTER_S
+        await asyncio.Event().wait()
+
+    async def register(self) -> float | None:
+        """Register each menu that differs from what is noted of it. After how many seconds to try again what failed.
+
+        None: all are registered. Raises the store's errors.
+        """
+        noted = cast("dict[str, str]", await self._redis.call("HGETALL", self._key))
+        changed = [menu for menu in self._menus if noted.get(menu.name) != menu.digest]
+        again: float | None = None
+        for menu in changed:
+            try:
+                await self._register(menu)
+            except TelegramRefused as error:
+                log.info("command_menu_refused", menu=menu.scope, reason=str(error))
+                again = again or REFUSED_AGAIN_S
+            except TelegramFailure as error:
+                log.warning("commands_not_registered", error=str(error))
+                wait = error.retry_after if isinstance(error, TelegramUnavailable) else None
+                return wait or AGAIN_AFTER_S
+        return again
+
+    async def _register(self, menu: Menu) -> None:
+        await self._telegram.set_commands(
+            menu.commands, scope=menu.scope, chat_id=menu.chat_id or None, language=menu.language
+        )
+        await self._redis.calls(
+            [("HSET", self._key, menu.name, menu.digest), ("EXPIRE", self._key, keys.COMMANDS_TTL_S)]
+        )

@@ -1,0 +1,72 @@
+"""`mnemogram invite` on real stores: a link that works once, the list of guests, and taking it back."""
+
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from bot.settings import load_settings
+from bot.stores import open_stores
+from bot.transport.guests import Redeemed, digest_of
+from tests.contract.console_rig import ConsoleRig, on_stores
+
+ANNA = 1001
+
+
+async def _redeem(user_id: int, code: str) -> Redeemed:
+    async with open_stores(load_settings()) as stores:
+        return await stores.guests.redeem(user_id, digest_of(code))
+
+
+def _code(url: str) -> str:
+    return parse_qs(urlsplit(url).query)["start"][0]
+
+
+def test_an_invitation_is_a_link_to_the_bot_that_lets_one_person_in(console: ConsoleRig) -> None:
+    ran = console("invite")
+    assert (ran.status, ran.err) == (0, "")
+    url = ran.out.splitlines()[0]
+    assert url.startswith("https://t.me/mnemogram_bot?start=")
+    assert "lets one person in, once, until 20" in ran.out
+    assert "INVITED_ONLY=true" in ran.out
+
+    assert on_stores(_redeem(ANNA, _code(url))) == "accepted"
+    assert on_stores(_redeem(ANNA + 1, _code(url))) == "invalid"
+
+
+def test_as_json_it_is_one_document(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INVITED_ONLY", "true")
+    document = console("invite", "--json").document
+    assert set(document) == {"url", "expires_at", "is_needed"}
+    assert document["is_needed"] is True
+    assert document["expires_at"] > time.strftime("%Y-%m-%dT", time.gmtime())
+
+
+def test_guests_are_listed_and_let_in_no_more(console: ConsoleRig) -> None:
+    assert console("invite", "--guests").out == "Nobody was let in by an invitation.\n"
+    on_stores(_redeem(ANNA, _code(console("invite", "--json").document["url"])))
+
+    (guest,) = console("invite", "--guests", "--json").document
+    assert guest["user_id"] == ANNA
+    assert "1 guest." in console("invite", "--guests").out
+    assert console("invite", "--revoke", str(ANNA)).status == 0
+    assert console("invite", "--guests", "--json").document == []
+    again = console("invite", "--revoke", str(ANNA))
+    assert (again.status, again.err) == (
+        1,
+        f"{ANNA} is no guest: `mnemogram invite --guests` lists them\n",
+    )
+
+
+def test_without_telegram_no_invitation_is_made_and_the_setting_is_named(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "123456:" + "a" * 35)
+    monkeypatch.setenv("TELEGRAM_API_URL", "http://127.0.0.1:9")
+    ran = console("invite")
+    assert (ran.status, ran.out) == (1, "")
+    assert "TELEGRAM_API_URL" in ran.err
+
+
+def test_two_wishes_at_once_are_wrong_use(console: ConsoleRig) -> None:
+    assert console("invite", "--guests", "--revoke", "1").status == 2

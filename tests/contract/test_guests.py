@@ -1,0 +1,102 @@
+"""Invitations on the real store: each lets one person in, once; of a code only a digest is kept."""
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.transport.guests import KNOWN_S, TRIES, UNKNOWN_S, Guest, Guests, digest_of
+from memory.redis_client import RedisClient
+from tests.redis_values import keys_with
+
+ANNA, BEN = 1, 2
+WRONG = digest_of("wrong")
+
+
+@dataclass(slots=True)
+class Clock:
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_an_invitation_lets_one_person_in_once_and_resumed_it_is_still_accepted(
+    redis: RedisClient,
+) -> None:
+    guests = Guests(redis, clock=Clock())
+    digest = digest_of(await guests.invite())
+
+    assert await guests.redeem(ANNA, digest) == "accepted"
+    assert await guests.redeem(ANNA, digest) == "accepted"
+    assert await guests.redeem(BEN, digest) == "invalid"
+
+    assert await guests.includes(ANNA)
+    assert not await guests.includes(BEN)
+    assert await guests.known() == [Guest(user_id=ANNA, since=1000.0)]
+
+
+async def test_of_many_who_use_a_code_at_the_same_time_one_is_let_in(redis: RedisClient) -> None:
+    guests = Guests(redis, clock=Clock())
+    digest = digest_of(await guests.invite())
+    answers = await asyncio.gather(*(guests.redeem(user, digest) for user in range(1, 21)))
+    assert sorted(answers) == ["accepted"] + ["invalid"] * 19
+    assert len(await guests.known()) == 1
+
+
+async def test_a_guest_leaves_another_invitation_unused(redis: RedisClient) -> None:
+    guests = Guests(redis, clock=Clock())
+    first, second = digest_of(await guests.invite()), digest_of(await guests.invite())
+    await guests.redeem(ANNA, first)
+    assert await guests.redeem(ANNA, second) == "accepted"
+    assert await guests.redeem(BEN, second) == "accepted"
+
+
+async def test_the_code_is_not_in_the_store_and_its_digest_ends_by_itself(redis: RedisClient) -> None:
+    code = await Guests(redis, clock=Clock()).invite()
+    assert len(code) == 24
+    assert await keys_with(redis, code) == []
+    (kept,) = await keys_with(redis, digest_of(code))
+    assert 0 < int(await redis.call("TTL", kept)) <= 7 * 24 * 3600
+
+
+async def test_guessing_is_answered_a_few_times_and_then_with_silence(redis: RedisClient) -> None:
+    guests = Guests(redis, clock=Clock())
+    answers = [await guests.redeem(ANNA, WRONG) for _ in range(TRIES + 3)]
+    assert answers == ["invalid"] * TRIES + ["later", "silent", "silent"]
+    right = digest_of(await guests.invite())
+    assert await guests.redeem(ANNA, right) == "silent"
+    assert await guests.redeem(BEN, right) == "accepted", "a refused try does not use it up"
+
+
+async def test_who_is_revoked_is_no_guest_here_at_once_and_elsewhere_within_a_minute(
+    redis: RedisClient,
+) -> None:
+    clock = Clock()
+    here, elsewhere = Guests(redis, clock=clock), Guests(redis, clock=clock)
+    await here.redeem(ANNA, digest_of(await here.invite()))
+    assert await elsewhere.includes(ANNA)
+
+    assert await here.revoke(ANNA) is True
+    assert await here.revoke(ANNA) is False
+
+    assert not await here.includes(ANNA)
+    assert await elsewhere.includes(ANNA)
+    clock.now += KNOWN_S
+    assert not await elsewhere.includes(ANNA)
+
+
+async def test_a_stranger_is_asked_for_once_in_a_while_and_at_once_when_in_doubt(redis: RedisClient) -> None:
+    clock = Clock()
+    door, worker = Guests(redis, clock=clock), Guests(redis, clock=clock)
+    before = redis.round_trips
+    for _ in range(5):
+        assert not await door.includes(ANNA)
+    assert redis.round_trips == before + 1
+
+    door.doubt(ANNA)
+    await worker.redeem(ANNA, digest_of(await worker.invite()))
+
+    assert await door.includes(ANNA)
+    assert not await door.includes(BEN)
+    await worker.redeem(BEN, digest_of(await worker.invite()))
+    clock.now += UNKNOWN_S
+    assert await door.includes(BEN)

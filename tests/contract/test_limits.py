@@ -1,0 +1,202 @@
+"""The limits on the real store: counted once, refused with a sentence, free again in time; and what is booked."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from bot.agent.model import Usage
+from bot.errors import Fenced
+from bot.transport.words import words_for
+from bot.turn.limit_texts import OwnerLimits, Prices, UsageLimits, Used
+from bot.turn.limits import Asked, LimitGuard, Refusal
+from memory.errors import Forgotten
+from memory.redis_client import RedisClient
+from tests.contract.inbox_kit import open_inbox
+from tests.stores import all_keys
+
+ENGLISH = words_for("en")
+MIDNIGHT = 1_767_312_000.0  # 2026-01-02 00:00 UTC
+NOON = MIDNIGHT - 12 * 3600
+ANNA, BEN, GROUP = 1, 2, -7
+
+
+@dataclass(slots=True)
+class Clock:
+    now: float = NOON
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def a_guard(redis: RedisClient, clock: Clock, limits: UsageLimits) -> LimitGuard:
+    return LimitGuard(redis, limits, exempt=frozenset({99}), clock=clock)
+
+
+def asked(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Asked:
+    return Asked(update_ids=update_ids, user_id=user, chat_id=chat)
+
+
+async def book(redis: RedisClient, guard: LimitGuard, of: Asked, usage: Usage) -> None:
+    await redis.run_all(guard.booking(of, usage))
+
+
+async def reason(guard: LimitGuard, of: Asked) -> str:
+    refusal = await guard.check(of, ENGLISH)
+    return refusal.reason if refusal else ""
+
+
+async def test_a_minutes_messages_are_counted_once_each_and_free_again_one_by_one(redis: RedisClient) -> None:
+    clock = Clock()
+    guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    assert await guard.check(asked(1), ENGLISH) is None
+    clock.now += 10
+    assert await guard.check(asked(2), ENGLISH) is None
+    assert await guard.check(asked(1), ENGLISH) is None, "a resumed turn is not counted again"
+    clock.now += 20
+
+    refused = await guard.check(asked(3), ENGLISH)
+
+    assert refused == Refusal(
+        reason="limit_user_messages",
+        text="I may answer you 2 times a minute, and that is reached. Please try again in 30 seconds.",
+    )
+    clock.now += 30.5
+    assert await guard.check(asked(4), ENGLISH) is None
+    assert await reason(guard, asked(5)) == "limit_user_messages"
+
+
+async def test_a_turn_of_many_messages_is_admitted_and_counts_as_all_of_them(redis: RedisClient) -> None:
+    clock = Clock()
+    guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    assert await guard.check(asked(1, 2, 3, 4), ENGLISH) is None
+    clock.now += 59
+    assert await reason(guard, asked(5)) == "limit_user_messages"
+    clock.now += 2
+    assert await guard.check(asked(6), ENGLISH) is None
+
+
+async def test_the_chat_is_told_once_a_minute_and_the_same_turn_again(redis: RedisClient) -> None:
+    clock = Clock()
+    guard = a_guard(redis, clock, UsageLimits(chat=OwnerLimits(messages_per_minute=1)))
+    assert await guard.check(asked(1, chat=GROUP), ENGLISH) is None
+
+    told = await guard.check(asked(2, chat=GROUP), ENGLISH)
+    again = await guard.check(asked(2, chat=GROUP), ENGLISH)
+    silent = await guard.check(asked(3, user=BEN, chat=GROUP), ENGLISH)
+
+    assert told is not None
+    assert told.text.startswith("I may answer once a minute in this chat")
+    assert again == told, "it may not have been said before the crash"
+    assert silent == Refusal(reason="limit_chat_messages", text="")
+
+
+async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
+    clock = Clock()
+    limits = UsageLimits(user=OwnerLimits(messages_per_minute=5), chat=OwnerLimits(messages_per_minute=1))
+    guard = a_guard(redis, clock, limits)
+    assert await reason(guard, asked(1, chat=GROUP)) == ""
+    for update in range(2, 9):
+        assert await reason(guard, asked(update, chat=GROUP)) == "limit_chat_messages"
+    assert await reason(guard, asked(9, chat=-8)) == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (UsageLimits(user=OwnerLimits(tokens_per_day=1000)), "limit_user_tokens"),
+        (UsageLimits(chat=OwnerLimits(tokens_per_day=1000)), "limit_chat_tokens"),
+        (
+            UsageLimits(user=OwnerLimits(money_per_day=0.002), prices=Prices(per_million_input=2)),
+            "limit_user_money",
+        ),
+        (
+            UsageLimits(chat=OwnerLimits(money_per_day=0.002), prices=Prices(per_million_output=20)),
+            "limit_chat_money",
+        ),
+    ],
+)
+async def test_a_days_use_is_refused_until_midnight(
+    redis: RedisClient, limits: UsageLimits, expected: str
+) -> None:
+    clock = Clock()
+    guard = a_guard(redis, clock, limits)
+    await book(redis, guard, asked(1), Usage(prompt_tokens=899, completion_tokens=99))
+    assert await reason(guard, asked(2)) == ""
+    await book(redis, guard, asked(2), Usage(prompt_tokens=101, completion_tokens=2))
+
+    refused = await guard.check(asked(3), ENGLISH)
+
+    assert refused is not None
+    assert refused.reason == expected
+    assert "in 12 hours" in refused.text
+    assert await reason(guard, asked(4, user=BEN, chat=BEN)) == ""
+    clock.now = MIDNIGHT
+    assert await reason(guard, asked(5)) == ""
+
+
+async def test_a_resumed_turn_is_booked_once(redis: RedisClient) -> None:
+    guard = a_guard(redis, Clock(), UsageLimits(prices=Prices(per_million_input=1, per_million_output=10)))
+    for _ in range(3):
+        await book(redis, guard, asked(1, 2, chat=GROUP), Usage(prompt_tokens=1000, completion_tokens=100))
+    await book(redis, guard, asked(3, user=BEN, chat=GROUP), Usage(prompt_tokens=10))
+
+    used = await guard.used_today(user_id=ANNA, chat_id=GROUP)
+
+    assert used.user == Used(tokens=1100, money=0.002)
+    assert used.chat == used.everybody == Used(tokens=1110, money=0.00201)
+    assert used.resets_in_s == 12 * 3600
+    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).chat == Used()
+
+
+async def test_a_turn_is_booked_once_with_its_commit_whatever_becomes_of_that(redis: RedisClient) -> None:
+    guard = a_guard(redis, Clock(), UsageLimits())
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    booking = guard.booking(asked(1), Usage(prompt_tokens=10))
+    before = redis.round_trips
+
+    with pytest.raises(Forgotten):
+        await box.commit(claim, 1, epoch=7, booking=booking)
+    for _ in range(2):
+        await box.commit(claim, 1, booking=booking)
+    with pytest.raises(Fenced):
+        await box.commit(replace(claim, delivery=9), 1, booking=booking)
+
+    assert redis.round_trips - before <= 6, "one trip for a commit, and two that teach the server its scripts"
+    assert await box.state_of(1) == ("answered", "")
+    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).user.tokens == 10
+
+
+async def test_runs_that_come_to_nothing_are_booked_each_by_itself_and_beside_the_turn(
+    redis: RedisClient,
+) -> None:
+    guard = a_guard(redis, Clock(), UsageLimits())
+    for _ in range(2):
+        await guard.book(asked(1), Usage(prompt_tokens=100, completion_tokens=1))
+    await guard.book(asked(1), Usage())
+    await book(redis, guard, asked(1), Usage(prompt_tokens=10))
+    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).user.tokens == 212
+    assert min([int(await redis.call("TTL", key)) for key in await all_keys(redis)]) > 0
+
+
+async def test_operators_are_exempt_and_no_limits_cost_no_trip(redis: RedisClient) -> None:
+    limited = a_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=1)))
+    unlimited = a_guard(redis, Clock(), UsageLimits())
+    before = redis.round_trips
+    for update in range(3):
+        assert await limited.check(asked(update, user=99), ENGLISH) is None
+        assert await unlimited.check(asked(update), ENGLISH) is None
+    assert unlimited.booking(asked(4), Usage()) == ()
+    assert redis.round_trips == before
+
+
+async def test_whatever_is_kept_of_it_ends_by_itself(redis: RedisClient) -> None:
+    limits = UsageLimits(user=OwnerLimits(messages_per_minute=1), chat=OwnerLimits(messages_per_minute=1))
+    guard = a_guard(redis, Clock(), limits)
+    await guard.check(asked(1), ENGLISH)
+    await guard.check(asked(2), ENGLISH)
+    await book(redis, guard, asked(1), Usage(prompt_tokens=1))
+    keys = await all_keys(redis)
+    assert len(keys) == 7
+    assert min([int(await redis.call("TTL", key)) for key in keys]) > 0

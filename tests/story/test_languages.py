@@ -1,0 +1,49 @@
+"""Stories of languages: everybody is answered in their own, in groups too."""
+
+import pytest
+
+from bot.transport import command_menus
+from bot.transport.words import LANGUAGES, words_for
+from tests.story.harness import BEN, OLGA, StoryStores, running_bot
+
+
+async def test_a_russian_and_a_persian_are_told_in_their_languages_what_is_kept_and_erased(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores) as bot:
+        ivan = await bot.people.new_person("Иван", language_code="ru")
+        sara = await bot.people.new_person("سارا", language_code="fa")
+        for person, language in ((ivan, "ru"), (sara, "fa")):
+            words = words_for(language)
+            assert await bot.ask(person, "/help") == words("help-private")
+            await bot.ask(person, "привет")
+            await bot.wait_until_indexed()
+
+            receipt = await bot.ask(person, "/reset")
+
+            assert receipt.startswith(words("reset-chat"))
+            assert words("count-messages", count=2) in receipt
+            assert receipt.endswith(words("receipt-proven"))
+            assert await bot.ask(person, "/memory") == words("memory-nothing")
+
+
+async def test_in_a_group_each_is_answered_in_the_language_of_who_wrote(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        lucia = await bot.people.new_person("Lucía", language_code="es")
+        klaus = await bot.people.new_person("Klaus", language_code="de-AT")
+        group = await bot.people.new_chat("Team", [OLGA, lucia, klaus, BEN])
+        await bot.wait_until(lambda: len(bot.said_in(group)) == 1)  # its greeting
+        for person, language in ((lucia, "es"), (klaus, "de"), (BEN, "en")):
+            assert await bot.ask(person, "/new", chat=group) == words_for(language)("administrators-only")
+
+
+async def test_the_menus_are_registered_for_every_scope_and_language(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_menus, "FIRST_AFTER_S", 0)
+    async with running_bot(stores) as bot:
+
+        async def are_registered() -> bool:
+            return len(await bot.people.calls("setMyCommands")) == 5 * len(LANGUAGES)
+
+        await bot.wait_until_true(are_registered)

@@ -1,0 +1,185 @@
+"""Stories of limits: a clear sentence before the model is asked, nothing of it remembered; and what /usage says."""
+
+import asyncio
+import re
+import time
+
+from bot.agent.offline_wire import prompt_tokens
+from bot.turn.turn_store import TurnStore
+from memory.tokens import tokenizer_for
+from tests.scripted_replies import Reply, call, calls, held, stalled, text, without_usage
+from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.harness import (
+    BEN,
+    CHIARA,
+    OLGA,
+    WEEKEND,
+    Story,
+    StoryStores,
+    a_ref,
+    running_bot,
+    take_the_context_away,
+)
+from tests.story.test_stopping import wait_for_the_beginning
+
+CANARY = "quokka"
+
+
+async def test_a_limit_of_messages_is_told_once_before_the_model_is_asked(stores: StoryStores) -> None:
+    async with running_bot(stores, user_messages_per_minute=2) as bot:
+        assert await bot.ask(BEN, "one") == "echo: one"
+        assert await bot.ask(BEN, "two") == "echo: two"
+
+        told = await bot.ask(BEN, f"three {CANARY}")
+        await bot.say(BEN, f"four {CANARY}")
+        await bot.wait_until_finished(4)
+
+        assert re.fullmatch(
+            r"I may answer you 2 times a minute, and that is reached\. Please try again in \d+ seconds\.",
+            told,
+        )
+        assert len(bot.said_in(BEN)) == 3
+        assert [(r["state"], r["reason"]) for r in (await bot.records())[2:]] == [
+            ("refused", "limit_user_messages")
+        ] * 2
+        assert len(bot.prompts()) == 2
+        assert await bot.keys_with(CANARY) == []
+        assert (await bot.ask(BEN, "/help")).startswith("I remember")
+
+
+async def test_a_days_tokens_are_refused_to_the_chat_and_not_to_operators(stores: StoryStores) -> None:
+    async with running_bot(stores, chat_tokens_per_day=1) as bot:
+        assert (await bot.ask(BEN, "@mnemogram_bot one", chat=WEEKEND)).startswith("echo:")
+
+        told = await bot.ask(CHIARA, "@mnemogram_bot two", chat=WEEKEND)
+
+        assert told.startswith("This chat has used up its 1 token of today.")
+        assert (await bot.ask(OLGA, "@mnemogram_bot three", chat=WEEKEND)).startswith("echo:")
+        assert await bot.ask(CHIARA, "in private") == "echo: in private"
+
+
+async def test_usage_tells_what_a_person_and_a_chat_used_and_the_limits(stores: StoryStores) -> None:
+    async with running_bot(
+        stores, price_per_million_input=1_000_000, chat_tokens_per_day=100_000, user_messages_per_minute=9
+    ) as bot:
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
+        await bot.ask(BEN, "hello")
+
+        told = await bot.ask(BEN, "/usage", chat=WEEKEND)
+
+        you, chat = (int(n.replace(",", "")) for n in re.findall(r": ([\d,]+) tokens, cost [\d,]+\.", told))
+        assert 0 < chat < you
+        assert told.startswith("Used today (UTC):\nYou: ")
+        assert "Limits for each person: 9 messages a minute.\n" in told
+        assert "Limits for each chat: 100,000 tokens a day.\n" in told
+        assert (await bot.ask(CHIARA, "/usage")).startswith(
+            "Used today (UTC):\nYou: 0 tokens, cost 0.\nThis chat: 0 tokens, cost 0.\n"
+        )
+        assert "All chats: " in await bot.ask(OLGA, "/stats")
+
+
+async def test_a_turn_that_another_worker_finishes_is_booked_as_if_nothing_had_happened(
+    stores: StoryStores,
+) -> None:
+    whole = await _used(stores, is_interrupted=False)
+    await stores.redis.call("FLUSHALL")
+    assert await _used(stores, is_interrupted=True) == whole
+    assert int(whole["prompt"]) > 0
+
+
+async def _used(stores: StoryStores, *, is_interrupted: bool) -> dict[str, str]:
+    """What a turn of two model calls is booked with; interrupted, a second worker repeats the second of them."""
+    answer, asked = asyncio.Event(), 0
+
+    def script(_: ChatRequest) -> Reply:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            return calls(call("upper", {"text": "tea"}))
+        return held(text("done"), until=answer) if asked == 2 and is_interrupted else text("done")
+
+    async with running_bot(stores, script, lease_s=1) as bot:
+        await bot.say(BEN, "shout tea")
+        await bot.wait_for_prompts(2)
+        if is_interrupted:
+            await take_the_context_away(bot)
+        await bot.wait_until(lambda: bot.said_in(BEN) == ["done"])
+        answer.set()
+        await bot.wait_until_idle()
+        return await _booked(bot)
+
+
+async def test_who_stops_every_answer_reaches_the_limit_all_the_same(stores: StoryStores) -> None:
+    script = [stalled("one two three four five six", after=4)]
+    async with running_bot(stores, script, user_tokens_per_day=1) as bot:
+        await bot.say(BEN, "count")
+        await wait_for_the_beginning(bot)
+        await bot.wait_for_reply(await bot.say(BEN, "/stop"))
+
+        assert (await bot.ask(BEN, "count on")).startswith("You have used up your 1 token of today.")
+        stopped = await _booked(bot)
+        assert int(stopped["prompt"]) > 0
+        assert int(stopped["completion"]) >= 2, "what was written by then"
+
+
+async def test_an_endpoint_that_tells_no_usage_reaches_the_limit_by_our_count(stores: StoryStores) -> None:
+    async with running_bot(
+        stores, lambda request: without_usage(echo(request)), user_tokens_per_day=1
+    ) as bot:
+        assert await bot.ask(BEN, "one") == "echo: one"
+
+        assert (await bot.ask(BEN, "two")).startswith("You have used up your 1 token of today.")
+        counted = await _booked(bot)
+        assert int(counted["prompt"]) > 0
+        assert int(counted["completion"]) == tokenizer_for("gpt-4o").count("echo: one")
+
+
+async def test_a_run_that_is_begun_anew_is_booked_beside_the_one_that_answers(stores: StoryStores) -> None:
+    never = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        return held(text("late"), until=never) if last_user_text(request) == "first" else text("done")
+
+    async with running_bot(stores, script) as bot:
+        asked = await bot.say(BEN, "first")
+        await bot.wait_for_prompts(1)
+        await bot.people.edit(asked, "second")
+        await bot.wait_for_reply(asked)
+        await bot.wait_until_idle()
+        never.set()
+        told = prompt_tokens(bot.model.chat_requests[-1].body)
+        assert int((await _booked(bot))["prompt"]) > 1.5 * told
+
+
+async def test_an_answer_that_a_reset_takes_away_is_booked_all_the_same(stores: StoryStores) -> None:
+    answer = asyncio.Event()
+    async with running_bot(stores, [held(text("done"), until=answer)]) as bot:
+        await bot.say(BEN, "hello")
+        await bot.wait_for_prompts(1)
+        await TurnStore(stores.redis, clock=time.time).reset(a_ref(BEN))
+        answer.set()
+        await bot.wait_until_idle()
+        assert bot.said_in(BEN) == []
+        assert int((await _booked(bot))["prompt"]) > 0
+
+
+async def test_edits_that_begin_an_answer_anew_count_as_messages(stores: StoryStores) -> None:
+    never = asyncio.Event()
+    async with running_bot(
+        stores, lambda request: held(echo(request), until=never), user_messages_per_minute=2
+    ) as bot:
+        asked = await bot.say(BEN, "one")
+        await bot.wait_for_prompts(1)
+        await bot.people.edit(asked, "two")
+        await bot.wait_for_prompts(2)
+
+        await bot.people.edit(asked, "three")
+
+        assert "2 times a minute" in (await bot.wait_for_reply(asked))["text"]
+        assert len(bot.prompts()) == 2
+        never.set()
+
+
+async def _booked(bot: Story) -> dict[str, str]:
+    (day,) = await bot.keys_with(":all:0:")
+    return await bot.redis.call("HGETALL", day)

@@ -1,0 +1,188 @@
+"""The catalogue: six languages that say the same, each sentence of it used, none of it in the wrong language."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from fluent.syntax import FluentParser
+from fluent.syntax import ast as ftl
+from fluent.syntax.visitor import Visitor
+
+from bot.transport.words import LANGUAGES, words_for
+
+BOT = Path(__file__).parents[2] / "bot"
+CATALOGUE = BOT / "transport" / "catalogue"
+OTHERS = [language for language in LANGUAGES if language != "en"]
+COUNTS = (0, 1, 2, 5, 21)
+_FSI, _PDI = "\u2068", "\u2069"
+_SAME_EVERYWHERE = {"list-separator", "usage-tokens"}
+_PLURALS = {"zero", "one", "two", "few", "many", "other"}
+
+
+class _Variables(Visitor):
+    """The variables of a pattern, and which of them are counts."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.counts: set[str] = set()
+
+    def visit_VariableReference(self, node: ftl.VariableReference) -> None:
+        self.names.add(node.id.name)
+
+    def visit_SelectExpression(self, node: ftl.SelectExpression) -> None:
+        keys = {v.key.name for v in node.variants if isinstance(v.key, ftl.Identifier)}
+        if isinstance(node.selector, ftl.VariableReference) and keys <= _PLURALS:
+            self.counts.add(node.selector.id.name)
+        self.generic_visit(node)
+
+    def visit_FunctionReference(self, node: ftl.FunctionReference) -> None:
+        self.counts |= {
+            each.id.name for each in node.arguments.positional if isinstance(each, ftl.VariableReference)
+        }
+        self.generic_visit(node)
+
+
+@cache
+def _variables(language: str) -> dict[str, _Variables]:
+    """The variables of every key of a language. Fails for what Fluent cannot read, and for a key that comes twice."""
+    found: dict[str, _Variables] = {}
+    for entry in FluentParser().parse((CATALOGUE / f"{language}.ftl").read_text("utf-8")).body:
+        assert not isinstance(entry, ftl.Junk), (language, entry.content)
+        if isinstance(entry, ftl.Message):
+            assert entry.id.name not in found, (language, entry.id.name)
+            found[entry.id.name] = _Variables()
+            found[entry.id.name].visit(entry)
+    return found
+
+
+def _said(language: str, key: str, count: int) -> str:
+    """The sentence with this for every count, and a name for all else."""
+    counts = set[str]().union(*(_variables(each)[key].counts for each in LANGUAGES))
+    names = _variables("en")[key].names
+    return words_for(language)(key, **{name: count if name in counts else "Anna" for name in names})
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_language_has_every_sentence_with_the_same_variables(language: str) -> None:
+    english, other = _variables("en"), _variables(language)
+    assert {key: sorted(v.names) for key, v in other.items()} == {
+        key: sorted(v.names) for key, v in english.items()
+    }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_sentence_can_be_said_with_any_count(language: str) -> None:
+    for key in _variables("en"):
+        for count in COUNTS:
+            said = _said(language, key, count)
+            assert said.strip() or key in _SAME_EVERYWHERE, (language, key)
+            assert "{" not in said, (language, key, said)
+            assert "Anna" in said or "Anna" not in _said("en", key, count), (language, key)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_sentence_is_left_in_english(language: str) -> None:
+    same = [key for key in _variables("en") if _bare(_said(language, key, 5)) == _bare(_said("en", key, 5))]
+    assert set(same) - _SAME_EVERYWHERE == set()
+
+
+@pytest.mark.parametrize("language", ["ru", "fa"])
+def test_in_another_script_no_english_word_is_left(language: str) -> None:
+    names = (
+        r"OPENAI_API_KEY|Telegram|Markdown|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
+    )
+    for key in _variables("en"):
+        left = re.sub(names, "", _said(language, key, 5))
+        assert re.findall(r"[A-Za-z]{2,}", left) == [], (language, key)
+
+
+def test_every_sentence_is_used_and_every_key_that_is_used_is_there() -> None:
+    literals, patterns, asked = _keys_in_code()
+    keys = set(_variables("en"))
+    unused = {key for key in keys - literals if not any(re.fullmatch(pattern, key) for pattern in patterns)}
+    assert (unused, asked - keys) == (set(), set())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_menu_line_is_as_short_as_telegram_wants_it(language: str) -> None:
+    for key in _variables("en"):
+        if key.startswith("menu-"):
+            assert 1 <= len(_said(language, key, 0)) <= 256
+
+
+def test_in_persian_whatever_reads_from_left_to_right_stands_apart() -> None:
+    for key in _variables("en"):
+        outside, depth = "", 0
+        for character in _said("fa", key, 5):
+            depth += (character == _FSI) - (character == _PDI)
+            assert depth in {0, 1, 2, 3}, key
+            outside += character if depth == 0 else ""
+        assert depth == 0, key
+        assert re.findall(r"[/@]\w+|-\d+", outside) == [], key
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [("ru", "ru"), ("pt-br", "pt"), ("FA", "fa"), ("", "en"), ("xx", "en"), ("fil", "en"), ("de_AT", "en")],
+)
+def test_the_language_is_the_primary_one_of_the_tag_and_english_where_we_do_not_speak_it(
+    code: str, language: str
+) -> None:
+    assert words_for(code).language == language
+
+
+def test_a_key_that_is_not_there_and_a_variable_that_is_missing_are_mistakes() -> None:
+    with pytest.raises(LookupError):
+        words_for("en")("no-such-key")
+    with pytest.raises(LookupError):
+        words_for("en")("unknown-command")
+
+
+@pytest.mark.parametrize(
+    ("language", "counted"),
+    [
+        ("en", ["0 messages", "1 message", "2 messages", "5 messages", "21 messages"]),
+        ("ru", ["0 сообщений", "1 сообщение", "2 сообщения", "5 сообщений", "21 сообщение"]),
+        ("de", ["0 Nachrichten", "1 Nachricht", "2 Nachrichten", "5 Nachrichten", "21 Nachrichten"]),
+    ],
+)
+def test_counts_agree_with_their_nouns(language: str, counted: list[str]) -> None:
+    assert [words_for(language)("count-messages", count=count) for count in COUNTS] == counted
+
+
+def _keys_in_code() -> tuple[set[str], list[str], set[str]]:
+    """Every literal of the code, every f-string as a pattern, and the keys that words are asked for by name."""
+    literals: set[str] = set()
+    patterns: list[str] = []
+    asked: set[str] = set()
+    for node in _nodes():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            literals.add(node.value)
+        elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            patterns.append(
+                "".join(re.escape(str(v.value)) if isinstance(v, ast.Constant) else ".+" for v in node.values)
+            )
+        elif isinstance(node, ast.Call) and _name(node.func) == "words" and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                asked.add(first.value)
+    return literals, [pattern for pattern in patterns if re.match(r"[a-z]+\\-", pattern)], asked
+
+
+def _nodes() -> Iterator[ast.AST]:
+    for path in sorted(BOT.rglob("*.py")):
+        if "simulator" not in path.parts:
+            yield from ast.walk(ast.parse(path.read_text("utf-8")))
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _bare(text: str) -> str:
+    return re.sub(f"[{_FSI}{_PDI}]", "", text)
