@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
 from bot.agent.summary_format import summary_fields
+from bot.errors import FileGone
 from bot.transport.rich_text import RichText
 from memory.message import Message, Sender
 from memory.summary import SummaryText
@@ -45,7 +46,13 @@ class InstantTelegram:
     last_id: int = 1_000_000
 
     async def send_message(
-        self, chat_id: int, rich: RichText, *, thread_id: int | None = None, reply_to: int | None = None
+        self,
+        chat_id: int,
+        rich: RichText,
+        *,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+        buttons: Sequence[object] = (),
     ) -> int:
         """See TelegramApi."""
         self.last_id += 1
@@ -53,6 +60,14 @@ class InstantTelegram:
 
     async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
         """See TelegramApi."""
+
+
+class NoFiles:
+    """Where files come from in chats in which nobody sends one."""
+
+    async def download(self, file_id: str, *, at_most: int) -> bytes:
+        """See MediaReader's Files. Raises FileGone."""
+        raise FileGone
 
 
 def a_message(number: int) -> Message:

@@ -1,12 +1,13 @@
 """Telegram's rules for entities: turns any ranges into ones that it takes as they are.
 
 The rules, from the Bot API documentation and `fix_entities` of TDLib: bold and its like nest freely but never
-inside code; links and code never contain each other; quotes contain all of them but no quote.
+inside code; links and code never contain each other, nor quotes; quotes contain all of them but no quote.
 """
 
 import heapq
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from bot.transport.rich_text import TRIMMED, Span, span_order
@@ -18,7 +19,7 @@ LINK = "text_link"
 
 _HTTP_URL = re.compile(
     r"https?://(?:[^\s/?#@]*@)?"
-    r"(?:\[[0-9a-f:.]+\]|(?=[^/?#:]*\.)(?!\.(?:[:/?#]|$))(?:[\w.!$,~*'();&+=-]|%[0-9a-f]{2})+)"
+    r"(?:\[[0-9a-f:.]+\]|(?=[^/?#:]*\.)(?!\.|[^/?#:]*\.(?:[.:/?#]|$))(?:[\w.!$,~*'();&+=-]|%[0-9a-f]{2})+)"
     r"(?::(?P<port>\d{1,5}))?(?:[/?#]\S*)?",
     re.IGNORECASE,
 )
@@ -30,7 +31,7 @@ _LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
 def is_sendable_url(url: str) -> bool:
     """Whether Telegram takes this as a link's target: a refused one fails the whole message.
 
-    As in `check_link` of TDLib: http and https need a host with a dot (so not `localhost`), and mailto would be
+    As in `check_link` of TDLib: http and https need a host with a dot between two labels (so not `localhost`), and mailto would be
     rewritten to http. `tg://user` would mention a person, whom the bot may not even know: refused here.
     """
     if _NAMES_A_USER.match(url):
@@ -45,7 +46,8 @@ def valid_spans(text: str, spans: Iterable[Span]) -> list[Span]:
     """The ranges that Telegram will take, in its order; what breaks a rule is cut, merged or left out."""
     sound = sorted(filter(None, (_repaired(text, span) for span in spans)), key=span_order)
     quotes = _disjoint([span for span in sound if span.type in QUOTES])
-    solid = _disjoint([span for span in sound if span.type in CODE or span.type == LINK])
+    whole = [span for span in sound if span.type in CODE or span.type == LINK]
+    solid = _disjoint(sorted(_cut_at(whole, quotes), key=span_order))
     code = [span for span in solid if span.type in CODE]
     formatting = [
         piece
@@ -75,6 +77,15 @@ def _repaired(text: str, span: Span) -> Span | None:
     if span.type in FORMATTING or span.type in QUOTES or span.type in CODE:
         return Span(*span[:3])
     return None
+
+
+def _cut_at(spans: Iterable[Span], quotes: Sequence[Span]) -> Iterator[Span]:
+    """Pieces within a quote or outside of all: Telegram drops a link, or code, that holds a quote's border."""
+    borders = sorted(border for quote in quotes for border in (quote.start, quote.end))
+    for span in spans:
+        within = borders[bisect_right(borders, span.start) : bisect_left(borders, span.end)]
+        edges = [span.start, *within, span.end]
+        yield from (span._replace(start=start, end=end) for start, end in pairwise(edges) if start < end)
 
 
 def _trimmed(text: str, span: Span) -> Span:

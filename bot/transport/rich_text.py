@@ -10,9 +10,9 @@ from typing import NamedTuple
 TRIMMED = " \n"
 
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-# `strip_empty_characters` of TDLib: text of nothing else is refused as "Text must be non-empty".
+# `clean_input_string` and `strip_empty_characters` of TDLib: text of nothing else is refused as "Text must be non-empty".
 _INVISIBLE = re.compile(
-    "[ \\n\u00a0\u1680\u180e\u2000-\u200f\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]*"
+    "[\x00-\x20\u030a\u0333\u033f\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]*"
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 from bot.transport.entity_rules import is_sendable_url, valid_spans
 from bot.transport.rendering import ConvertedEntity, render
 from bot.transport.rich_text import Entity, RichText, Span
+from bot.transport.tables import display_width
 
 
 def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
@@ -93,12 +94,121 @@ def test_an_empty_cell_is_no_spoiler() -> None:
     assert shown("| a || b || c |\n|-|-|-|-|-|\n| 1 |2|3|4|5|")[0].startswith("a |   | b |   | c\n")
 
 
-def test_latex_is_readable() -> None:
-    assert shown(r"\(\frac{a}{b}\) and $x^2$") == ("a/b and x^2", [("code", 0, 3), ("code", 8, 3)])
+@pytest.mark.parametrize(
+    ("markdown", "entities"),
+    [
+        (r"\(\frac{a}{b}\) and $x^2$", [("code", 0, 15), ("code", 20, 5)]),
+        (r"so $$\sum_i x_i * y_i * 2$$.", [("code", 3, 24)]),
+        (r"\[ a \\ b \]", [("pre", 0, 12, "latex")]),
+        ("$$\nx = \\{y\\}\n$$", [("pre", 0, 15, "latex")]),
+        (r"a set \{x\} of 50\%, C:\new\_x", []),
+        ("from $5 to $10, US$3 and $x = 5", []),
+        ("$5 and then about 6$", []),
+    ],
+)
+def test_mathematics_stays_as_it_was_written(markdown: str, entities: list[tuple[object, ...]]) -> None:
+    assert shown(markdown) == (markdown.replace("\\_", "_"), entities)
+
+
+def test_escaped_dollars_and_brackets_are_no_mathematics() -> None:
+    assert shown(r"\$7 \[citation needed\] \(see below\)") == ("$7 [citation needed] (see below)", [])
+
+
+def test_a_formula_in_a_list_or_a_quote_stays_there() -> None:
+    assert shown("> a\n> $$\n> x_1\n> $$") == (
+        "a\n$$\nx_1\n$$",
+        [("expandable_blockquote", 0, 11), ("pre", 2, 9, "latex")],
+    )
 
 
 def test_latex_in_code_stays_as_it_is() -> None:
     assert shown("```latex\n\\[ \\frac{a}{b} \\]\n```")[0] == r"\[ \frac{a}{b} \]"
+    assert shown(r"`\(x\)` and `$y$`") == (r"\(x\) and $y$", [("code", 0, 5), ("code", 10, 3)])
+
+
+@pytest.mark.parametrize(
+    ("quote", "kind"),
+    [
+        ("> a\n> b\n> c", "blockquote"),
+        ("> a\n> b\n> c\n> d", "expandable_blockquote"),
+        (f"> {'a' * 300}", "blockquote"),
+        (f"> {'a' * 301}", "expandable_blockquote"),
+    ],
+)
+def test_a_long_quote_is_folded(quote: str, kind: str) -> None:
+    assert [entity[0] for entity in shown(quote)[1]] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text", "entities"),
+    [
+        ("he is ||the killer||!", "he is the killer!", [("spoiler", 6, 10)]),
+        ("||**bold** end||", "bold end", [("spoiler", 0, 8), ("bold", 0, 4)]),
+        ("the norm ||v||, `a||b||c`", "the norm ||v||, a||b||c", [("code", 16, 7)]),
+        ("if ok || not ok || x", "if ok || not ok || x", []),
+        ("one||two three||four", "one||two three||four", []),
+    ],
+)
+def test_bars_close_around_words_hide_them(
+    markdown: str, text: str, entities: list[tuple[object, ...]]
+) -> None:
+    assert shown(markdown) == (text, entities)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text", "length"),
+    [("**重要。**请", "重要。请", 3), ("字**「中文」**字", "字「中文」字", 4), ("**(a)**b", "(a)b", 3)],
+)
+def test_bold_may_end_with_punctuation_before_a_letter(markdown: str, text: str, length: int) -> None:
+    assert shown(markdown) == (text, [("bold", text.index("字") + 1 if text[0] == "字" else 0, length)])
+
+
+def test_a_picture_is_a_link_with_its_description_or_its_address() -> None:
+    assert shown("![a cat](https://a.bc/c) ![](https://a.bc/x_y_z)") == (
+        "🖼 a cat 🖼 https://a.bc/x_y_z",
+        [("text_link", 3, 5, "https://a.bc/c"), ("text_link", 12, 18, "https://a.bc/x_y_z")],
+    )
+
+
+def test_a_wide_table_is_one_record_after_another() -> None:
+    table = "| Name | What it does | |\n|---|---|---|\n| **a_b** | counts all of the words in the text | x |\n| c | | y |"
+
+    assert shown(table) == (
+        "a_b\n• What it does: counts all of the words in the text\n• x\n\nc\n• y",
+        [("bold", 0, 3), ("bold", 61, 1)],
+    )
+
+
+def test_links_of_a_table_work() -> None:
+    assert shown("| a | b |\n|---|---|\n| x | [l](https://a.bc/x_y_z) |") == (
+        "x\n• b: l",
+        [("bold", 0, 1), ("text_link", 7, 1, "https://a.bc/x_y_z")],
+    )
+
+
+def test_a_table_has_numbers_at_the_right_bars_in_code_and_lines_in_cells() -> None:
+    assert shown("| n | code |\n|---|---|\n| 5 | `a|b` |\n| 10 | one<br>two |")[0] == (
+        " n | code\n---+-----\n 5 | a|b\n10 | one\n   | two"
+    )
+
+
+def test_a_drawn_table_in_code_is_left_alone() -> None:
+    code = "a    | b\n-----+--\n1    | " + "x" * 60
+
+    assert shown(f"```\n{code}\n```") == (code, [("pre", 0, len(code))])
+
+
+def test_widths_count_what_is_drawn() -> None:
+    assert [display_width(text) for text in ("a", "日", "❤️", "👨‍👩‍👧", "🇵🇹", "e\u0301", "1️⃣", "👍🏽")] == [
+        1,
+        2,
+        2,
+        2,
+        2,
+        1,
+        2,
+        2,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +218,8 @@ def test_latex_in_code_stays_as_it_is() -> None:
         "<div>\nblock\n</div>",
         "<!-- remark -->",
         "if a || b || c",
-        "||not hidden||",
+        "the norm ||v||",
+        "__init__ and __name__",
         "|| x",
         "price $5 and $6, ~3 or ~4",
         "a claim[^1]\n\n[^1]: its source",
@@ -128,6 +239,7 @@ def test_what_is_no_markdown_stays_word_for_word(text: str) -> None:
         ("[x](docs/a.md)", "x"),
         ("[x](tg://user?id=5)", "x"),
         ("[x](http://localhost:8080/y)", "x (http://localhost:8080/y)"),
+        ("[x](ftp://a.bc/y)", "x (ftp://a.bc/y)"),
         ("[x](mailto:a@b.cd)", "x (a@b.cd)"),
         ("[a@b.cd](mailto:a@b.cd)", "a@b.cd"),
     ],
@@ -149,6 +261,8 @@ def test_a_link_that_telegram_refuses_is_text(markdown: str, text: str) -> None:
         ("https://example.org:65536/", False),
         ("https://exa mple.org", False),
         ("https://.", False),
+        ("https://bücher.", False),
+        ("https://a..bc/x", False),
         ("ftp://example.org", False),
         ("example.org", False),
         ("tg://user?id=1", False),
@@ -216,6 +330,18 @@ def test_text_that_would_take_long_to_convert_stays_plain(text: str) -> None:
 
 def test_many_unclosed_formulas_are_left_alone() -> None:
     assert render("\\[a" * 20_000).text == "[a" * 20_000
+    assert render("$a" * 20_000 + "$").text == "$a" * 20_000 + "$"
+
+
+def test_a_link_or_code_is_cut_at_the_borders_of_a_quote() -> None:
+    spans = [Span(0, 9, "text_link", "https://a.bc"), Span(3, 6, "blockquote")]
+
+    assert valid_spans("abcdefghij", spans) == [
+        Span(0, 3, "text_link", "https://a.bc"),
+        Span(3, 6, "blockquote"),
+        Span(3, 6, "text_link", "https://a.bc"),
+        Span(6, 9, "text_link", "https://a.bc"),
+    ]
 
 
 def test_invalid_ranges_are_dropped_cut_or_merged() -> None:

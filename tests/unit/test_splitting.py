@@ -1,5 +1,7 @@
 """Splitting a long rich text into messages."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.transport.rich_text import Entity, RichText, utf16_length
@@ -52,7 +54,20 @@ def test_a_cut_exactly_at_the_limit_wastes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "grapheme", ["😀", FAMILY, "e\u0301\u0323", "🇵🇹", "👍🏽", "❤\ufe0f", "\u1100\u1161\u11a8"]
+    "grapheme",
+    [
+        "😀",
+        FAMILY,
+        "e\u0301\u0323",
+        "🇵🇹",
+        "👍🏽",
+        "❤\ufe0f",
+        "\u1100\u1161\u11a8",
+        "\uac00\u11a8",
+        "क्ष",
+        "กำ",
+        "\u0600\u0661",
+    ],
 )
 def test_a_grapheme_is_never_cut(grapheme: str) -> None:
     parts = texts(grapheme * 20, 21)
@@ -168,3 +183,17 @@ def test_a_megabyte_is_split_at_once(unit: str) -> None:
 
     assert all(utf16_length(part.text) <= 4096 for part in parts)
     assert "".join("".join(part.text.split()) for part in parts) == "".join(text.split())
+
+
+def test_short_formatting_and_lines_of_code_stay_whole() -> None:
+    text = "one two six three four five"
+    link = Entity(type="text_link", offset=12, length=10, url="https://a.bc")
+    code = "a = 1\nbb = 2 + 3 + 4"
+
+    assert texts(text, 20, (link,)) == ["one two six", "three four five"]
+    assert texts(text, 20, (replace(link, offset=4, length=23),)) == ["one two six three", "four five"]
+    assert texts(code, 18, (Entity(type="pre", offset=0, length=len(code)),)) == ["a = 1", "bb = 2 + 3 + 4"]
+    assert texts("字字字字字字字字", 6, (Entity(type="bold", offset=5, length=2),)) == [
+        "字字字字字",
+        "字字字",
+    ]
