@@ -1,4 +1,4 @@
-"""How Telegram comes to deliver to us: who we are, the command menu, the webhook or its absence."""
+"""How Telegram comes to deliver to us: who we are, the webhook or its absence."""
 
 import asyncio
 from urllib.parse import urlsplit
@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 import structlog
 
 from bot.errors import TelegramFailure, TelegramRefused
-from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import TelegramApi
 
@@ -32,20 +31,12 @@ async def who_we_are(telegram: TelegramApi) -> BotIdentity:
             pause = min(LONGEST_PAUSE_S, pause * 2)
 
 
-async def announce_commands(telegram: TelegramApi) -> None:
-    """Register the commands for the clients' menu; without it they still work."""
-    try:
-        await telegram.set_commands(texts.COMMANDS_MENU)
-    except TelegramFailure as error:
-        log.warning("commands_not_registered", error=str(error))
-
-
 async def set_webhook(telegram: TelegramApi, url: str, *, secret: str, max_connections: int) -> None:
     """setWebhook, as often as it takes."""
     pause = 0.5
     while True:
         try:
-            await telegram.set_webhook(url, secret=secret, max_connections=max_connections)
+            await telegram.webhook.set(url, secret=secret, max_connections=max_connections)
         except TelegramFailure as error:
             log.warning("webhook_not_set", setting="WEBHOOK_URL", error=str(error), retry_in_s=pause)
             await asyncio.sleep(pause)
@@ -59,7 +50,7 @@ async def no_webhook_elsewhere(telegram: TelegramApi) -> bool:
     """True once no webhook is set. One that is set belongs to somebody: it is reported, not overwritten."""
     while True:
         try:
-            info = await telegram.webhook_info()
+            info = await telegram.webhook.info()
         except TelegramFailure as error:
             log.warning("webhook_unknown", error=str(error))
             await asyncio.sleep(1)

@@ -5,27 +5,17 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, cast
 from urllib.parse import urlencode
 
 import httpx
 import telegram
-from telegram import error as tg
 from telegram.request import BaseRequest, HTTPXRequest
 
-from bot.errors import (
-    ChatMigrated,
-    ChatUnreachable,
-    SendUnknown,
-    TelegramFailure,
-    TelegramRefused,
-    TelegramUnavailable,
-)
+from bot.errors import FileGone, FileTooLarge, TelegramRefused
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import Entity, RichText
-
-T = TypeVar("T")
+from bot.transport.telegram_failures import NOT_MODIFIED, NOT_THERE_TO_DELETE, QUERY_IS_OLD, in_our_words
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
 """What we ask Telegram for; it must be named, or earlier choices stay in force."""
@@ -33,7 +23,18 @@ POLL_S = 25
 """How long one getUpdates waits at Telegram."""
 
 _ADMINISTRATORS = ("creator", "administrator")
-_SURELY_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
+
+CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_chat_administrators", "chat"]
+"""Whom a menu of commands is for; "chat" is one chat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """An inline button: a press comes back as a callback query with this data (at most 64 bytes)."""
+
+    text: str
+    data: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +53,11 @@ class TelegramApi:
     def __init__(self, bot: telegram.Bot, *, polls: BaseRequest) -> None:
         self._bot = bot
         self._polls = polls
+        self.webhook = TelegramWebhook(bot)
 
     async def get_me(self) -> BotIdentity:
         """Who we are."""
-        me = await _in_our_words(self._bot.get_me())
+        me = await in_our_words(self._bot.get_me())
         return BotIdentity(
             id=me.id,
             username=me.username or "",
@@ -63,66 +65,144 @@ class TelegramApi:
         )
 
     async def send_message(
-        self, chat_id: int, rich: RichText, *, thread_id: int | None = None, reply_to: int | None = None
+        self,
+        chat_id: int,
+        rich: RichText,
+        *,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+        buttons: Sequence[Button] = (),
     ) -> int:
         """Send one message of at most 4,096 UTF-16 units, without a link preview; its Telegram message id."""
-        reply = (
-            telegram.ReplyParameters(message_id=reply_to, allow_sending_without_reply=True)
-            if reply_to is not None
-            else None
-        )
-        sent = await _in_our_words(
+        sent = await in_our_words(
             self._bot.send_message(
                 chat_id=chat_id,
                 text=rich.text,
-                entities=[telegram.MessageEntity(**_fields(e)) for e in rich.entities],
+                entities=_entities(rich),
                 message_thread_id=thread_id,
-                reply_parameters=reply,
-                link_preview_options=telegram.LinkPreviewOptions(is_disabled=True),
+                reply_parameters=_reply(reply_to),
+                link_preview_options=_NO_PREVIEW,
+                reply_markup=_keyboard(buttons),
             )
         )
         return sent.message_id
 
-    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
-        """Show "typing" for about five seconds."""
-        await _in_our_words(
-            self._bot.send_chat_action(chat_id=chat_id, action="typing", message_thread_id=thread_id)
+    async def edit_message(
+        self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
+    ) -> None:
+        """Make a message of ours say this, with these buttons only; repeating is harmless. Raises MessageGone."""
+        await _unless(
+            NOT_MODIFIED,
+            self._bot.edit_message_text(
+                chat_id=chat_id,
+                message_id=message_id,
+                text=rich.text,
+                entities=_entities(rich),
+                link_preview_options=_NO_PREVIEW,
+                reply_markup=_keyboard(buttons),
+            ),
         )
 
-    async def is_administrator(self, chat_id: int, user_id: int) -> bool:
-        """Whether this person (or, posting anonymously, the group itself) administers the chat."""
-        if user_id == chat_id:
-            return True
-        member = await _in_our_words(self._bot.get_chat_member(chat_id=chat_id, user_id=user_id))
-        return member.status in _ADMINISTRATORS
+    async def remove_buttons(self, chat_id: int, message_id: int) -> None:
+        """Leave a message of ours as it is, but without buttons. Raises MessageGone."""
+        await _unless(
+            NOT_MODIFIED, self._bot.edit_message_reply_markup(chat_id=chat_id, message_id=message_id)
+        )
 
-    async def set_commands(self, commands: Sequence[tuple[str, str]]) -> None:
-        """Register (name, description) pairs for the clients' command menu."""
-        await _in_our_words(self._bot.set_my_commands(list(commands)))
+    async def delete_message(self, chat_id: int, message_id: int) -> None:
+        """Delete a message of ours; one that is gone already is done. Raises MessageGone for one of over 48 hours."""
+        await _unless(NOT_THERE_TO_DELETE, self._bot.delete_message(chat_id=chat_id, message_id=message_id))
 
-    async def set_webhook(self, url: str, *, secret: str, max_connections: int) -> None:
-        """Have updates pushed to `url`; what waits stays waiting."""
-        await _in_our_words(
-            self._bot.set_webhook(
-                url=url,
-                secret_token=secret,
-                max_connections=max_connections,
-                allowed_updates=list(ALLOWED_UPDATES),
+    async def send_document(
+        self,
+        chat_id: int,
+        content: bytes,
+        *,
+        name: str,
+        caption: RichText | None = None,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+    ) -> int:
+        """Send a file with a caption of at most 1,024 UTF-16 units; its Telegram message id."""
+        caption = caption or RichText(text="")
+        sent = await in_our_words(
+            self._bot.send_document(
+                chat_id=chat_id,
+                document=content,
+                filename=name,
+                caption=caption.text or None,
+                caption_entities=_entities(caption),
+                message_thread_id=thread_id,
+                reply_parameters=_reply(reply_to),
+                disable_content_type_detection=True,
+            )
+        )
+        return sent.message_id
+
+    async def send_draft(
+        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
+    ) -> None:
+        """Show a draft in a private chat for 30 seconds, in the place of the one with this id (not 0).
+
+        An empty text shows "Thinking…". It is gone when a message is sent.
+        """
+        await in_our_words(
+            self._bot.send_message_draft(
+                chat_id=chat_id,
+                draft_id=draft_id,
+                text=rich.text,
+                entities=_entities(rich),
+                message_thread_id=thread_id,
             )
         )
 
-    async def delete_webhook(self) -> None:
-        """Stop the pushing; what waits stays waiting."""
-        await _in_our_words(self._bot.delete_webhook())
+    async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> None:
+        """Answer a press of a button, with at most 200 characters; one that is too old to be answered is done."""
+        await _unless(
+            QUERY_IS_OLD,
+            self._bot.answer_callback_query(callback_id, text=text or None, show_alert=is_alert or None),
+        )
 
-    async def webhook_info(self) -> WebhookInfo:
-        """The webhook as Telegram knows it."""
-        info = await _in_our_words(self._bot.get_webhook_info())
-        return WebhookInfo(
-            url=info.url,
-            pending_updates=info.pending_update_count,
-            last_error=info.last_error_message or "",
-            last_error_at=info.last_error_date.timestamp() if info.last_error_date else None,
+    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+        """Show "typing" for about five seconds."""
+        await in_our_words(
+            self._bot.send_chat_action(chat_id=chat_id, action="typing", message_thread_id=thread_id)
+        )
+
+    async def member_status(self, chat_id: int, user_id: int) -> str:
+        """A person's standing in a chat: creator, administrator, member, restricted, left or kicked."""
+        member = await in_our_words(self._bot.get_chat_member(chat_id=chat_id, user_id=user_id))
+        return str(member.status)
+
+    async def is_administrator(self, chat_id: int, user_id: int) -> bool:
+        """Whether this person (or, posting anonymously, the group itself) administers the chat."""
+        return user_id == chat_id or await self.member_status(chat_id, user_id) in _ADMINISTRATORS
+
+    async def find_file(self, file_id: str) -> str:
+        """Where a file is fetched (`TelegramFiles`), for at least an hour. Raises FileTooLarge, FileGone."""
+        try:
+            file = await in_our_words(self._bot.get_file(file_id))
+        except TelegramRefused as refusal:
+            raise (FileTooLarge if "too big" in str(refusal) else FileGone)() from None
+        if not file.file_path:
+            raise FileGone
+        return file.file_path.removeprefix(f"{self._bot.base_file_url}/")
+
+    async def set_commands(
+        self,
+        commands: Sequence[tuple[str, str]],
+        *,
+        scope: CommandScope = "default",
+        chat_id: int | None = None,
+        language: str = "",
+    ) -> None:
+        """Register (name, description) pairs for the command menu of these clients; no language: of all the others.
+
+        `chat_id` goes with the scope "chat". Raises TelegramRefused for a chat that the bot has never met.
+        """
+        of = telegram.BotCommandScope(scope) if chat_id is None else telegram.BotCommandScopeChat(chat_id)
+        await in_our_words(
+            self._bot.set_my_commands(list(commands), scope=of, language_code=language or None)
         )
 
     async def get_updates(self, *, offset: int | None) -> list[Mapping[str, Any]]:
@@ -134,7 +214,39 @@ class TelegramApi:
         asked = {"timeout": POLL_S, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
         query = urlencode(asked if offset is None else {**asked, "offset": offset})
         polled = self._polls.post(f"{self._bot.base_url}/getUpdates?{query}", read_timeout=POLL_S + 10)
-        return cast("list[Mapping[str, Any]]", await _in_our_words(polled))
+        return cast("list[Mapping[str, Any]]", await in_our_words(polled))
+
+
+class TelegramWebhook:
+    """Where Telegram pushes updates to. Every method raises the TelegramFailure errors."""
+
+    def __init__(self, bot: telegram.Bot) -> None:
+        self._bot = bot
+
+    async def set(self, url: str, *, secret: str, max_connections: int) -> None:
+        """Have updates pushed to `url`; what waits stays waiting."""
+        await in_our_words(
+            self._bot.set_webhook(
+                url=url,
+                secret_token=secret,
+                max_connections=max_connections,
+                allowed_updates=list(ALLOWED_UPDATES),
+            )
+        )
+
+    async def delete(self) -> None:
+        """Stop the pushing; what waits stays waiting."""
+        await in_our_words(self._bot.delete_webhook())
+
+    async def info(self) -> WebhookInfo:
+        """The webhook as Telegram knows it."""
+        info = await in_our_words(self._bot.get_webhook_info())
+        return WebhookInfo(
+            url=info.url,
+            pending_updates=info.pending_update_count,
+            last_error=info.last_error_message or "",
+            last_error_at=info.last_error_date.timestamp() if info.last_error_date else None,
+        )
 
 
 @asynccontextmanager
@@ -152,7 +264,13 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
         httpx_kwargs=checked,
     )
     polls = HTTPXRequest(connection_pool_size=2, connect_timeout=5, pool_timeout=5, httpx_kwargs=checked)
-    bot = telegram.Bot(token, base_url=f"{api_url}/bot", request=calls, get_updates_request=polls)
+    bot = telegram.Bot(
+        token,
+        base_url=f"{api_url}/bot",
+        base_file_url=f"{api_url}/file/bot",
+        request=calls,
+        get_updates_request=polls,
+    )
     # Bot.initialize() would ask getMe and fail the start when Telegram is down: only the clients are opened.
     async with calls, polls:
         yield TelegramApi(bot, polls=polls)
@@ -176,41 +294,29 @@ def _is_of_the_bot_api(response: httpx.Response) -> bool:
     return "result" in answer if response.is_success else cast("dict[str, Any]", answer).get("ok") is False
 
 
+async def _unless(harmless: str, call: Awaitable[object]) -> None:
+    """Make the call; an answer that begins like this means that what was asked for is so."""
+    try:
+        await in_our_words(call)
+    except TelegramRefused as error:
+        if not str(error).lower().startswith(harmless):
+            raise
+
+
+def _entities(rich: RichText) -> list[telegram.MessageEntity]:
+    return [telegram.MessageEntity(**_fields(entity)) for entity in rich.entities]
+
+
 def _fields(entity: Entity) -> dict[str, Any]:
     return dict(entity.to_dict())
 
 
-def _seconds(period: int | timedelta) -> float:
-    return period.total_seconds() if isinstance(period, timedelta) else float(period)
+def _reply(message_id: int | None) -> telegram.ReplyParameters | None:
+    if message_id is None:
+        return None
+    return telegram.ReplyParameters(message_id=message_id, allow_sending_without_reply=True)
 
 
-async def _in_our_words(call: Awaitable[T]) -> T:
-    try:
-        return await call
-    except tg.TelegramError as error:
-        raise _translated(error) from None  # the original's text may carry the URL, and in it the token
-
-
-def _translated(error: tg.TelegramError) -> TelegramFailure:
-    match error:
-        case tg.RetryAfter():
-            return TelegramUnavailable("429", retry_after=_seconds(error.retry_after))
-        case tg.ChatMigrated():
-            return ChatMigrated(error.new_chat_id)
-        case tg.Forbidden():
-            return ChatUnreachable(error.message)
-        case tg.InvalidToken():
-            return TelegramRefused("the Bot API does not know this token (TELEGRAM_BOT_TOKEN)")
-        case tg.BadRequest() | tg.Conflict():
-            return TelegramRefused(error.message)
-        case _ if isinstance(error.__cause__, httpx.HTTPError):
-            name = type(error.__cause__).__name__
-            if isinstance(error.__cause__, _SURELY_NOT_SENT):
-                return TelegramUnavailable(name)
-            return SendUnknown(name)
-        case tg.TimedOut():
-            return TelegramUnavailable("no free connection")
-        case tg.NetworkError():
-            return TelegramUnavailable("the Bot API failed")
-        case _:  # an answer of success that cannot be read
-            return SendUnknown("the answer cannot be read")
+def _keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup | None:
+    row = [telegram.InlineKeyboardButton(button.text, callback_data=button.data) for button in buttons]
+    return telegram.InlineKeyboardMarkup([row]) if row else None

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from bot.transport import texts
 from memory import keys
 from memory.redis_client import RedisClient
 from tests.scripted_replies import Reply, held
 from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.expected import english
 from tests.story.harness import (
     BEN,
     BUGS,
@@ -47,12 +47,12 @@ async def test_a_reply_to_the_bot_is_answered(stores: StoryStores) -> None:
 
 async def test_a_command_is_answered_with_and_without_the_bots_name(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
-        assert await bot.ask(BEN, "/help", chat=WEEKEND) == texts.HELP
-        assert await bot.ask(BEN, "/help@mnemogram_bot", chat=WEEKEND) == texts.HELP
+        assert await bot.ask(BEN, "/help", chat=WEEKEND) == english("help-group")
+        assert await bot.ask(BEN, "/help@mnemogram_bot", chat=WEEKEND) == english("help-group")
 
 
-async def test_what_is_said_to_others_is_not_answered_and_not_kept(stores: StoryStores) -> None:
-    async with running_bot(stores, privacy_mode=False) as bot:
+async def test_without_group_context_nothing_that_is_said_to_others_is_kept(stores: StoryStores) -> None:
+    async with running_bot(stores, privacy_mode=False, group_context=False) as bot:
         await bot.say(BEN, f"between us, {CANARY}", chat=WEEKEND)
         await bot.say(BEN, "/reset@other_bot", chat=WEEKEND)
         await bot.wait_until_finished(2)
@@ -147,9 +147,9 @@ async def test_a_new_conversation_in_a_group_is_for_administrators(stores: Story
     async with running_bot(stores, operator_ids="9999") as bot:
         await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
 
-        assert await bot.ask(BEN, "/new", chat=WEEKEND) == texts.ADMINISTRATORS_ONLY
+        assert await bot.ask(BEN, "/new", chat=WEEKEND) == english("administrators-only")
         assert len(await bot.lines(WEEKEND)) == 2
-        assert await bot.ask(OLGA, "/new", chat=WEEKEND) == texts.NEW_CONVERSATION
+        assert await bot.ask(OLGA, "/new", chat=WEEKEND) == english("new-conversation")
         assert await bot.lines(WEEKEND) == []
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.transport.gating import Access, Admission, BotIdentity, admit, strip_mention
+from bot.transport.gating import Access, Admission, BotIdentity, admit, asker_of, strip_mention
 from bot.transport.updates import Command, IncomingMessage, ParsedUpdate, parse_update
 
 BOT = BotIdentity(id=99, username="MnemoBot")
@@ -39,11 +39,17 @@ def written(
 
 
 def decide(parsed: ParsedUpdate, access: Access | None = None) -> Admission:
-    return admit(parsed, bot=BOT, access=access or Access(), commands=COMMANDS)
+    chat_id = parsed.message.chat_id if parsed.message else 0
+    is_permitted = (access or Access()).permits(chat_id, asker_of(parsed))
+    return admit(parsed, bot=BOT, is_permitted=is_permitted, commands=COMMANDS)
 
 
 def ignored(reason: str) -> Admission:
     return Admission(action="ignore", reason=reason)
+
+
+def heard(reason: str) -> Admission:
+    return Admission(action="hear", reason=reason)
 
 
 @pytest.mark.parametrize(
@@ -53,9 +59,15 @@ def ignored(reason: str) -> Admission:
         (update(text="hello", reply_to_message=OURS), "reply"),
         (update(text="hi @mnemobot!", entities=entity("mention", 9, 3)), "mention"),
         (update(photo=["a photo"], caption="@MnemoBot", caption_entities=entity("mention", 9)), "mention"),
+        (update(message_thread_id=2, text="in a thread", reply_to_message=OURS), "reply"),
         (update(text="Mnemo, hi", entities=entity("text_mention", 5, user={"id": 99})), "mention"),
         (update(PRIVATE, photo=["a photo"], caption="what is this"), "private_chat"),
         (update(text="hello", reply_to_message=OURS, sender_chat=GROUP), "reply"),
+        (update(PRIVATE, voice={"file_id": "v", "file_unique_id": "u", "duration": 3}), "private_chat"),
+        (update(PRIVATE, sticker={"emoji": "🦔"}), "private_chat"),
+        (update(PRIVATE, location={"latitude": 1.0, "longitude": 2.0}), "private_chat"),
+        (update(PRIVATE, dice={"emoji": "🎲", "value": 4}), "private_chat"),
+        (update(dice={"emoji": "🎲", "value": 4}, reply_to_message=OURS), "reply"),
     ],
 )
 def test_a_message_addressed_to_us_is_a_turn(parsed: ParsedUpdate, reason: str) -> None:
@@ -66,6 +78,9 @@ def test_a_message_addressed_to_us_is_a_turn(parsed: ParsedUpdate, reason: str) 
     ("parsed", "reason"),
     [
         (update(text="hello"), "not_addressed"),
+        (update(text="hello", chat={"id": -5, "type": "group"}), "not_addressed"),
+        (update(dice={"emoji": "🎲", "value": 4}), "not_addressed"),
+        (update(text="hi", sender_chat=GROUP), "not_addressed"),
         (update(text="@MnemoBot without an entity"), "not_addressed"),
         (update(text="hi @MnemoBots", entities=entity("mention", 10, 3)), "not_addressed"),
         (update(text="Otto, hi", entities=entity("text_mention", 4, user={"id": 98})), "not_addressed"),
@@ -73,27 +88,41 @@ def test_a_message_addressed_to_us_is_a_turn(parsed: ParsedUpdate, reason: str) 
         (update(text="hi", reply_to_message=OURS | {"forum_topic_created": 1}), "not_addressed"),
         (written("/weather"), "not_addressed"),
         (written("/reset@OtherBot"), "other_bots_command"),
-        (written("/reset@OtherBot", PRIVATE), "other_bots_command"),
         (written("/reset", sender={"id": 8, "is_bot": True}), "from_bot"),
-        (update(PRIVATE, text="hi", sender={"id": 8, "is_bot": True}), "from_bot"),
-        (update(text="hi", sender={"id": 99}), "from_bot"),
+        (
+            update(text="hi @MnemoBot", entities=entity("mention", 9, 3), sender={"id": 8, "is_bot": True}),
+            "from_bot",
+        ),
+        (update(text="hi", sender={"id": 8, "is_bot": True}, reply_to_message=OURS), "from_bot"),
         (
             update(text="hi @MnemoBot", entities=entity("mention", 9, 3), is_automatic_forward=True),
             "channel_post",
         ),
+        (update(new_chat_title="x"), "service_message"),
+        (update(PRIVATE, new_chat_title="x"), "service_message"),
+    ],
+)
+def test_what_is_not_for_us_is_heard_and_not_answered(parsed: ParsedUpdate, reason: str) -> None:
+    assert decide(parsed) == heard(reason)
+
+
+@pytest.mark.parametrize(
+    ("parsed", "reason"),
+    [
+        (written("/reset@OtherBot", PRIVATE), "other_bots_command"),
+        (update(PRIVATE, text="hi", sender={"id": 8, "is_bot": True}), "from_bot"),
+        (update(text="hi", sender={"id": 99}), "from_bot"),
         (update({"id": -5, "type": "channel"}, text="hi"), "channel_post"),
         (update(kind="channel_post", text="hi"), "channel_post"),
         (update(PRIVATE, kind="business_message", text="hi"), "unused_kind"),
-        (update(kind="my_chat_member"), "unused_kind"),
+        (parse_update({"update_id": 1, "my_chat_member": {}}), "unused_kind"),
         (update(kind="brand_new"), "unknown_kind"),
-        (update(PRIVATE, new_chat_title="x"), "service_message"),
-        (update(migrate_to_chat_id=-1001), "service_message"),
-        (update(sticker="a file", reply_to_message=OURS), "no_text"),
+        (update(PRIVATE, giveaway_created={}), "service_message"),
         (parse_update({"update_id": 1, "message": {}}), "no_message"),
         (parse_update({"update_id": 1, "callback_query": {"id": "q", "data": "stop"}}), "no_message"),
     ],
 )
-def test_what_is_not_for_us_is_ignored_with_the_reason(parsed: ParsedUpdate, reason: str) -> None:
+def test_what_is_for_nobody_is_ignored_with_the_reason(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
 
 
@@ -109,6 +138,12 @@ def test_what_is_not_for_us_is_ignored_with_the_reason(parsed: ParsedUpdate, rea
             Command(name="reset", argument="", mention="mnemobot"),
         ),
         (written("/stop"), "stop", "command", Command(name="stop", argument="", mention="")),
+        (
+            update(photo=["a photo"], caption="/help", caption_entities=entity("bot_command", 5)),
+            "command",
+            "command",
+            Command(name="help", argument="", mention=""),
+        ),
         (
             written("/weather", PRIVATE),
             "command",
@@ -128,10 +163,10 @@ def test_what_is_not_for_us_is_ignored_with_the_reason(parsed: ParsedUpdate, rea
             Command(name="unknown", argument="weather", mention=""),
         ),
         (
-            update(PRIVATE, voice="a file"),
+            update(PRIVATE, hologram={}),
             "command",
             "private_chat",
-            Command(name="unreadable", argument="voice", mention=""),
+            Command(name="unreadable", argument="unknown", mention=""),
         ),
     ],
 )
@@ -162,6 +197,84 @@ def test_others_are_refused_where_they_address_us_and_ignored_elsewhere(access: 
     assert decide(written("/help"), access) == Admission(action="refuse", reason="not_allowed")
     assert decide(update(PRIVATE, voice="a file"), access) == Admission(action="refuse", reason="not_allowed")
     assert decide(update(text="hello"), access) == ignored("not_allowed")
+    assert decide(update(new_chat_title="x"), access) == ignored("not_allowed")
+    assert decide(edited(text="hello", is_automatic_forward=True), access) == ignored("not_allowed")
+
+
+def test_a_start_with_an_invitation_is_a_command_of_who_may_not_use_the_bot() -> None:
+    access = Access(allowed_user_ids=NEVER)
+
+    invited = decide(written("/start a-code", PRIVATE), access)
+
+    assert invited.command is not None
+    assert (invited.action, invited.reason) == ("command", "invitation")
+    assert (invited.command.name, invited.command.argument) == ("start", "a-code")
+    assert decide(written("/start", PRIVATE), access).action == "refuse"
+    assert decide(written("/start a-code"), access).action == "refuse"
+
+
+@pytest.mark.parametrize("field", ["migrate_to_chat_id", "migrate_from_chat_id"])
+def test_a_migration_is_followed_whoever_began_it(field: str) -> None:
+    message = {"message_id": 2, "date": 1, "chat": GROUP, "from": ANNA, field: -1001}
+    migrated = parse_update({"update_id": 1, "message": message})
+
+    assert decide(migrated) == Admission(action="migration", reason="migration")
+    assert decide(migrated, Access(allowed_user_ids=NEVER)).action == "migration"
+
+
+def standing(old: str, new: str, chat: Mapping[str, object] = GROUP, **new_fields: object) -> ParsedUpdate:
+    us = {"id": 99, "is_bot": True}
+    changed = {
+        "chat": chat,
+        "from": ANNA,
+        "date": 1,
+        "old_chat_member": {"user": us, "status": old},
+        "new_chat_member": {"user": us, "status": new} | new_fields,
+    }
+    return parse_update({"update_id": 1, "my_chat_member": changed})
+
+
+@pytest.mark.parametrize(
+    ("parsed", "reason"),
+    [
+        (standing("left", "member"), "joined"),
+        (standing("kicked", "administrator"), "joined"),
+        (standing("left", "restricted", is_member=True), "joined"),
+        (standing("member", "administrator"), "promoted"),
+        (standing("restricted", "administrator"), "promoted"),
+        (standing("member", "left"), "left"),
+        (standing("administrator", "kicked"), "left"),
+        (standing("member", "restricted", is_member=False), "left"),
+        (standing("member", "kicked", PRIVATE), "blocked"),
+        (standing("kicked", "member", PRIVATE), "unblocked"),
+    ],
+)
+def test_a_change_of_our_standing_is_followed(parsed: ParsedUpdate, reason: str) -> None:
+    assert decide(parsed) == Admission(action="membership", reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("parsed", "reason"),
+    [
+        (standing("restricted", "member"), "same_membership"),
+        (standing("administrator", "member"), "same_membership"),
+        (standing("administrator", "administrator"), "same_membership"),
+        (standing("left", "kicked"), "same_membership"),
+        (standing("member", "member", PRIVATE), "same_membership"),
+        (standing("left", "administrator", {"id": -5, "type": "channel"}), "channel_post"),
+    ],
+)
+def test_a_change_that_lets_us_see_no_more_greets_nobody(parsed: ParsedUpdate, reason: str) -> None:
+    assert decide(parsed) == ignored(reason)
+
+
+def test_who_may_not_use_the_bot_and_brings_it_in_is_refused_and_may_throw_it_out() -> None:
+    access = Access(allowed_user_ids=NEVER)
+
+    assert decide(standing("left", "member"), access) == Admission(action="refuse", reason="not_allowed")
+    assert decide(standing("member", "administrator"), access) == ignored("not_allowed")
+    assert decide(standing("member", "left"), access).reason == "left"
+    assert decide(standing("member", "kicked", PRIVATE), access).reason == "blocked"
 
 
 def edited(chat: Mapping[str, object] = GROUP, **fields: object) -> ParsedUpdate:
@@ -188,18 +301,29 @@ def test_an_edit_is_an_edit_whatever_it_says_and_whomever_it_addresses(parsed: P
 @pytest.mark.parametrize(
     ("parsed", "reason"),
     [
-        (update(kind="edited_message", text="hi", sender={"id": 8, "is_bot": True}), "from_bot"),
+        (update(PRIVATE, "edited_message", {"id": 8, "is_bot": True}, text="hi"), "from_bot"),
         (edited({"id": -5, "type": "channel"}, text="hi"), "channel_post"),
-        (edited(text="hi", is_automatic_forward=True), "channel_post"),
         (update(kind="edited_channel_post", text="hi"), "channel_post"),
         (update(PRIVATE, kind="edited_business_message", text="hi"), "unused_kind"),
-        (edited(location={"latitude": 1, "live_period": 60}), "no_text"),
+        (edited(PRIVATE, location={"latitude": 1, "live_period": 60}), "no_text"),
         (edited(PRIVATE, poll={"question": "which?"}), "no_text"),
         (parse_update({"update_id": 1, "edited_message": {}}), "no_message"),
     ],
 )
 def test_an_edit_of_what_is_never_kept_is_ignored_with_the_reason(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
+
+
+@pytest.mark.parametrize(
+    ("parsed", "reason"),
+    [
+        (update(kind="edited_message", text="hi", sender={"id": 8, "is_bot": True}), "from_bot"),
+        (edited(text="hi", is_automatic_forward=True), "channel_post"),
+        (edited(location={"latitude": 1.0, "longitude": 2.0, "live_period": 60}), "no_text"),
+    ],
+)
+def test_an_edit_for_which_no_turn_is_due_is_heard(parsed: ParsedUpdate, reason: str) -> None:
+    assert decide(parsed) == heard(reason)
 
 
 @pytest.mark.parametrize("chat", [PRIVATE, GROUP])
@@ -215,12 +339,12 @@ def button(data: str) -> ParsedUpdate:
     return parse_update({"update_id": 1, "callback_query": pressed})
 
 
-def test_a_stop_button_stops() -> None:
-    stop = Command(name="stop", argument="", mention="")
-    assert decide(button("stop")) == Admission(action="stop", reason="stop_button", command=stop)
-    assert decide(button("stop:42")) == Admission(action="stop", reason="stop_button", command=stop)
-    assert decide(button("stopping")) == ignored("unused_kind")
-    assert decide(button("stop"), Access(allowed_user_ids=NEVER)) == ignored("not_allowed")
+def test_every_pressed_button_is_answered_whoever_has_pressed_it() -> None:
+    stop = Admission(action="press", reason="stop_button")
+    assert decide(button("stop")) == stop
+    assert decide(button("stop:42:7")) == stop
+    assert decide(button("stop"), Access(allowed_user_ids=NEVER)) == stop
+    assert decide(button("stopping")) == Admission(action="press", reason="unknown_button")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
-from bot.inbox.facts import Accepted, Arrival
-from bot.transport.gating import Access, BotIdentity
-from bot.transport.ingest import Ingest, dump_waiting, parse_waiting, telegram_ref
+from bot.inbox.facts import Accepted, Arrival, Nudge
+from bot.transport.gating import Access, Admission, BotIdentity
+from bot.transport.guests import digest_of
+from bot.transport.ingest import DoorRules, Ingest, dump_waiting, parse_waiting, telegram_ref
 from bot.transport.updates import Command
+from memory.heard import parse_heard
+from memory.message import Sender
+from tests.anchors import InMemoryAnchors
 
 BOT = BotIdentity(id=42, username="mnemo_bot")
 ANNA = {"id": 7, "is_bot": False, "first_name": "Anna", "username": "anna"}
@@ -26,10 +30,37 @@ class Door:
         return "accepted"
 
 
-async def _arrival(update: dict[str, Any], *, access: Access | None = None, partitions: int = 1) -> Arrival:
+@dataclass(slots=True)
+class Guests:
+    ids: set[int] = field(default_factory=set[int])
+    asked: list[int] = field(default_factory=list[int])
+    doubted: list[int] = field(default_factory=list[int])
+
+    async def includes(self, user_id: int) -> bool:
+        self.asked.append(user_id)
+        return user_id in self.ids
+
+    def doubt(self, user_id: int) -> None:
+        self.doubted.append(user_id)
+
+
+async def _arrivals(*updates: dict[str, Any], access: Access | None = None, **parts: Any) -> list[Arrival]:
     door = Door()
-    await Ingest(door, bot=BOT, access=access or Access(), partitions=partitions).take_in(update)
-    (arrival,) = door.arrivals
+    rules = DoorRules(**({"partitions": 1} | parts.pop("rules", {})))
+    anchors, guests = parts.pop("anchors", InMemoryAnchors()), parts.pop("guests", None)
+    ingest = Ingest(
+        door, bot=BOT, access=access or Access(), rules=rules, anchors=anchors, guests=guests, **parts
+    )
+    for update in updates:
+        await ingest.take_in(update)
+    return door.arrivals
+
+
+async def _arrival(
+    update: dict[str, Any], *, access: Access | None = None, partitions: int = 1, **parts: Any
+) -> Arrival:
+    rules = {"partitions": partitions} | parts.pop("rules", {})
+    (arrival,) = await _arrivals(update, access=access, rules=rules, **parts)
     return arrival
 
 
@@ -96,26 +127,246 @@ async def test_a_stop_is_told_apart_so_that_it_can_overtake() -> None:
     assert (await _arrival(_update("/stop"))).mode == "stop"
 
 
-async def test_a_stop_button_stops_the_chat_of_its_message() -> None:
-    press = {"id": "1", "data": "stop", "from": ANNA, "message": _update()["message"]}
+async def test_a_press_waits_with_what_was_pressed_and_by_whom_and_no_words() -> None:
+    under = _update("an answer with quokka", chat=GROUP)["message"] | {"reply_markup": {"quokka": 1}}
+    press = {"id": "q1", "data": "stop:7:5", "from": ANNA, "message": under}
 
     arrival = await _arrival({"update_id": 6, "callback_query": press})
+    waiting = parse_waiting(arrival.payload)
 
-    assert (arrival.mode, arrival.ref) == ("stop", telegram_ref(42, 7, None, partitions=1))
-    command = parse_waiting(arrival.payload).admission.command
-    assert command is not None
-    assert command.name == "stop"
+    assert (arrival.mode, arrival.ref) == ("turn", telegram_ref(42, -9, None, partitions=1))
+    assert arrival.nudge == Nudge(kind="press", telegram_message_id=3, sender_id=7)
+    assert (waiting.admission.action, waiting.admission.reason) == ("press", "stop_button")
+    assert waiting.callback is not None
+    assert (waiting.callback.id, waiting.callback.data, waiting.callback.sender_id) == ("q1", "stop:7:5", 7)
+    assert "quokka" not in arrival.payload
+
+
+async def test_talk_in_a_group_is_heard_and_waits_for_nothing() -> None:
+    arrival = await _arrival(_update(f"between us {'x' * 2000}", chat=GROUP))
+
+    line = parse_heard(arrival.heard)
+    assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "heard", "")
+    assert (line.telegram_message_id, line.sender, line.sent_at) == (3, Sender(id=7, name="Anna"), 900.0)
+    assert (len(line.text), line.text[:12], line.text[-1], line.is_service) == (
+        1000,
+        "between us x",
+        "…",
+        False,
+    )
+    assert arrival.heard_score == 3
+    assert json.loads(arrival.registered) == {
+        "keys": {"bot_id": 42, "chat_id": -9},
+        "title": "Garden",
+        "created_at": 900.0,
+    }
+
+
+async def test_what_comes_along_with_talk_is_heard_too() -> None:
+    photo = {"message_id": 3, "date": 900, "chat": GROUP, "from": ANNA, "caption": "look"}
+    photo |= {"photo": [{"file_id": "f", "file_unique_id": "u", "width": 9, "height": 9}]}
+    photo |= {"forward_origin": {"type": "hidden_user", "sender_user_name": "Otto"}}
+
+    arrival = await _arrival({"update_id": 5, "message": photo})
+
+    origin, note, text = parse_heard(arrival.heard).text.splitlines()
+    assert (origin, text) == ("(forwarded from Otto)", "look")
+    assert "photo" in note
+
+
+async def test_what_happens_in_a_chat_is_heard_where_it_is_of_interest() -> None:
+    renamed = _update(new_chat_title="Allotment", text="", chat=GROUP)
+    giveaway = _update(giveaway_created={}, text="", chat=GROUP)
+    thrown_out = _update(left_chat_member={"id": 42, "first_name": "Bot"}, text="", chat=GROUP)
+
+    heard, ignored, left = await _arrivals(renamed, giveaway, thrown_out)
+
+    line = parse_heard(heard.heard)
+    assert (line.is_service, "Allotment" in line.text) == (True, True)
+    assert (ignored.reason, ignored.heard) == ("service_message", "")
+    assert (left.reason, left.heard, left.registered) == ("service_message", "", "")
 
 
 async def test_nothing_that_is_ignored_is_kept() -> None:
-    arrival = await _arrival(_update("between us", chat=GROUP))
+    silent = {"keeps_talk": False}
+    not_permitted = Access(allowed_user_ids=frozenset({1}))
 
-    assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "not_addressed", "")
+    unheard = await _arrival(_update("between us", chat=GROUP), rules=silent)
+    edit = {"update_id": 6, "edited_message": _update("between you", chat=GROUP, edit_date=950)["message"]}
+    stranger = await _arrival(_update("between us", chat=GROUP), access=not_permitted)
+
+    assert (unheard.mode, unheard.reason, unheard.payload) == ("ignored", "not_addressed", "")
+    assert (unheard.heard, unheard.registered) == ("", "")
+    assert (await _arrival(edit, rules=silent)).heard == ""
+    assert (stranger.mode, stranger.reason, stranger.payload) == ("ignored", "not_allowed", "")
+    assert (stranger.heard, stranger.registered) == ("", "")
+
+
+async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
+    edited = _update("between you", chat=GROUP, edit_date=950)["message"]
+
+    arrival = await _arrival({"update_id": 6, "edited_message": edited})
+
+    assert (arrival.mode, arrival.reason) == ("turn", "heard_edit")
+    assert parse_heard(arrival.heard).text == "between you"
+    assert parse_waiting(arrival.payload).admission.action == "edit"
+    assert arrival.nudge == Nudge(kind="edit", telegram_message_id=3, sender_id=7)
+
+
+async def test_a_running_turn_is_told_of_a_new_message_where_that_interrupts_it() -> None:
+    forward = _update("as he said", forward_origin={"type": "hidden_user", "sender_user_name": "Otto"})
+    busy = {"interrupts": True}
+
+    assert (await _arrival(_update("go on"))).nudge is None
+    assert (await _arrival(_update("go on"), rules=busy)).nudge == Nudge(
+        kind="message", telegram_message_id=3, sender_id=7
+    )
+    assert (await _arrival(forward)).nudge == Nudge(kind="forward", telegram_message_id=3, sender_id=7)
+    assert (await _arrival(_update("/memory"), rules=busy)).nudge is None
+
+
+async def test_the_other_pictures_of_an_album_for_us_are_for_us() -> None:
+    photo = {"photo": [{"file_id": "f", "file_unique_id": "u", "width": 9, "height": 9}], "chat": GROUP}
+    mention = {"caption": "@mnemo_bot", "caption_entities": [{"type": "mention", "offset": 0, "length": 10}]}
+    first = {"message_id": 3, "date": 900, "from": ANNA, "media_group_id": "a"} | photo
+    other = first | {"message_id": 4}
+    strangers = first | {"message_id": 5, "from": ANNA | {"id": 8}}
+
+    arrivals = await _arrivals(
+        {"update_id": 1, "message": first | mention},
+        {"update_id": 2, "message": other},
+        {"update_id": 3, "message": strangers},
+        {"update_id": 4, "message": other | {"media_group_id": "b"}},
+    )
+
+    assert [arrival.mode for arrival in arrivals] == ["turn", "turn", "ignored", "ignored"]
+    assert parse_waiting(arrivals[1].payload).admission == Admission(action="turn", reason="bundle")
+
+
+def _mention(text: str, number: int, **message: Any) -> dict[str, Any]:
+    entities = [{"type": "mention", "offset": 0, "length": 10}]
+    body = {"message_id": number, "entities": entities} | message
+    return _update(f"@mnemo_bot {text}", chat=GROUP, **body)
+
+
+async def test_what_continues_a_message_to_us_in_a_group_is_to_us() -> None:
+    origin = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Otto"}}
+    comment, paste = _mention("look", 3), _mention("x" * 4000, 9, date=2000)
+
+    forwards = await _arrivals(
+        comment,
+        _update("one", chat=GROUP, message_id=4, date=901, **origin),
+        _update("two", chat=GROUP, message_id=5, date=903, **origin),
+        _update("three", chat=GROUP, message_id=6, date=910, **origin),
+    )
+    parts = await _arrivals(
+        paste,
+        _update("yyyy", chat=GROUP, message_id=10, date=2001),
+        _update("and nothing more", chat=GROUP, message_id=11, date=2001),
+    )
+    others = await _arrivals(
+        comment,
+        _update("one", chat=GROUP, message_id=4, date=901, **(origin | {"from": ANNA | {"id": 8}})),
+        _update("of a topic", chat=GROUP, message_id=5, message_thread_id=8, is_topic_message=True, **origin),
+        _update("a plain line", chat=GROUP, message_id=6, date=901),
+        {"update_id": 9, "edited_message": _update("one", chat=GROUP, **origin)["message"]},
+    )
+
+    assert [arrival.mode for arrival in forwards] == ["turn", "turn", "turn", "ignored"]
+    assert [arrival.mode for arrival in parts] == ["turn", "turn", "ignored"]
+    assert [arrival.mode for arrival in others[:4]] == ["turn", "ignored", "ignored", "ignored"]
+    assert parse_waiting(others[4].payload).admission.action == "edit"
+
+
+async def test_a_supergroup_has_the_memory_of_the_group_that_it_was() -> None:
+    old, new = {"id": -9, "type": "group", "title": "Garden"}, {"id": -1009, "type": "supergroup"}
+    anchors = InMemoryAnchors()
+
+    to, came_from, said = await _arrivals(
+        _update("", chat=old, migrate_to_chat_id=-1009),
+        _update("", chat=new, migrate_from_chat_id=-9),
+        _update("@mnemo_bot hi", chat=new, entities=[{"type": "mention", "offset": 0, "length": 10}]),
+        anchors=anchors,
+    )
+
+    here = telegram_ref(42, -9, None, partitions=1)
+    assert anchors.moved == {-1009: -9}
+    assert {to.ref, came_from.ref, said.ref} == {here}
+    assert [parse_waiting(each.payload).anchor_id for each in (to, came_from, said)] == [-9, -9, -9]
+    assert parse_waiting(said.payload).message.chat_id == -1009
+    assert [parse_waiting(each.payload).admission.action for each in (to, came_from)] == ["migration"] * 2
+
+
+async def test_talk_of_a_supergroup_never_stands_for_talk_of_the_group_that_it_was() -> None:
+    anchors = InMemoryAnchors(moved={-1009: -9})
+
+    before = await _arrival(_update("one", chat=GROUP), anchors=anchors)
+    after = await _arrival(_update("two", chat={"id": -1009, "type": "supergroup"}), anchors=anchors)
+
+    assert before.ref == after.ref
+    assert before.heard_score < after.heard_score
+    assert json.loads(after.registered)["keys"] == {"bot_id": 42, "chat_id": -9}
+
+
+def _standing(old: str, new: str, **chat: Any) -> dict[str, Any]:
+    changed = {"chat": GROUP | chat, "from": ANNA | {"language_code": "pt"}, "date": 900}
+    us = {"id": 42, "is_bot": True}
+    changed["old_chat_member"], changed["new_chat_member"] = ({"user": us, "status": s} for s in (old, new))
+    return {"update_id": 5, "my_chat_member": changed}
+
+
+async def test_a_membership_waits_in_the_line_of_its_chat() -> None:
+    arrival = await _arrival(_standing("left", "member"))
+    waiting = parse_waiting(arrival.payload)
+
+    assert (arrival.mode, arrival.ref, arrival.chat_id) == (
+        "turn",
+        telegram_ref(42, -9, None, partitions=1),
+        -9,
+    )
+    assert (waiting.admission.action, waiting.admission.reason) == ("membership", "joined")
+    assert waiting.membership is not None
+    assert waiting.membership.new_status == "member"
+    assert (waiting.message.sender_id, waiting.message.language_code) == (7, "pt")
+    assert (waiting.message.message_id, waiting.message.kind, waiting.message.text) == (0, "membership", "")
+
+
+async def test_a_chat_that_throws_us_out_is_not_taken_for_one_that_can_be_reached() -> None:
+    assert (await _arrival(_standing("member", "kicked"))).chat_id == 0
+    assert (await _arrival(_standing("member", "kicked", id=7, type="private"))).chat_id == 0
+    assert (await _arrival(_update("hello"))).chat_id == 7
+
+
+async def test_guests_are_asked_for_only_where_the_settings_do_not_admit() -> None:
+    guests, closed = Guests(ids={7}), Access(allowed_user_ids=frozenset({1}))
+
+    admitted = await _arrival(_update("hello"), guests=guests)
+    assert (admitted.mode, guests.asked) == ("turn", [])
+
+    invited = await _arrival(_update("hello"), access=closed, guests=guests)
+    assert (parse_waiting(invited.payload).admission.action, guests.asked) == ("turn", [7])
+
+    refused = await _arrival(_update("hello"), access=closed, guests=Guests())
+    assert parse_waiting(refused.payload).admission.action == "refuse"
+
+
+async def test_of_an_invitation_only_its_digest_waits() -> None:
+    code, guests = "quokka-quokka-quokka-quo", Guests()
+
+    arrival = await _arrival(
+        _update(f"/start {code}"), access=Access(allowed_user_ids=frozenset({1})), guests=guests
+    )
+
+    waiting = parse_waiting(arrival.payload)
+    assert waiting.admission.reason == "invitation"
+    assert waiting.admission.command == Command(name="start", argument=digest_of(code), mention="")
+    assert "quokka" not in arrival.payload
+    assert guests.doubted == [7]
 
 
 async def test_nothing_that_a_refused_person_wrote_is_kept() -> None:
     update = _update(
-        "/start my quokka secret",
+        "/help my quokka secret",
         reply_to_message={"message_id": 2, "text": "quokka", "chat": PRIVATE},
         quote={"text": "quokka"},
     )

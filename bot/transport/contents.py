@@ -1,0 +1,271 @@
+"""What is in a message beside its text, and what happened in a chat: one short line each, for the model (pure)."""
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from bot.transport.attachments import attachment_in
+from bot.transport.raw_json import Json, float_in, int_in, name_in, object_in, objects_in, str_in
+
+NOTE_CHARACTERS = 600
+"""No note is longer."""
+
+# The fields of service messages, which nobody has written, from the Bot API documentation (10.0).
+_SERVICE = """
+    boost_added channel_chat_created chat_background_set chat_owner_changed chat_owner_left chat_shared
+    checklist_tasks_added checklist_tasks_done connected_website delete_chat_photo direct_message_price_changed
+    forum_topic_closed forum_topic_created forum_topic_edited forum_topic_reopened general_forum_topic_hidden
+    general_forum_topic_unhidden gift gift_upgrade_sent giveaway giveaway_completed giveaway_created giveaway_winners
+    group_chat_created invoice left_chat_member managed_bot_created message_auto_delete_timer_changed
+    migrate_from_chat_id migrate_to_chat_id new_chat_members new_chat_photo new_chat_title paid_message_price_changed
+    passport_data pinned_message poll_option_added poll_option_deleted proximity_alert_triggered refunded_payment
+    successful_payment suggested_post_approval_failed suggested_post_approved suggested_post_declined
+    suggested_post_paid suggested_post_refunded supergroup_chat_created unique_gift users_shared video_chat_ended
+    video_chat_participants_invited video_chat_scheduled video_chat_started web_app_data write_access_allowed
+"""
+SERVICE_FIELDS = frozenset(_SERVICE.split())
+
+_NAME_CHARACTERS = 64
+_PINNED_CHARACTERS = 200
+_OPTIONS = 12
+_PEOPLE = 10
+_ENDING_CATEGORIES = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp", "Zs", "Ps", "Pe", "Pi", "Pf"])
+"""Of characters that are not seen, and of those that could end a note or a quotation: brackets and quotation marks."""
+_ENDING = frozenset('[]<>{}"`|″❝❞')
+_HARMLESS = frozenset("()’")  # noqa: RUF001 - the apostrophe of names
+
+
+def note_on(message: Json) -> str:
+    """What a raw message has beside its text, or what a service message says; "" for a text, and for what tells nothing.
+
+    The note is one line of at most NOTE_CHARACTERS, in which names and texts of people cannot forge a mark or a second
+    line: it has no brackets, quotation marks and control characters. Never raises, whatever the message holds.
+    """
+    describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in message), None)
+    told = describe(message) if describe else _event(message)
+    return told if len(told) <= NOTE_CHARACTERS else f"{told[: NOTE_CHARACTERS - 1]}…"
+
+
+def plain_words(text: str, at_most: int = _NAME_CHARACTERS) -> str:
+    """The text on one line, without what could end a note or a quotation, and cut."""
+    plain = " ".join("".join(each if _is_plain(each) else " " for each in text).split())
+    return plain if len(plain) <= at_most else f"{plain[: at_most - 1]}…"
+
+
+@lru_cache(maxsize=4_096)
+def _is_plain(character: str) -> bool:
+    """Whether it neither is unseen nor could be read as a bracket or a quotation mark, in any of Unicode's forms."""
+    if character in _HARMLESS:
+        return True
+    seen = unicodedata.normalize("NFKC", character)
+    return unicodedata.category(character) not in _ENDING_CATEGORIES and _ENDING.isdisjoint(seen)
+
+
+def _sticker(message: Json) -> str:
+    sticker = object_in(message, "sticker")
+    emoji, name = plain_words(str_in(sticker, "emoji")), plain_words(str_in(sticker, "set_name"))
+    return _joined("a sticker", f" {emoji}" if emoji else "", f" of the set {name}" if name else "")
+
+
+def _location(message: Json) -> str:
+    location = object_in(message, "location")
+    kind = "a live location" if int_in(location, "live_period") else "a location"
+    return _joined(kind, _at(location))
+
+
+def _venue(message: Json) -> str:
+    venue = object_in(message, "venue")
+    told = [plain_words(str_in(venue, "title")), plain_words(str_in(venue, "address"), 120)]
+    return _joined("a venue", *(f", {each}" for each in told if each), _at(object_in(venue, "location")))
+
+
+def _at(location: Json) -> str:
+    latitude = float_in(location, "latitude", at_most=90)
+    longitude = float_in(location, "longitude", at_most=180)
+    return "" if latitude is None or longitude is None else f" at {latitude:.5f}, {longitude:.5f}"
+
+
+def _contact(message: Json) -> str:
+    contact = object_in(message, "contact")
+    full = " ".join(filter(None, (str_in(contact, "first_name"), str_in(contact, "last_name"))))
+    told = [plain_words(full), plain_words(str_in(contact, "phone_number"))]
+    return _joined("a contact", *(f", {each}" for each in told if each))
+
+
+def _poll(message: Json) -> str:
+    poll = object_in(message, "poll")
+    kind = "a quiz" if poll.get("type") == "quiz" else "a poll"
+    several = " with several answers allowed" if poll.get("allows_multiple_answers") is True else ""
+    options = [plain_words(str_in(each, "text")) for each in objects_in(poll, "options")[:_OPTIONS]]
+    listed = f" – options: {'; '.join(options)}" if options else ""
+    return f"{kind}{several}: {plain_words(str_in(poll, 'question'), 200)}{listed}"
+
+
+def _checklist(message: Json) -> str:
+    checklist = object_in(message, "checklist")
+    tasks = [plain_words(str_in(each, "text")) for each in objects_in(checklist, "tasks")[:_OPTIONS]]
+    listed = f" – tasks: {'; '.join(tasks)}" if tasks else ""
+    return f"a checklist: {plain_words(str_in(checklist, 'title'), 200)}{listed}"
+
+
+def _dice(message: Json) -> str:
+    dice = object_in(message, "dice")
+    value = int_in(dice, "value")
+    shown = "" if value is None else f" that shows {value % 1000}"
+    return _joined("a dice", f" {plain_words(str_in(dice, 'emoji')) or '🎲'}", shown)
+
+
+def _game(message: Json) -> str:
+    title = plain_words(str_in(object_in(message, "game"), "title"))
+    return _joined("a game", f", {title}" if title else "")
+
+
+def _story(message: Json) -> str:
+    name = plain_words(name_in(object_in(object_in(message, "story"), "chat")))
+    return _joined("a story", f" of {name}" if name else "")
+
+
+def _file(kind: str) -> Callable[[Json], str]:
+    def described(message: Json) -> str:
+        attachment = attachment_in(message)
+        if attachment is None or not attachment.duration_s:
+            return kind
+        minutes, seconds = divmod(min(attachment.duration_s, 99 * 3600), 60)
+        return f"{kind} of {minutes}:{seconds:02}"
+
+    return described
+
+
+def _audio(message: Json) -> str:
+    audio = object_in(message, "audio")
+    names = [plain_words(str_in(audio, key)) for key in ("title", "performer")]
+    told = " by ".join(filter(None, names)) or plain_words(str_in(audio, "file_name"))
+    return _joined(_file("an audio file")(message), f", {told}" if told else "")
+
+
+def _document(message: Json) -> str:
+    attachment = attachment_in(message)
+    name = plain_words(attachment.file_name) if attachment else ""
+    size = f" ({size_in_words(attachment.size)})" if attachment and attachment.size else ""
+    return _joined("a document", f", {name}" if name else "", size)
+
+
+def size_in_words(size: int) -> str:
+    """A size in bytes as people write it: 1.2 MB."""
+    if size < 1_000:
+        return f"{size} bytes"
+    if size < 1_000_000:
+        return f"{size // 1_000} KB"
+    return f"{size / 1_000_000:.1f} MB" if size < 10**12 else "more than 1,000 GB"
+
+
+def _joined(*parts: str) -> str:
+    return "".join(parts)
+
+
+# In the order in which they are looked for: an animation also has a document, a venue a location, a live photo a photo.
+_CONTENTS: Mapping[str, Callable[[Json], str]] = {
+    "animation": _file("an animation"),
+    "live_photo": _file("a live photo"),
+    "audio": _audio,
+    "document": _document,
+    "paid_media": lambda _: "paid media",
+    "photo": lambda _: "a photo",
+    "sticker": _sticker,
+    "story": _story,
+    "video": _file("a video"),
+    "video_note": _file("a video message"),
+    "voice": _file("a voice message"),
+    "checklist": _checklist,
+    "contact": _contact,
+    "dice": _dice,
+    "game": _game,
+    "poll": _poll,
+    "venue": _venue,
+    "location": _location,
+}
+
+
+def _event(message: Json) -> str:
+    """What a service message says, as a sentence with the names of who did it."""
+    found = next((_EVENTS[kind] for kind in _EVENTS if kind in message), None)
+    return found(message, _actor(message)) if found else ""
+
+
+def _actor(message: Json) -> str:
+    return plain_words(name_in(object_in(message, "sender_chat") or object_in(message, "from"))) or "Somebody"
+
+
+def _joined_members(message: Json, actor: str) -> str:
+    members = objects_in(message, "new_chat_members")
+    names = [plain_words(name_in(each)) or "somebody" for each in members[:_PEOPLE]]
+    more = f" and {len(members) - _PEOPLE} more" if len(members) > _PEOPLE else ""
+    if not names:
+        return ""
+    is_own = len(members) == 1 and members[0].get("id") == object_in(message, "from").get("id")
+    return f"{actor} joined" if is_own else f"{actor} added {', '.join(names)}{more}"
+
+
+def _left(message: Json, actor: str) -> str:
+    member = object_in(message, "left_chat_member")
+    is_own = member.get("id") == object_in(message, "from").get("id")
+    return f"{actor} left" if is_own else f"{actor} removed {plain_words(name_in(member)) or 'somebody'}"
+
+
+def _pinned(message: Json, actor: str) -> str:
+    pinned = object_in(message, "pinned_message")
+    writer = plain_words(name_in(object_in(pinned, "sender_chat") or object_in(pinned, "from")))
+    told = plain_words(str_in(pinned, "text") or str_in(pinned, "caption"), _PINNED_CHARACTERS)
+    if not told:
+        # Only contents: a pinned service message (there is none) must not lead to another pinned one, and so on.
+        describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in pinned), None)
+        told = describe(pinned)[:_PINNED_CHARACTERS] if describe else ""
+    whose = f"a message of {writer}" if writer else "a message"
+    return _joined(f"{actor} pinned {whose}", f": {told}" if told else "")
+
+
+def _topic(what: str, key: str) -> Callable[[Json, str], str]:
+    def described(message: Json, actor: str) -> str:
+        name = plain_words(str_in(object_in(message, key), "name"))
+        return f"{actor} {what} {name}" if name else f"{actor} {what.removesuffix(' to')}"
+
+    return described
+
+
+def _did(what: str) -> Callable[[Json, str], str]:
+    return lambda _, actor: f"{actor} {what}"
+
+
+def _title(message: Json, actor: str) -> str:
+    return f"{actor} changed the title to {plain_words(str_in(message, 'new_chat_title'), 128)}"
+
+
+def _timer(message: Json, actor: str) -> str:
+    seconds = int_in(object_in(message, "message_auto_delete_timer_changed"), "message_auto_delete_time") or 0
+    if seconds <= 0:
+        return f"{actor} turned the automatic deletion of messages off"
+    hours = min(seconds, 10**9) // 3600
+    after = f"{hours} hours" if hours else f"{seconds} seconds"
+    return f"{actor} had messages delete themselves after {after}"
+
+
+_EVENTS: Mapping[str, Callable[[Json, str], str]] = {
+    "new_chat_members": _joined_members,
+    "left_chat_member": _left,
+    "new_chat_title": _title,
+    "new_chat_photo": _did("changed the photo of the chat"),
+    "delete_chat_photo": _did("removed the photo of the chat"),
+    "group_chat_created": _did("created the group"),
+    "supergroup_chat_created": _did("created the group"),
+    "pinned_message": _pinned,
+    "forum_topic_created": _topic("created the topic", "forum_topic_created"),
+    "forum_topic_edited": _topic("renamed the topic to", "forum_topic_edited"),
+    "forum_topic_closed": _did("closed the topic"),
+    "forum_topic_reopened": _did("opened the topic again"),
+    "message_auto_delete_timer_changed": _timer,
+    "video_chat_scheduled": _did("scheduled a video chat"),
+    "video_chat_started": _did("started a video chat"),
+    "video_chat_ended": lambda _, __: "The video chat ended",
+    "video_chat_participants_invited": _did("invited people to the video chat"),
+    "boost_added": _did("boosted the chat"),
+}

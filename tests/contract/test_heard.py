@@ -1,0 +1,265 @@
+"""Talk that was not said to the bot: kept at the door, within a window, loaded and forgotten with the memory."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from bot.inbox.facts import Arrival, Nudge
+from memory import keys
+from memory.forgetting import prove_erased
+from memory.heard import HEARD_CHARS, HeardLine, cut, dump_heard, parse_heard, score_of
+from memory.history_store import HistoryStore
+from memory.keys import ContextRef
+from memory.message import Sender
+from memory.redis_client import RedisClient
+from memory.redis_heard import RedisHeard
+from memory.redis_history import RedisHistory
+from memory.testing_history import InMemoryHistory
+from tests.contract.inbox_kit import NOW, open_inbox
+from tests.messages import a_ref
+from tests.redis_values import keys_with
+
+REF = a_ref(1)
+ENTRY = '{"keys": {"bot_id": 1, "chat_id": -1}, "title": "Garden"}'
+
+
+def a_line(number: int, text: str = "hello") -> HeardLine:
+    return HeardLine(telegram_message_id=number, sender=Sender(id=7, name="Anna"), text=text, sent_at=NOW)
+
+
+def an_arrival(update_id: int, number: int, text: str = "hello", **changes: str) -> Arrival:
+    """Talk at the door, unless `changes` make it something else."""
+    arrival = Arrival(
+        update_id=update_id,
+        ref=REF,
+        mode="ignored",
+        reason="heard",
+        heard=dump_heard(a_line(number, text)),
+        heard_score=score_of(number, is_moved=False),
+        registered=ENTRY,
+    )
+    return replace(arrival, **changes)
+
+
+async def told(store: HistoryStore, ref: ContextRef = REF) -> list[str]:
+    return [line.text for line in (await store.load(ref, limit=10)).heard]
+
+
+async def test_talk_is_kept_beside_the_history_and_its_update_ends_there(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    assert await box.inbox.accept(an_arrival(1, 11, "one")) == "ignored"
+
+    assert (await RedisHistory(redis).load(REF, limit=10)).heard == (a_line(11, "one"),)
+    assert await box.state_of(1) == ("ignored", "heard")
+    assert await redis.call("XLEN", keys.ready_key(0)) == 0
+    assert await redis.call("HGET", keys.contexts_key(0), REF.context_id) == ENTRY
+    assert 0 < await box.ttl_of(keys.heard_key(REF)) <= keys.HEARD_TTL_S
+
+
+async def test_talk_that_comes_again_is_kept_once(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    await box.inbox.accept(an_arrival(1, 11, "one"))
+
+    assert await box.inbox.accept(an_arrival(1, 11, "one")) == "duplicate"
+    assert await told(RedisHistory(redis)) == ["one"]
+
+
+async def test_only_the_newest_talk_is_kept_whatever_order_it_comes_in(redis: RedisClient) -> None:
+    box = await open_inbox(redis, heard_limit=3)
+
+    for number in (5, 1, 4, 2, 3):
+        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+
+    assert await told(RedisHistory(redis)) == ["line 3", "line 4", "line 5"]
+
+
+async def test_no_line_is_kept_for_more_than_a_week(redis: RedisClient) -> None:
+    """What is too old goes with the next line, and the last lines with the key."""
+    box = await open_inbox(redis)
+    ages = {1: 2.0, 2: 1.1, 3: 0.9, 4: 0.0}
+    for number, age in ages.items():
+        line = replace(a_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.HEARD_TTL_S)
+        await box.inbox.accept(an_arrival(number, number, heard=dump_heard(line)))
+
+    kept = (await RedisHistory(redis).load(REF, limit=10)).heard
+    assert [line.telegram_message_id for line in kept] == [3, 4]
+    assert 2 * keys.HEARD_TTL_S <= 7 * 24 * 3600
+
+
+async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await redis.call("HSET", keys.contexts_key(0), REF.context_id, "as it was")
+
+    await box.inbox.accept(an_arrival(1, 11))
+
+    assert await redis.call("HGET", keys.contexts_key(0), REF.context_id) == "as it was"
+
+
+async def test_an_edit_replaces_what_was_heard_in_its_place_and_wakes_nobody(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for number in (1, 2, 3):
+        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+
+    edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
+    assert await box.inbox.accept(edit) == "ignored"
+
+    assert await told(RedisHistory(redis)) == ["line 1", "quokka", "line 3"]
+    assert await box.state_of(4) == ("ignored", "heard_edit")
+    assert await redis.call("XLEN", keys.ready_key(0)) == 0
+
+
+async def test_an_edit_of_what_was_not_heard_waits_for_its_turn_and_is_not_heard(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.inbox.accept(an_arrival(1, 1, "line 1"))
+
+    edit = an_arrival(2, 2, "quokka", mode="turn", reason="heard_edit", payload="p2")
+    assert await box.inbox.accept(edit) == "accepted"
+
+    assert await told(RedisHistory(redis)) == ["line 1"]
+    assert await box.waiting() == [2]
+
+
+@pytest.mark.parametrize("why", ["a kept message quotes it", "a turn that may quote it is at work"])
+async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_its_turn(
+    redis: RedisClient, why: str
+) -> None:
+    box = await open_inbox(redis)
+    await box.inbox.accept(an_arrival(1, 2, "line 2"))
+    if why == "a kept message quotes it":
+        await redis.call("HSET", keys.telegram_key(REF), "q:2", "m9")
+    else:
+        await box.accept(2)
+    edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
+    edit = replace(edit, nudge=Nudge(kind="edit", telegram_message_id=2, sender_id=7))
+    the_same = replace(edit, update_id=3, heard=dump_heard(a_line(2, "line 2")))
+
+    assert [await box.inbox.accept(each) for each in (the_same, edit)] == ["ignored", "accepted"]
+
+    assert await told(RedisHistory(redis)) == ["quokka"]
+    assert (await box.waiting())[-1] == 4
+
+
+async def test_an_edit_that_no_turn_is_for_adds_nothing(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+
+    assert await box.inbox.accept(an_arrival(1, 2, "quokka", reason="heard_edit")) == "ignored"
+
+    assert await keys_with(redis, "quokka") == []
+
+
+async def test_one_line_is_found_and_forgotten_by_its_score(redis: RedisClient) -> None:
+    box, heard = await open_inbox(redis), RedisHeard(redis)
+    for number in (1, 2):
+        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+
+    assert await heard.find(REF, 2) == a_line(2, "line 2")
+    assert [await heard.forget(REF, 2), await heard.forget(REF, 2)] == [1, 0]
+    assert await heard.find(REF, 2) is None
+    assert await told(RedisHistory(redis)) == ["line 1"]
+
+
+@pytest.mark.parametrize("how", ["forget", "edit", "edit of a kept message"])
+async def test_who_pinned_a_message_does_not_tell_what_it_said_for_longer_than_the_message(
+    redis: RedisClient, how: str
+) -> None:
+    box, heard = await open_inbox(redis), RedisHeard(redis)
+    if how != "edit of a kept message":
+        await box.inbox.accept(an_arrival(1, 5, "a quokka"))
+    for number, pinned in ((8, 5), (9, 55)):
+        pin = replace(a_line(number, f'Ben pinned "{pinned}": "pinned":5'), is_service=True, pinned=pinned)
+        await box.inbox.accept(an_arrival(number, number, heard=dump_heard(pin)))
+
+    if how == "forget":
+        assert await heard.forget(REF, 5) == 2
+    else:
+        await box.inbox.accept(an_arrival(10, 5, "now", mode="turn", reason="heard_edit", payload="p"))
+
+    assert [text for text in await told(RedisHistory(redis)) if "pinned" in text] == [
+        'Ben pinned "55": "pinned":5'
+    ]
+
+
+async def test_a_reset_takes_it_and_counts_it(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for number in (1, 2):
+        await box.inbox.accept(an_arrival(number, number, "quokka"))
+
+    erased = await box.turns.reset(REF)
+
+    assert erased.heard == 2
+    assert await keys_with(redis, "quokka") == []
+    assert await redis.call("HGET", keys.contexts_key(0), REF.context_id) is None
+
+
+@pytest.fixture(params=["redis", "memory"])
+async def store(request: pytest.FixtureRequest, redis: RedisClient) -> AsyncGenerator[HistoryStore]:
+    """With two heard lines."""
+    if request.param == "memory":
+        yield InMemoryHistory(heard={REF: {n: a_line(n, f"line {n}") for n in (2, 1)}})
+        return
+    box = await open_inbox(redis)
+    for number in (2, 1):
+        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+    yield RedisHistory(redis)
+
+
+async def test_it_is_loaded_with_the_history_oldest_first(store: HistoryStore) -> None:
+    assert await told(store) == ["line 1", "line 2"]
+    assert await told(store, a_ref(2)) == []
+    assert (await store.load(REF, limit=10)).count == 0
+
+
+async def test_an_erasure_counts_it_and_the_receipt_says_so(store: HistoryStore) -> None:
+    assert (await store.count_kept(REF)).heard == 2
+
+    receipt = await prove_erased(REF, await store.erase(REF), store=store, recall=None)
+
+    assert (receipt.heard_erased, receipt.others_left, receipt.is_proven) == (2, 0, True)
+    assert await told(store) == []
+
+
+async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisClient) -> None:
+    box, store = await open_inbox(redis), RedisHistory(redis)
+    erased = await store.erase(REF)
+    await box.inbox.accept(an_arrival(1, 1))
+
+    receipt = await prove_erased(REF, erased, store=store, recall=None)
+
+    assert (receipt.others_left, receipt.is_proven) == (1, False)
+
+
+async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> None:
+    await redis.call("ZADD", keys.heard_key(REF), 1, "no line", 2, dump_heard(a_line(2)), 3, "{}")
+    await redis.call("EXPIRE", keys.heard_key(REF), keys.HEARD_TTL_S)
+
+    assert await told(RedisHistory(redis)) == ["hello"]
+    assert await RedisHeard(redis).find(REF, 1) is None
+
+
+def test_a_line_is_read_back_as_it_was_written() -> None:
+    line = replace(a_line(3, 'a "quote"\nand \u202e marks'), is_service=True, pinned=5)
+
+    assert parse_heard(dump_heard(line)) == line
+    assert dump_heard(line).isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("  hello \n", "hello"),
+        ("x" * HEARD_CHARS, "x" * HEARD_CHARS),
+        ("x" * (HEARD_CHARS + 1), "x" * (HEARD_CHARS - 1) + "…"),
+        ("x" * (HEARD_CHARS - 3) + "👨‍👩‍👧 more", "x" * (HEARD_CHARS - 3) + "…"),
+        ("half \ud83d", "half \ufffd"),
+        (" \n ", ""),
+    ],
+)
+def test_a_line_is_cut_between_characters(text: str, kept: str) -> None:
+    assert cut(text) == kept
+
+
+def test_a_supergroups_messages_come_after_those_of_the_group_that_it_was() -> None:
+    assert score_of(2**31 - 1, is_moved=False) < score_of(1, is_moved=True) < 2**53
