@@ -38,13 +38,15 @@ from bot.simulator import errors as simulator_errors
 from bot.simulator.config import SimulatorConfig
 from bot.simulator.serving import serve as serve_simulator
 from bot.stores import Stores, open_stores
-from bot.transport import texts
+from bot.transport.command_menus import CommandMenus
 from bot.transport.http import create_http_app
-from bot.transport.ingest import Ingest
+from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling
-from bot.transport.registration import announce_commands, no_webhook_elsewhere, set_webhook, who_we_are
+from bot.transport.registration import no_webhook_elsewhere, set_webhook, who_we_are
 from bot.transport.telegram_api import TelegramApi, open_telegram
+from bot.transport.telegram_files import open_files
 from bot.transport.webhook import Webhook
+from bot.transport.words import words_for
 from memory.compressor import CompressionResult, Compressor
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.indexing import Indexer
@@ -135,10 +137,11 @@ class _Service:
         self._waits_for = "redis"
         self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
         telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
+        files = await stack.enter_async_context(open_files(telegram, token=settings.token, api_url=api_url))
         self._waits_for = "telegram"
         bot = await who_we_are(telegram)
         models = await stack.enter_async_context(open_models(settings, model_names(settings, self._spec)))
-        self._outside = Outside(telegram=telegram, bot=bot, models=models)
+        self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models)
         self._waits_for = ""
         return True
 
@@ -155,7 +158,8 @@ class _Service:
                 worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(worker.run(stopping), "worker"))
             if serve:
-                self._ingest = self._build_ingest(outside, inbox)
+                self._ingest = self._build_ingest(stores, outside, inbox)
+                tasks.append(spawn(self._menus(stores, outside).keep_registered(), "command-menus"))
                 tasks.append(spawn(self._take_updates(outside.telegram, self._ingest, polls=work), "intake"))
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
             try:
@@ -191,13 +195,24 @@ class _Service:
             raise PortInUse(f"HTTP_PORT: {error}") from error
         log.info("listening", at=server.origin)
 
-    def _build_ingest(self, outside: Outside, inbox: RedisInbox) -> Ingest:
+    def _build_ingest(self, stores: Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
+        settings = self._settings
         return Ingest(
             inbox,
             bot=outside.bot,
-            access=build_access(self._settings),
-            partitions=self._settings.partitions,
+            access=build_access(settings),
+            rules=DoorRules(
+                partitions=settings.partitions,
+                keeps_talk=settings.group_context,
+                interrupts=settings.while_busy == "interrupt",
+            ),
+            anchors=stores.migrations,
+            guests=stores.guests,
         )
+
+    def _menus(self, stores: Stores, outside: Outside) -> CommandMenus:
+        operators = build_access(self._settings).operator_ids
+        return CommandMenus(outside.telegram, stores.redis, bot_id=outside.bot.id, operator_ids=operators)
 
     def _build_worker(
         self,
@@ -222,7 +237,7 @@ class _Service:
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
-            tasks.append(spawn(services.stops.listen(partition), f"stops-{partition}"))
+            tasks.append(spawn(services.signals.listen(partition), f"signals-{partition}"))
             compressor = build_compressor(
                 settings, self._spec, stores, outside.models, partition=partition, clock=time.time
             )
@@ -238,7 +253,6 @@ class _Service:
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
         """Have Telegram push updates to us, or poll for them; `serve` alone is for webhooks. Never returns."""
         settings = self._settings
-        await announce_commands(telegram)
         if settings.webhook_url is not None:
             await set_webhook(
                 telegram,
@@ -259,9 +273,12 @@ class _Service:
 @asynccontextmanager
 async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
     """The simulator, for as long as the block runs; its address."""
-    notice = texts.OFFLINE_NOTICE if settings.is_offline else None
+    notice = words_for("en")("offline-notice") if settings.is_offline else None
     config = SimulatorConfig(
-        token=settings.token, operator_ids=build_access(settings).operator_ids, notice=notice
+        token=settings.token,
+        operator_ids=build_access(settings).operator_ids,
+        notice=notice,
+        private_topics=True,
     )
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     serving = spawn(

@@ -18,11 +18,19 @@ BotError
 │   ├── SendUnknown             the request went out, and no answer of the Bot API came: it may be sent
 │   ├── ChatUnreachable         403: blocked, kicked, deactivated
 │   ├── ChatMigrated            the group has a new id, in `new_chat_id`
+│   ├── FileTooLarge            a file has more bytes than are fetched, or than Telegram gives
+│   ├── FileGone                a file that Telegram does not have, or has no more
 │   └── TelegramRefused         any other 4xx
+│       ├── MessageGone         the message to edit or delete is not there any more, or not ours to change
+│       └── ThreadGone          the topic was deleted
+├── MediaUnreadable             what came with a message cannot be read: its sender is told why, in `reason`'s words
 ├── TurnEnded                   the turn may not go on; nothing was written
 │   ├── Fenced                  another worker holds this context now
-│   └── TurnStopped             a /stop or a Stop button ended it
+│   ├── TurnStopped             a /stop, a Stop button or its sender's next message ended it
+│   └── TurnRestarted           what it answers has changed: it begins anew
 """
+
+from typing import Literal
 
 
 class BotError(Exception):
@@ -112,8 +120,55 @@ class ChatMigrated(TelegramFailure):
         self.new_chat_id = new_chat_id
 
 
+class FileTooLarge(TelegramFailure):
+    """The file is too large to be fetched."""
+
+
+class FileGone(TelegramFailure):
+    """Telegram does not have the file."""
+
+
 class TelegramRefused(TelegramFailure):
     """The Bot API refused the call."""
+
+
+class MessageGone(TelegramRefused):
+    """The message is not there to be changed."""
+
+
+class ThreadGone(TelegramRefused):
+    """The topic is not there any more."""
+
+
+MediaReason = Literal[
+    "deaf",
+    "empty",
+    "gone",
+    "moving",
+    "no-picture",
+    "not-fetched",
+    "pdf-corrupt",
+    "pdf-empty",
+    "pdf-encrypted",
+    "pdf-scanned",
+    "pdf-too-much",
+    "silent",
+    "too-large",
+    "too-long",
+    "unavailable",
+    "unheard",
+    "unknown",
+    "unseen",
+]
+
+
+class MediaUnreadable(BotError):
+    """The file cannot be read. `reason` with "media-" before it is a key of the catalogue, `variables` what it takes."""
+
+    def __init__(self, reason: MediaReason, **variables: str | int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.variables = variables
 
 
 class TurnEnded(BotError):
@@ -126,3 +181,7 @@ class Fenced(TurnEnded):
 
 class TurnStopped(TurnEnded):
     """The turn was stopped by its reader."""
+
+
+class TurnRestarted(TurnEnded):
+    """What the turn answers has changed, so it begins anew."""

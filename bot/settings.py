@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
 LEAST_COMPRESSION_TOKENS = 500
 """A lower limit would have a model summarise after every turn."""
+_MAY_BE_EMPTY = ("openai_embedding_model", "openai_summary_model", "openai_transcription_model")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -77,6 +78,14 @@ class Settings(BaseSettings):
         "gpt-5.4-nano",
         description="The model that writes summaries; with OPENAI_BASE_URL and unset: the chat model. "
         "Empty: none, and the recent window is all there is.",
+    )
+    openai_vision: bool | None = Field(
+        None,
+        description="Whether the chat model sees photos. Unset: as the table of known models says of OPENAI_MODEL.",
+    )
+    openai_transcription_model: str = Field(
+        "gpt-4o-mini-transcribe",
+        description="The model that hears voice messages; with OPENAI_BASE_URL and unset: none. Empty: none.",
     )
     openai_embedding_model: str = Field(
         "text-embedding-3-small",
@@ -139,6 +148,75 @@ class Settings(BaseSettings):
         5, ge=1, le=100, description="How many actions (rounds of tools) a run may take."
     )
     turn_deadline_s: float = Field(120, gt=0, le=3600, description="The time of a whole turn, in seconds.")
+    media_bytes: int = Field(
+        20_000_000,
+        ge=0,
+        le=2_000_000_000,
+        description="The largest file that is fetched from Telegram, whose own Bot API server gives no more than 20 MB.",
+    )
+    document_chars: int = Field(
+        500_000, ge=1000, le=10_000_000, description="How many characters of a document are read."
+    )
+    streaming: bool = Field(True, description="Whether an answer is shown while it is being written.")
+    while_busy: Literal["queue", "interrupt"] = Field(
+        "queue",
+        description="What a message does that its sender writes during the answer to the one before: wait for "
+        "it (queue), or end it (interrupt).",
+    )
+    long_answers: Literal["parts", "document"] = Field(
+        "parts",
+        description="How an answer of more than 4 messages, or with long code, is sent: whole in parts, or as a "
+        "document after its beginning.",
+    )
+    group_context: bool = Field(
+        True, description="Whether talk in a group that is not addressed to the bot is kept as context."
+    )
+    group_context_messages: int = Field(
+        50, ge=1, le=500, description="How many of the newest such messages are kept of each chat or topic."
+    )
+    erase_on_leave: bool = Field(
+        False, description="Whether a group's memory is erased when the bot is removed from it."
+    )
+    invited_only: bool = Field(
+        False,
+        description="Whether only operators, ALLOWED_* and people with an invitation (mnemogram invite) are served.",
+    )
+    user_messages_per_minute: int = Field(
+        0, ge=0, description="How many messages of one person are answered a minute. 0: no limit."
+    )
+    chat_messages_per_minute: int = Field(
+        0, ge=0, description="How many messages of one chat are answered a minute. 0: no limit."
+    )
+    user_tokens_per_day: int = Field(
+        0, ge=0, description="How many tokens one person may use a day (UTC). 0: no limit."
+    )
+    chat_tokens_per_day: int = Field(
+        0, ge=0, description="How many tokens one chat may use a day (UTC). 0: no limit."
+    )
+    user_money_per_day: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How much one person may cost a day, in the unit of the prices. 0: no limit.",
+    )
+    chat_money_per_day: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How much one chat may cost a day, in the unit of the prices. 0: no limit.",
+    )
+    price_per_million_input: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="What a million tokens of prompts cost, for /usage and the limits of money.",
+    )
+    price_per_million_output: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="What a million tokens of answers cost, for /usage and the limits of money.",
+    )
     worker_concurrency: int = Field(
         32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
     )
@@ -164,9 +242,19 @@ class Settings(BaseSettings):
     @classmethod
     def _empty_is_unset(cls, values: dict[str, Any]) -> dict[str, Any]:
         def is_kept(name: str, value: object) -> bool:
-            return value != "" or name in ("openai_embedding_model", "openai_summary_model")
+            return value != "" or name in _MAY_BE_EMPTY
 
         return {name: value for name, value in values.items() if is_kept(name.lower(), value)}
+
+    @model_validator(mode="after")
+    def _money_has_prices(self) -> "Settings":
+        are_priced = self.price_per_million_input or self.price_per_million_output
+        for name in ("user_money_per_day", "chat_money_per_day"):
+            if getattr(self, name) and not are_priced:
+                raise ValueError(
+                    f"{name.upper()}: needs PRICE_PER_MILLION_INPUT or PRICE_PER_MILLION_OUTPUT: without them nothing costs anything"
+                )
+        return self
 
     @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
     @classmethod
@@ -269,6 +357,13 @@ class Settings(BaseSettings):
         return self.openai_model if is_default and self.openai_base_url else self.openai_summary_model
 
     @property
+    def transcription_model(self) -> str:
+        """The model that hears voice messages, empty for none: an endpoint of one's own may not have OpenAI's."""
+        is_default = "openai_transcription_model" not in self.model_fields_set
+        is_elsewhere = self.is_offline or bool(self.openai_base_url)
+        return "" if is_default and is_elsewhere else self.openai_transcription_model
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """What may never be seen in a log, an error or a chat."""
         given = (self.telegram_bot_token, self.openai_api_key, self.qdrant_api_key, self.redis_url)
@@ -289,8 +384,10 @@ def load_settings(**given: Any) -> Settings:
 
 
 def _problem(error: ErrorDetails) -> str:
-    name = str(error["loc"][0]).upper() if error["loc"] else "settings"
     what = error["msg"].removeprefix("Value error, ")
+    if not error["loc"]:  # of settings that do not fit together: it names them itself
+        return what
+    name = str(error["loc"][0]).upper()
     secret = name in ("TELEGRAM_BOT_TOKEN", "WEBHOOK_SECRET", "REDIS_URL", "QDRANT_API_KEY", "OPENAI_API_KEY")
     has_value = not secret and isinstance(error["input"], str | int | float) and "URL" not in name
     return f"{name}: {what}" + (f" (it is {error['input']!r})" if has_value else "")

@@ -13,6 +13,8 @@ import structlog
 from bot.embedders import describe_space, open_embedder, open_former_space, space_in
 from bot.errors import SettingsInvalid
 from bot.settings import Settings
+from bot.transport.guests import Guests
+from bot.transport.migrations import Migrations
 from memory import keys
 from memory.durability import check_store
 from memory.embedded.index_server import open_index_server
@@ -49,6 +51,8 @@ class Stores:
     history: RedisHistory
     recall: Recall
     reindexer: Reindexer
+    guests: Guests
+    migrations: Migrations
     partitions: int
 
 
@@ -112,6 +116,8 @@ def build_stores(
             partitions=settings.partitions,
             clock=time.time,
         ),
+        guests=Guests(redis, clock=time.time),
+        migrations=Migrations(redis, clock=time.time),
         partitions=settings.partitions,
     )
 

@@ -11,11 +11,44 @@ Accepted = Literal["accepted", "duplicate", "full", "control", "ignored"]
 TerminalState = Literal["answered", "ignored", "refused", "forgotten", "dead"]
 
 
+NudgeKind = Literal["edit", "message", "forward", "press"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nudge:
+    """What a running turn of the same context should know at once; the update waits in the box all the same.
+
+    `kind`: an "edit" of the message with this Telegram id, a new "message" or a "forward" of this sender, or a "press"
+    of a button under that message.
+    """
+
+    kind: NudgeKind
+    telegram_message_id: int
+    sender_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """What came for a context that is worked on, ahead of its line: a /stop, the nudge of this update, or a "reset", after
+    which the context's `epoch` is this.
+    """
+
+    kind: NudgeKind | Literal["stop", "reset"]
+    update_id: int
+    telegram_message_id: int = 0
+    sender_id: int = 0
+    epoch: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """An update at the door. `mode`: a turn waits in its chat's line, a stop overtakes it, the rest is noted.
 
-    A stop without a payload (a button) is ignored when there is nothing to stop; one with a payload waits.
+    A stop waits too where nothing runs. `chat_id` is the chat in Telegram that it came from, which can be reached again
+    for all we know (0: none did). `heard`
+    (`dump_heard`) is talk to keep as context where the mode is "ignored"; in another mode (an edit) it only replaces
+    the line of its score, and ends the update, where there is one. `heard_score` is from `memory.heard.score_of`, and
+    `registered` the entry of the context in the registry of contexts.
     """
 
     update_id: int
@@ -23,6 +56,11 @@ class Arrival:
     mode: Literal["turn", "stop", "ignored"]
     payload: str = ""
     reason: str = ""
+    heard: str = ""
+    heard_score: int = 0
+    registered: str = ""
+    nudge: Nudge | None = None
+    chat_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

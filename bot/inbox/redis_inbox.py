@@ -1,17 +1,20 @@
 """The inbox on Redis: accept at the door; claim, keep, settle for the workers. One Lua script a step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.errors import Fenced
-from bot.inbox.facts import GROUP, Accepted, Arrival, Claim
+from bot.inbox.facts import GROUP, Accepted, Arrival, Claim, Signal
 from memory import keys
 from memory.errors import CommandRefused
 from memory.group_commit import GroupCommit
 from memory.redis_client import RedisClient, Script, ScriptCall, load_script
 
 _SCRIPTS = "bot.inbox.scripts"
+HEARD_LINES = 50
+"""How many heard lines are kept of a context, unless it is said."""
 _FENCE = (_SCRIPTS, "fence")
+_HEARD = ("memory.scripts", "heard_lines")
 
 
 def inbox_script(name: str, *preludes: tuple[str, str]) -> Script:
@@ -23,11 +26,18 @@ class RedisInbox:
     """The inbox of all partitions. Times are Unix seconds from `clock`."""
 
     def __init__(
-        self, redis: RedisClient, *, partitions: int, box_limit: int, clock: Callable[[], float]
+        self,
+        redis: RedisClient,
+        *,
+        partitions: int,
+        box_limit: int,
+        clock: Callable[[], float],
+        heard_limit: int = HEARD_LINES,
     ) -> None:
         self._redis = redis
         self._partitions = partitions
         self._box_limit = box_limit
+        self._heard_limit = heard_limit
         self._clock = clock
         self._doors = [GroupCommit(redis.run_all_durably) for _ in range(partitions)]
 
@@ -37,9 +47,9 @@ class RedisInbox:
         A duplicate changes nothing. Raises StoreUnavailable or StoreFull; the update may have been stored
         then, and Telegram's next try is a duplicate.
         """
-        ref = arrival.ref
+        ref, nudge = arrival.ref, arrival.nudge
         call = ScriptCall(
-            script=inbox_script("accept"),
+            script=inbox_script("accept", _HEARD),
             keys=[
                 keys.update_key(ref.partition, arrival.update_id),
                 keys.box_key(ref),
@@ -47,6 +57,10 @@ class RedisInbox:
                 keys.ready_key(ref.partition),
                 keys.stop_key(ref),
                 keys.control_key(ref.partition),
+                keys.heard_key(ref),
+                keys.contexts_key(ref.partition),
+                keys.unreachable_key(ref.partition),
+                keys.telegram_key(ref),
             ],
             arguments=[
                 arrival.update_id,
@@ -58,6 +72,15 @@ class RedisInbox:
                 arrival.reason,
                 keys.TERMINAL_UPDATE_TTL_S,
                 keys.STOP_TTL_S,
+                arrival.heard,
+                arrival.heard_score,
+                self._heard_limit,
+                keys.HEARD_TTL_S,
+                arrival.registered,
+                nudge.kind if nudge else "",
+                nudge.telegram_message_id if nudge else 0,
+                nudge.sender_id if nudge else 0,
+                arrival.chat_id,
             ],
         )
         outcome: Accepted = await self._doors[ref.partition].run(call)
@@ -142,21 +165,34 @@ class RedisInbox:
         """Take this consumer out of the group, unless entries are still in its name."""
         await self._redis.run(inbox_script("leave"), [keys.ready_key(partition)], [GROUP, consumer])
 
-    async def last_stop(self, partition: int) -> str:
-        """The stream id of the newest stop request, for `stops` to begin after."""
+    async def last_signal(self, partition: int) -> str:
+        """The stream id of the newest signal, for `signals` to begin after."""
         newest = await self._redis.call("XREVRANGE", keys.control_key(partition), "+", "-", "COUNT", 1)
         return newest[0][0] if newest else "0-0"
 
-    async def stops(self, partition: int, *, after: str, wait_ms: int) -> tuple[str, list[tuple[str, int]]]:
-        """The stop requests after stream id `after`: the next `after`, and (context id, update id) pairs."""
+    async def signals(
+        self, partition: int, *, after: str, wait_ms: int
+    ) -> tuple[str, list[tuple[str, Signal]]]:
+        """The signals after stream id `after`: the next `after`, and (context id, signal) pairs."""
         reply = await self._redis.call(
             "XREAD", "BLOCK", wait_ms, "STREAMS", keys.control_key(partition), after
         )
         entries = _entries(reply)
         return (
             entries[-1][0] if entries else after,
-            [(fields["context"], int(fields["update"])) for _, fields in entries],
+            [(fields["context"], _signal(fields)) for _, fields in entries],
         )
+
+
+def _signal(fields: Mapping[str, Any]) -> Signal:
+    """A worker of the version before knew stops only."""
+    return Signal(
+        kind=fields.get("kind", "stop"),
+        update_id=int(fields["update"]),
+        telegram_message_id=int(fields.get("message", 0)),
+        sender_id=int(fields.get("sender", 0)),
+        epoch=int(fields.get("epoch", 0)),
+    )
 
 
 def _claim(partition: int, entry: str, context: str, *, consumer: str, delivery: str) -> Claim:

@@ -9,6 +9,7 @@ import structlog
 
 from bot.errors import Fenced
 from bot.inbox.facts import Claim
+from bot.inbox.slots import Slots
 from bot.observe import metrics
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
@@ -46,7 +47,10 @@ class WorkQueue(Protocol):
 
 
 class Worker:
-    """Works on up to `concurrency` contexts at a time until it is told to stop. Built for one event loop."""
+    """Works on as many contexts at a time as it has slots, until it is told to stop. Built for one event loop.
+
+    A context that lends its slot keeps its claim and its heartbeat meanwhile.
+    """
 
     def __init__(
         self,
@@ -55,15 +59,14 @@ class Worker:
         *,
         consumer: str,
         partitions: int,
-        concurrency: int,
+        slots: Slots,
         lease_s: float,
     ) -> None:
         self._queue = queue
         self._work = work
         self._consumer = consumer
         self._partitions = partitions
-        self._concurrency = concurrency
-        self._slots = asyncio.Semaphore(concurrency)
+        self._slots = slots
         self._lease_s = lease_s
         self._busy: set[asyncio.Task[None]] = set()
 
@@ -110,12 +113,14 @@ class Worker:
 
     async def _has_room(self, stopping: asyncio.Event) -> bool:
         """Wait until another context can be worked on at once: others may be idle. False when told to stop first."""
-        while len(self._busy) >= self._concurrency and not stopping.is_set():
+        while len(self._busy) - self._slots.resting >= self._slots.count and not stopping.is_set():
             stop = asyncio.create_task(stopping.wait(), name="stop-or-room")
+            lent = asyncio.create_task(self._slots.wait_until_lent(), name="lent-slot")
             try:
-                await asyncio.wait([*self._busy, stop], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([*self._busy, stop, lent], return_when=asyncio.FIRST_COMPLETED)
             finally:
                 stop.cancel()
+                lent.cancel()
         return not stopping.is_set()
 
     def _start(self, claim: Claim) -> None:
@@ -148,7 +153,7 @@ class Worker:
     async def _work_in_slot(self, claim: Claim) -> None:
         """Work; where the store goes away under it, begin again as soon as it is back and the claim still ours."""
         rest = FIRST_PAUSE_S
-        async with self._slots:
+        async with self._slots.work():
             while True:
                 try:
                     return await self._work(claim)

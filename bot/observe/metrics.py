@@ -27,6 +27,9 @@ TURN_SECONDS = Histogram(
     buckets=_SECONDS,
 )
 TURNS_RESUMED = Counter("mnemogram_turns_resumed_total", "Turns resumed from a journal after a crash.")
+TURNS_RESTARTED = Counter(
+    "mnemogram_turns_restarted_total", "Turns begun anew because what they answered was edited, or more came."
+)
 MODEL_CALLS = Counter(
     "mnemogram_model_calls_total",
     "Requests to the model endpoint by outcome: ok, or the failure's name.",
@@ -76,9 +79,24 @@ ARTIFACTS = Counter(
 DELEGATIONS = Counter(
     "mnemogram_delegations_total", "Delegations by outcome: answered, failed, refused.", ["outcome"]
 )
+MEDIA = Counter(
+    "mnemogram_media_total",
+    "Files that came with messages, by kind, and by outcome: read, or the reason why not.",
+    ["kind", "outcome"],
+)
 SENDS = Counter(
     "mnemogram_sends_total",
-    "Message parts sent, by outcome: sent, retried, unknown, unreachable, refused.",
+    "Message parts by outcome: sent, waited (for room in a budget), retried, unknown, unreachable, refused.",
+    ["outcome"],
+)
+LIMITED = Counter(
+    "mnemogram_limited_total",
+    "Turns refused by a limit: user_messages, user_tokens, user_money, chat_messages, chat_tokens, chat_money.",
+    ["limit"],
+)
+PREVIEWS = Counter(
+    "mnemogram_previews_total",
+    "What is shown while an answer is written, by outcome: shown (a message), failed (a call), late (cleaned up after).",
     ["outcome"],
 )
 DEAD_LETTERS = Counter("mnemogram_dead_letters_total", "Updates given up after repeated crashes.")

@@ -2,28 +2,26 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
 from bot.agent.context import AgentContext
+from bot.agent.model import Usage
 from bot.agent.prompt_receipt import dump_receipt
 from bot.agent.runner import RunLimits, run_agent
-from bot.errors import DeadlinePassed, TellUser, TurnStopped
-from bot.inbox.facts import Claim
+from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
-from bot.transport.gating import strip_mention
-from bot.transport.ingest import WaitingUpdate
-from bot.turn.journal import TurnJournal
-from bot.turn.outbox import Destination
+from bot.turn.asking import append_questions, append_unread
+from bot.turn.interruptions import wait_for_end
+from bot.turn.preview import Preview
+from bot.turn.question import Question
+from bot.turn.reading import ReadMessage
 from bot.turn.services import TurnServices
-from bot.turn.typing import typing
-from memory.buffered_history import BufferedHistory
-from memory.chat_history import ChatHistory
+from bot.turn.stop_button import dump_stop
 from memory.compression import is_due
-from memory.history_store import HistorySnapshot
+from memory.errors import Forgotten
 from memory.ledger import LedgerEntry
-from memory.message import Message, Sender, message_id
 
 log = structlog.get_logger()
 
@@ -41,7 +39,9 @@ class Answer:
 class Outcome:
     """An answer with what the run leaves beside the history: its calls, its last prompt's receipt, who has the chat.
 
-    `active_agent` is None where nobody was transferred. `compresses`: the conversation has grown long enough.
+    `active_agent` is None where nobody was transferred. `compresses`: the conversation has grown long enough. `edits`
+    and `deletes` are Telegram messages that the answer's parts replace, and that go with it; `shown` are those of them
+    that have shown it growing.
     """
 
     answer: Answer
@@ -49,64 +49,163 @@ class Outcome:
     receipt: str
     active_agent: str | None
     compresses: bool
+    usage: Usage
+    edits: tuple[int, ...] = ()
+    deletes: tuple[int, ...] = ()
+    shown: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """The batch to answer, with the claim that it is answered under and what was loaded with it.
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """A run as it goes: what it works in, what was read, and the text so far, for the case that it is stopped."""
 
-    What the turn is to remember gathers in the `history`, for its commit.
-    """
-
-    claim: Claim
-    batch: Sequence[WaitingUpdate]
-    snapshot: HistorySnapshot
-    history: BufferedHistory
-    journal: TurnJournal
-    to: Destination
-    is_stopped: bool
+    context: AgentContext
+    preview: Preview | None = None
+    reads: Sequence[ReadMessage] = ()
+    text: str = ""
+    replies: list[str] = field(default_factory=list[str])
 
     @property
-    def newest_update(self) -> int:
-        """The update id after which a stop means this turn."""
-        return self.batch[-1].update_id
+    def usage(self) -> Usage:
+        """Of all the calls of the model so far."""
+        return sum(self.context.usages, Usage())
+
+    async def take(self, text: str) -> None:
+        self.text = text
+        if self.preview is not None:
+            await self.preview.take(text)
+
+    async def emit(self, reply: str) -> None:
+        self.replies.append(reply)
+
+    def has_written(self) -> bool:
+        return bool(self.text.strip())
 
 
 async def answer(services: TurnServices, question: Question) -> Outcome:
     """The answer, for the turn's commit. A failure that the user can be told is an answer too.
 
-    Raises Fenced and Forgotten from the journal, and the store's errors.
+    Raises TurnRestarted where what it answers has changed, Fenced and Forgotten from the journal, and the store's errors.
+    What it used until it was restarted or forgotten is booked.
     """
-    context = await _context(services, question)
-    await question.journal.restore_appended()
-    given = await _answer(services, question, context)
-    before, limits = question.snapshot, services.compression
+    run = _open(services, question)
+    try:
+        given = await _answer(services, question, run)
+    except (TurnRestarted, Forgotten):
+        await services.guard.book(question.asked, run.usage)
+        raise
+    context, before, limits = run.context, question.snapshot, services.compression
     return Outcome(
         answer=given,
-        ledger=tuple(context.ledger),
+        ledger=(*(entry for read in run.reads for entry in read.ledger), *context.ledger),
         receipt=_last_receipt(services, context),
         active_agent=None if context.agent_name == before.active_agent else context.agent_name,
         compresses=limits is not None
         and is_due(before, question.history.pending, limits, loaded_limit=services.limits.window_messages),
+        usage=run.usage,
+        edits=run.preview.edits if run.preview else tuple(question.shown_as),
+        deletes=run.preview.deletes if run.preview else (),
+        shown=run.preview.shown if run.preview else (),
     )
 
 
-async def _answer(services: TurnServices, question: Question, context: AgentContext) -> Answer:
-    history = context.chat_history
-    partial = _Partial()
-    context.on_text = partial.take
+def _open(services: TurnServices, question: Question) -> _Run:
+    context = services.conversations.open(
+        question.claim.ref,
+        question.history.snapshot,
+        question.history,
+        is_group=question.batch.first.message.chat_type != "private",
+        request_id=str(question.batch.first.update_id),
+        metadata={"chat_id": question.to.chat_id, "thread_id": question.to.thread_id},
+    )
+    run = _Run(context=context)
+    context.on_text = run.take
+    context.emit_functions.append(run.emit)
+    return run
+
+
+async def _answer(services: TurnServices, question: Question, run: _Run) -> Answer:
     try:
-        async with asyncio.timeout(services.limits.deadline_s), typing(services.chats, question.to):
-            text = await _run(services, question, context)
+        given = await _show_and_run(services, question, run)
     except TurnStopped:
-        return await _stopped(question, history, partial.text)
+        await append_unread(services, question, run.context)
+        return await _stopped(question, run)
     except (TellUser, TimeoutError) as failure:
+        await append_unread(services, question, run.context)
         told = failure if isinstance(failure, TellUser) else DeadlinePassed()
         log.warning("turn_failed", failure=type(told).__name__, reason=str(told))
-        return Answer(text=texts.failure_text(told), reason=type(told).__name__)
-    reply_id = _reply_id(question)
-    await history.append_assistant_message(text, id=reply_id)
-    return Answer(text=text, message_id=reply_id)
+        return Answer(text=texts.failure_text(question.words, told), reason=type(told).__name__)
+    if given.message_id:
+        await run.context.chat_history.append_assistant_message(given.text, id=given.message_id)
+    return given
+
+
+async def _show_and_run(services: TurnServices, question: Question, run: _Run) -> Answer:
+    """Run while what is written by then is shown. Raises TurnStopped at once where it was stopped before."""
+    asker = question.batch.first
+    shown = services.previews.show(
+        question.to,
+        is_private=asker.message.chat_type == "private",
+        stop_data=dump_stop(question.asked.user_id, asker.update_id),
+        journal=question.journal,
+        words=question.words,
+        edits=tuple(question.shown_as),
+    )
+    async with shown as preview:
+        run.preview, run.context.on_status = preview, preview.tell
+        if question.is_stopped:
+            raise TurnStopped
+        async with asyncio.timeout(services.limits.deadline_s):
+            return await _run_until_ended(services, question, run)
+
+
+async def _run_until_ended(services: TurnServices, question: Question, run: _Run) -> Answer:
+    """Run the agent beside what may end it. Raises TurnStopped or TurnRestarted where that comes first."""
+    running = asyncio.create_task(_read_and_run(services, question, run), name="agent-run")
+    ending = asyncio.create_task(
+        wait_for_end(services, question, has_written=run.has_written), name="turn-signals"
+    )
+    try:
+        await asyncio.wait([running, ending], return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            raise ending.result()
+        return running.result()
+    finally:
+        running.cancel()
+        ending.cancel()
+        await asyncio.wait([running, ending])
+
+
+async def _read_and_run(services: TurnServices, question: Question, run: _Run) -> Answer:
+    context, journal = run.context, question.journal
+    run.reads = await services.reader.read(
+        question.batch.updates, journal=journal, context=context, words=question.words
+    )
+    await append_questions(services, question, context, run.reads)
+    await journal.restore_appended()
+    problem = _unreadable(run.reads)
+    if problem:
+        return Answer(text=problem, reason="unreadable_media")
+    limits = RunLimits(max_actions=services.limits.max_actions)
+    await run_agent(services.team, context, journal=journal, limits=limits)
+    return Answer(text=run.replies[-1], message_id=question.reply_id)
+
+
+def _unreadable(reads: Sequence[ReadMessage]) -> str:
+    """What is said instead of an answer where nothing that came can be read."""
+    if any(read.text or read.images for read in reads):
+        return ""
+    return next((read.problem for read in reads if read.problem), "")
+
+
+async def _stopped(question: Question, run: _Run) -> Answer:
+    """What was written by then is kept, marked as stopped, in the chat and in memory."""
+    if not run.has_written():
+        return Answer(text=question.words("stopped"), reason="stopped")
+    reply_id, history = question.reply_id, run.context.chat_history
+    await history.append_assistant_message(run.text, id=reply_id, is_stopped=True)
+    told = run.text + texts.stopped_mark(question.words)
+    return Answer(text=told, message_id=reply_id, reason="stopped")
 
 
 def _last_receipt(services: TurnServices, context: AgentContext) -> str:
@@ -114,84 +213,3 @@ def _last_receipt(services: TurnServices, context: AgentContext) -> str:
     agent = services.team.name_of(context)
     own = [receipt for receipt in context.receipts if receipt.agent == agent]
     return dump_receipt(own[-1]) if own else ""
-
-
-class _Partial:
-    """The text so far, for the case that it is stopped."""
-
-    def __init__(self) -> None:
-        self.text = ""
-
-    async def take(self, text: str) -> None:
-        self.text = text
-
-
-async def _context(services: TurnServices, question: Question) -> AgentContext:
-    context = services.conversations.open(
-        question.claim.ref,
-        question.snapshot,
-        question.history,
-        is_group=question.batch[0].message.chat_type != "private",
-        request_id=str(question.batch[0].update_id),
-        metadata={"chat_id": question.to.chat_id, "thread_id": question.to.thread_id},
-    )
-    history = context.chat_history
-    context.user_messages = tuple(
-        [await _append(services, question, history, update) for update in question.batch]
-    )
-    return context
-
-
-async def _append(
-    services: TurnServices, question: Question, history: ChatHistory, update: WaitingUpdate
-) -> Message:
-    message = update.message
-    sender_id = 0 if message.sender_id is None else message.sender_id
-    return await history.append_user_message(
-        strip_mention(message, bot=services.bot),
-        sender=Sender(id=sender_id, name=message.sender_name),
-        telegram_message_id=message.message_id,
-        sent_at=float(message.date),
-        id=message_id(question.claim.ref.context_id, question.snapshot.epoch, update.update_id),
-    )
-
-
-async def _run(services: TurnServices, question: Question, context: AgentContext) -> str:
-    """Run the agent beside the stop signal. Raises TurnStopped when that comes first."""
-    if question.is_stopped:
-        raise TurnStopped
-    replies: list[str] = []
-
-    async def emit(reply: str) -> None:
-        replies.append(reply)
-
-    context.emit_functions.append(emit)
-    limits = RunLimits(max_actions=services.limits.max_actions)
-    with services.stops.watch(context.context_id, newest_update=question.newest_update) as stopped:
-        run = asyncio.create_task(
-            run_agent(services.team, context, journal=question.journal, limits=limits), name="agent-run"
-        )
-        stop = asyncio.create_task(stopped.wait(), name="stop-signal")
-        try:
-            await asyncio.wait([run, stop], return_when=asyncio.FIRST_COMPLETED)
-            if not run.done():
-                raise TurnStopped
-            run.result()
-        finally:
-            run.cancel()
-            stop.cancel()
-            await asyncio.wait([run, stop])
-    return replies[-1]
-
-
-async def _stopped(question: Question, history: ChatHistory, partial: str) -> Answer:
-    """What was written by then is kept, marked as stopped, in the chat and in memory."""
-    if not partial.strip():
-        return Answer(text=texts.STOPPED, reason="stopped")
-    reply_id = _reply_id(question)
-    await history.append_assistant_message(partial, id=reply_id, is_stopped=True)
-    return Answer(text=partial + texts.STOPPED_MARK, message_id=reply_id, reason="stopped")
-
-
-def _reply_id(question: Question) -> str:
-    return message_id(question.claim.ref.context_id, question.snapshot.epoch, question.newest_update, "reply")

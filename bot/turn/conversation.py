@@ -17,7 +17,9 @@ from memory.redis_client import RedisClient
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversations:
-    """What is the same for every conversation. `is_summarizing`: there is a model that writes summaries."""
+    """What is the same for every conversation. `is_summarizing`: there is a model that writes summaries. `tells_talk`:
+    prompts tell what was said in a group and not to the bot; some may be kept from when they did.
+    """
 
     redis: RedisClient
     history: HistoryStore
@@ -27,10 +29,16 @@ class Conversations:
     artifact_ttl_s: int
     artifact_chars: int
     is_summarizing: bool
+    tells_talk: bool = True
 
-    def buffer(self, ref: ContextRef, snapshot: HistorySnapshot) -> BufferedHistory:
-        """The history of one turn: read already, and appended to in memory until its commit."""
-        return BufferedHistory(self.history, ref, snapshot)
+    def buffer(
+        self, ref: ContextRef, snapshot: HistorySnapshot, *, hidden_from: int | None = None
+    ) -> BufferedHistory:
+        """The history of one turn: read already, and appended to in memory until its commit.
+
+        From the sequence `hidden_from` on, where it is given, what is stored is as if it were not there.
+        """
+        return BufferedHistory(self.history, ref, snapshot, hidden_from=hidden_from)
 
     def open(
         self,
@@ -52,6 +60,7 @@ class Conversations:
             ref=ref,
             chat_history=self._chat_history(ref, snapshot, buffered),
             people=snapshot.people,
+            heard=snapshot.heard if self.tells_talk or not is_group else (),
             is_group=is_group,
             request_id=request_id,
             metadata=metadata or {},

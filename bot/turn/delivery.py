@@ -1,8 +1,10 @@
 """Delivers the outbox part by part: nothing lost, and only a send whose outcome is unknown is repeated, once."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
@@ -10,17 +12,21 @@ import structlog
 from bot.errors import (
     ChatMigrated,
     ChatUnreachable,
+    MessageGone,
     SendUnknown,
     TelegramFailure,
     TelegramRefused,
     TelegramUnavailable,
 )
 from bot.inbox.facts import Claim
+from bot.inbox.slots import Slots
 from bot.observe import metrics
-from bot.transport.rich_text import RichText
-from bot.turn.outbox import Part, parse_part
-from bot.turn.turn_store import TurnStore
-from memory.errors import StoreFull, StoreUnavailable
+from bot.transport.rates import Importance
+from bot.turn.fallbacks import moved, next_form
+from bot.turn.outbox import Part, dump_part, is_repeatable, parse_part
+from bot.turn.replies import plan_instead_of
+from bot.turn.turn_store import NO_MESSAGE, TurnStore
+from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 
 log = structlog.get_logger()
 
@@ -29,6 +35,8 @@ SENDS_AT_MOST = 2
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 60.0
 LONGEST_NOTING_PAUSE_S = 2.0
+SHORT_WAIT_S = 0.25
+"""A wait for a gap between other chats' calls, which is not worth to be noted."""
 
 _NO_EPOCH = -1
 
@@ -36,35 +44,77 @@ Pause = Callable[[float], Awaitable[None]]
 
 
 class Sender(Protocol):
-    """Sends one part; the Telegram message id of what was sent. Raises the TelegramFailure errors."""
+    """Does what one part asks for; the Telegram message id that shows it. Raises the TelegramFailure errors."""
 
-    async def send(self, part: Part) -> int: ...
+    async def send(self, part: Part) -> int | None: ...
+
+
+class Rates(Protocol):
+    """The budgets of calls: see bot/transport/rates.py."""
+
+    async def reserve(self, chat_id: int, importance: Importance) -> float | None: ...
+    async def held(self, chat_id: int) -> float: ...
+    async def hold(self, chat_id: int, retry_after: float) -> None: ...
+
+
+class Marks(Protocol):
+    """Which chats do not take our messages."""
+
+    async def mark(self, partition: int, chat_id: int) -> None: ...
+    async def is_marked(self, partition: int, chat_id: int) -> bool: ...
+
+
+class Moves(Protocol):
+    """Is told that a group has become a supergroup with another id; telling it twice is harmless."""
+
+    async def learn(self, old_chat_id: int, new_chat_id: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What a delivery minds beside its own outbox: the budgets, who is not reachable, who has moved, the worker's slots."""
+
+    rates: Rates
+    marks: Marks
+    moves: Moves
+    slots: Slots
 
 
 class Delivery:
     """Takes a context's outbox to Telegram, in order."""
 
-    def __init__(self, store: TurnStore, sender: Sender, *, pause: Pause = asyncio.sleep) -> None:
+    def __init__(
+        self, store: TurnStore, sender: Sender, traffic: Traffic, *, pause: Pause = asyncio.sleep
+    ) -> None:
         self._store = store
         self._sender = sender
+        self._traffic = traffic
         self._pause = pause
 
     async def deliver(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
         """Send every part. `sends_begun` of the first one: 1 when its commit has just counted it.
 
-        Waits out 429s and outages for as long as it takes (the claim is kept meanwhile); a chat that cannot be
-        reached ends the outbox. Raises Fenced, and the store's errors; what is undelivered stays in the outbox.
+        Waits out 429s and outages for as long as it takes: the claim is kept meanwhile, the worker's slot is not. A
+        chat that cannot be reached ends the outbox. Raises Fenced, and the store's errors; what is undelivered stays.
         """
-        begun = sends_begun
-        for line in lines:
-            part = parse_part(line)
-            if part is None:
-                log.error("part_unreadable", context=claim.ref.context_id)
-                await self._store.sent(claim, line, epoch=_NO_EPOCH, undeliverable="undeliverable_unreadable")
-                return
-            if not await self._deliver_part(claim, line, part, begun):
-                return
-            begun = 1  # `sent` has counted the next part's first send
+        async with AsyncExitStack() as rest:
+            errand = _Errand(
+                store=self._store,
+                sender=self._sender,
+                traffic=self._traffic,
+                pause=self._pause,
+                claim=claim,
+                rest=rest,
+            )
+            left, begun = deque(lines), sends_begun
+            while left:
+                line = left.popleft()
+                instead = await errand.deliver(line, begun)
+                if instead is None:
+                    await errand.clean_up([line, *left])
+                    return
+                left.extendleft(reversed(instead))
+                begun = 1  # `sent` has counted the next part's first send
 
     async def resume(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
         """Deliver what a crash left. A send that was begun may have arrived: it is repeated once, not twice."""
@@ -72,73 +122,184 @@ class Delivery:
         if await self._store.count_sends(claim, lines[0], sends_begun + 1):
             await self.deliver(claim, lines, sends_begun=sends_begun + 1)
 
-    async def _deliver_part(self, claim: Claim, line: str, part: Part, begun: int) -> bool:
-        """Whether the next part may follow."""
+
+@dataclass(slots=True, kw_only=True)
+class _Errand:
+    """The delivery of one outbox under one claim. `rest` is where the slot is lent, once it has to wait."""
+
+    store: TurnStore
+    sender: Sender
+    traffic: Traffic
+    pause: Pause
+    claim: Claim
+    rest: AsyncExitStack
+    is_resting: bool = False
+    moved: dict[int, int] = field(default_factory=dict[int, int])
+
+    async def deliver(self, line: str, begun: int) -> Sequence[str] | None:
+        """Deliver the outbox's first part: the lines to go on with before the others. None: the end of the outbox."""
+        part = parse_part(line)
+        if part is None:
+            log.error("part_unreadable", context=self.claim.ref.context_id)
+            await self.store.sent(self.claim, line, epoch=_NO_EPOCH, undeliverable="undeliverable_unreadable")
+            return None
+        if part.chat_id in self.moved:
+            there = moved(part, self.moved[part.chat_id])
+            if there is None:
+                return await self._note_sent(line, part, None)
+            part = there
+        try:
+            if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
+                raise ChatUnreachable
+            return await self._deliver(line, part, begun)
+        except ChatUnreachable as error:
+            await self.traffic.marks.mark(self.claim.ref.partition, part.chat_id)
+            return await self._give_up(line, part, error)
+
+    async def clean_up(self, lines: Sequence[str]) -> None:
+        """Of an outbox that has ended: take away what it would have, and what it would have written over.
+
+        Such a message shows a part of an answer, with a button. It is tried once.
+        """
+        for line in lines:
+            part = parse_part(line)
+            if part is None or part.edits is None or part.chat_id in self.moved:
+                continue
+            if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
+                return
+            await self._take_away(part)
+
+    async def _take_away(self, part: Part) -> None:
+        with suppress(TelegramFailure):
+            await self.sender.send(replace(part, kind="delete"))
+
+    async def _deliver(self, line: str, part: Part, begun: int) -> Sequence[str] | None:
         pause = FIRST_PAUSE_S
         is_there = True
         while is_there:
-            if begun > SENDS_AT_MOST:
-                metrics.SENDS.labels("unknown").inc()
-                log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
-                return await self._store.sent(claim, line, epoch=part.epoch)
+            if begun > SENDS_AT_MOST and not is_repeatable(part):
+                return await self._note_unknown(line, part)
             try:
-                sent = await self._send(part)
+                is_there = await self._wait_for_place(line, begun, part)
+                if is_there:
+                    return await self._note_sent(line, part, await self.sender.send(part))
             except TelegramUnavailable as error:
                 wait = pause if error.retry_after is None else error.retry_after
+                metrics.SENDS.labels("retried").inc()
+                if error.retry_after is not None:
+                    await self.traffic.rates.hold(part.chat_id, wait)
                 pause = min(LONGEST_PAUSE_S, pause * 2)
-                is_there = await self._wait_unsent(claim, line, begun, wait)
+                is_there = await self._wait_unsent(line, begun, wait)
             except SendUnknown:
                 metrics.SENDS.labels("retried").inc()
-                log.warning("send_repeated", chat=part.chat_id, number=part.number)
+                log.warning("send_repeated", chat=part.chat_id, number=part.number, kind=part.kind)
                 begun += 1
-                is_there = await self._store.count_sends(claim, line, begun)
-                if begun <= SENDS_AT_MOST:
-                    await self._pause(pause)  # a gateway that fails for a moment may be back by then
-            except (ChatUnreachable, ChatMigrated, TelegramRefused) as error:
-                await self._give_up(claim, line, part, error)
-                return False
+                is_there = await self.store.count_sends(self.claim, line, begun)
+                await self._lend_slot()
+                await self.pause(pause)  # a gateway that fails for a moment may be back by then
+                pause = min(LONGEST_PAUSE_S, pause * 2)
+            except (ChatMigrated, TelegramRefused) as refusal:
+                form = await self._next_form(part, refusal)
+                if form is None:
+                    return await self._refused(line, part, refusal)
+                if is_repeatable(part) and not is_repeatable(form):
+                    begun = 1  # edits of unknown outcome were of a message that is not there: this is the first send
+                    is_there = await self.store.count_sends(self.claim, line, begun)
+                part = form
+        return None
+
+    async def _next_form(self, part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
+        form = next_form(part, refusal)
+        if isinstance(refusal, ChatMigrated):
+            self.moved[part.chat_id] = refusal.new_chat_id
+            log.info("chat_migrated", chat=part.chat_id, to=refusal.new_chat_id)
+            try:
+                await self.traffic.moves.learn(part.chat_id, refusal.new_chat_id)
+            except MemoryFailure as error:  # the service message of the migration tells it too
+                log.warning("migration_not_kept", chat=part.chat_id, error=type(error).__name__)
+        elif form is not None:
+            if isinstance(refusal, MessageGone):
+                await self._take_away(part)  # a file, for instance, is there and cannot become a text
+            log.warning(
+                "sent_in_another_form",
+                chat=part.chat_id,
+                number=part.number,
+                kind=part.kind,
+                error=str(refusal),
+            )
+        return form
+
+    async def _wait_for_place(self, line: str, begun: int, part: Part) -> bool:
+        """Wait until the budgets and Telegram's 429s allow it. False: the outbox was erased meanwhile."""
+        rates = self.traffic.rates
+        if part.kind == "delete":
+            wait = await rates.held(part.chat_id)
+        else:
+            wait = await rates.reserve(part.chat_id, "final") or 0.0
+        while wait > 0:
+            if wait < SHORT_WAIT_S:
+                await self.pause(wait)
             else:
-                metrics.SENDS.labels("sent").inc()
-                return await self._note_sent(claim, line, part, sent)
-        return False
+                metrics.SENDS.labels("waited").inc()
+                if not await self._wait_unsent(line, begun, wait):
+                    return False
+            wait = await rates.held(part.chat_id)
+        return True
 
-    async def _send(self, part: Part) -> int:
-        """Send it; where its chat has moved, to the new id; where its form is refused, once more as plain text."""
-        try:
-            return await self._sender.send(part)
-        except ChatMigrated as error:
-            return await self._sender.send(replace(part, chat_id=error.new_chat_id, reply_to=None))
-        except TelegramRefused as error:
-            plain = replace(part, rich=RichText(text=part.rich.text), reply_to=None)
-            if plain == part:
-                raise
-            log.warning("sent_as_plain_text", chat=part.chat_id, number=part.number, error=str(error))
-            return await self._sender.send(plain)
+    async def _wait_unsent(self, line: str, begun: int, wait: float) -> bool:
+        """Wait for a part that surely was not sent; a crash in this wait must not count as a send. False: erased."""
+        if not await self.store.count_sends(self.claim, line, begun - 1):
+            return False
+        log.info("send_waits", seconds=round(wait, 2))
+        await self._lend_slot()
+        await self.pause(wait)
+        return await self.store.count_sends(self.claim, line, begun)
 
-    async def _note_sent(self, claim: Claim, line: str, part: Part, telegram_id: int) -> bool:
+    async def _lend_slot(self) -> None:
+        if not self.is_resting:
+            self.is_resting = True
+            await self.rest.enter_async_context(self.traffic.slots.rest())
+
+    async def _note_sent(self, line: str, part: Part, telegram_id: int | None) -> Sequence[str] | None:
         """Note what was sent, until the claim is lost: a store that is away for a moment must not repeat it."""
+        metrics.SENDS.labels("sent").inc()
         pause = FIRST_PAUSE_S
         while True:
             try:
-                return await self._store.sent(
-                    claim, line, epoch=part.epoch, telegram_id=telegram_id, message_id=part.message_id
+                is_there = await self.store.sent(
+                    self.claim,
+                    line,
+                    epoch=part.epoch,
+                    telegram_id=NO_MESSAGE if telegram_id is None else telegram_id,
+                    message_id=part.message_id,
                 )
             except (StoreUnavailable, StoreFull) as error:
                 log.warning("sent_not_noted", chat=part.chat_id, number=part.number, error=str(error))
-                await self._pause(pause)
+                await self.pause(pause)
                 pause = min(LONGEST_NOTING_PAUSE_S, pause * 2)
+            else:
+                return () if is_there else None
 
-    async def _wait_unsent(self, claim: Claim, line: str, begun: int, wait: float) -> bool:
-        """Wait for a part that surely was not sent; a crash in this wait must not count as a send. False: erased."""
-        if not await self._store.count_sends(claim, line, begun - 1):
-            return False
-        metrics.SENDS.labels("retried").inc()
-        log.info("send_waits", seconds=wait)
-        await self._pause(wait)
-        return await self._store.count_sends(claim, line, begun)
+    async def _note_unknown(self, line: str, part: Part) -> Sequence[str] | None:
+        metrics.SENDS.labels("unknown").inc()
+        log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
+        return () if await self.store.sent(self.claim, line, epoch=part.epoch) else None
 
-    async def _give_up(self, claim: Claim, line: str, part: Part, error: TelegramFailure) -> None:
+    async def _refused(
+        self, line: str, part: Part, refusal: TelegramRefused | ChatMigrated
+    ) -> Sequence[str] | None:
+        """A message that cannot be taken away stays; a file becomes messages; a text ends the outbox."""
+        if part.kind == "delete":
+            log.info("message_not_deleted", chat=part.chat_id, error=str(refusal))
+            return await self._note_sent(line, part, None)
+        if part.kind == "document":
+            log.warning("document_refused", chat=part.chat_id, error=str(refusal))
+            instead = [dump_part(each) for each in plan_instead_of(part)]
+            return instead if await self.store.replace_part(self.claim, line, instead) else None
+        return await self._give_up(line, part, refusal)
+
+    async def _give_up(self, line: str, part: Part, error: TelegramFailure) -> None:
         outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"
         metrics.SENDS.labels(outcome).inc()
         log.warning("send_given_up", chat=part.chat_id, outcome=outcome, error=str(error))
-        await self._store.sent(claim, line, epoch=part.epoch, undeliverable=f"undeliverable_{outcome}")
+        await self.store.sent(self.claim, line, epoch=part.epoch, undeliverable=f"undeliverable_{outcome}")

@@ -1,27 +1,66 @@
 """An edited message replaces what was kept of it."""
 
+from dataclasses import replace
+from typing import Literal
+
 from bot.transport.gating import strip_mention
 from bot.transport.updates import IncomingMessage
 from bot.turn.services import TurnServices
 from memory.keys import ContextRef
+from memory.message import Message, told_text
+
+SPOKEN_KINDS = ("voice", "audio", "video_note")
+"""What is kept of these is what was heard in them, which an edit of the caption does not change."""
+
+Replaced = Literal["edited", "edit_of_unkept_message", "edit_of_voice_message"]
 
 
 async def replace_edited(
     services: TurnServices, ref: ContextRef, edited: IncomingMessage, *, epoch: int
-) -> bool:
-    """Keep what the message says now. False: it is not kept, and nothing is. Repeating it is harmless.
+) -> Replaced:
+    """Keep what the message says now, where it is kept; of one that is not, what others quote of it goes.
 
-    Raises Forgotten after a reset, and the store's errors.
+    Repeating it is harmless. Raises Forgotten after a reset, and the store's errors.
     """
     message_id = await services.history.find_by_telegram(ref, edited.message_id)
     if message_id is None:
-        return False
+        await services.history.delete(ref, [], epoch=epoch, quoted=[edited.message_id])
+        return "edit_of_unkept_message"
+    if _is_spoken(edited):
+        return "edit_of_voice_message"
     text = strip_mention(edited, bot=services.bot)
-    return await services.history.replace(
+    # Of a file the note tells what was read of it then; without one there is nothing but what the edit says.
+    note = None if edited.attachment is not None else edited.note
+    is_kept = await services.history.replace(
         ref,
         message_id,
         text=text,
-        tokens=services.tokenizer.count(text),
+        note=note,
+        tokens=services.tokenizer.count(_told(edited, text)),
         edited_at=float(edited.edit_date or edited.date),
         epoch=epoch,
     )
+    return "edited" if is_kept else "edit_of_unkept_message"
+
+
+def asks_the_same(kept: Message, edited: IncomingMessage, text: str) -> bool:
+    """Whether the edit leaves the words of a kept message: Telegram tells of link previews and the like as edits too.
+
+    `text` is the edited message's, without a mention of the bot.
+    """
+    return kept.text.startswith(text) if _is_spoken(edited) else kept.text == text
+
+
+def says_the_same(kept: Message, edited: IncomingMessage, text: str) -> bool:
+    """Whether the edit leaves all of it; somebody who shares a live location has moved. What came in a file is not compared."""
+    is_note_kept = edited.attachment is not None or kept.note == edited.note
+    return is_note_kept and asks_the_same(kept, edited, text)
+
+
+def _is_spoken(edited: IncomingMessage) -> bool:
+    return edited.attachment is not None and edited.attachment.kind in SPOKEN_KINDS
+
+
+def _told(edited: IncomingMessage, text: str) -> str:
+    blank = Message(id="", role="user", text=text, sent_at=0.0, tokens=0)
+    return told_text(replace(blank, note=edited.note, forwarded_from=edited.forwarded_from))

@@ -14,7 +14,9 @@ _JOINED, _APPENDED = "joined", "appended"
 class TurnJournal:
     """Answers from what was there when the turn began, and writes through. One turn, one object.
 
-    It writes in the history's epoch: a turn whose tool erases its own memory goes on in the next one.
+    It writes in the history's epoch: a turn whose tool erases its own memory goes on in the next one. `update_ids` are
+    those that end with the turn, a stop after `newest_update` means it, and `own_messages` of the history's pending ones
+    are what it answers.
     """
 
     def __init__(
@@ -24,12 +26,16 @@ class TurnJournal:
         history: BufferedHistory,
         *,
         update_ids: Sequence[int],
+        newest_update: int,
+        own_messages: int,
         found: dict[str, str],
     ) -> None:
         self._store = store
         self._claim = claim
         self._history = history
         self._update_ids = tuple(update_ids)
+        self._newest_update = newest_update
+        self._own_messages = own_messages
         self._found = found
 
     async def finished(self, step: str) -> str | None:
@@ -45,11 +51,11 @@ class TurnJournal:
         if _JOINED not in self._found:
             fields[_JOINED] = json.dumps(self._update_ids)
         pending = [dump_message(message) for message in self._history.pending]
-        if len(pending) > len(self._update_ids):  # more than the turn's own user messages
+        if len(pending) > self._own_messages:
             fields[_APPENDED] = json.dumps(pending)
         self._found |= fields
         await self._store.record(
-            self._claim, epoch=self._history.epoch, newest_update=self._update_ids[-1], fields=fields
+            self._claim, epoch=self._history.epoch, newest_update=self._newest_update, fields=fields
         )
 
     async def restore_appended(self) -> None:

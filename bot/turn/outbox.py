@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from bot.transport.rich_text import Entity, RichText
+
+PartKind = Literal["text", "document", "delete"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One Telegram message to send. `update_id` and `number` make each part's line in the outbox its own.
 
-    `message_id` is the id in the history that the text belongs to, empty for a text that is not in it.
+    `message_id` is the id in the history that the text belongs to, empty for a text that is not in it. `edits` is the
+    Telegram message that a text replaces, or that a "delete" takes away. A "document" is sent as a file of this name.
     """
 
     update_id: int
@@ -22,9 +26,14 @@ class Part:
     rich: RichText
     epoch: int
     message_id: str = ""
+    kind: PartKind = "text"
+    edits: int | None = None
+    file_name: str = ""
 
 
 _PLAIN_FIELDS = ("update_id", "number", "chat_id", "thread_id", "reply_to", "epoch", "message_id")
+_LATER_FIELDS = ("kind", "edits", "file_name")
+"""Fields that older versions did not write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,34 @@ def plan_parts(
     ]
 
 
+def plan_changes(
+    parts: Sequence[Part], like: Part, *, edits: Sequence[int], deletes: Sequence[int]
+) -> list[Part]:
+    """The parts with their texts in the place of these Telegram messages, in order; then what is to go.
+
+    Of `edits`, those that no text replaces are deleted too. `like` says where, for an answer without parts.
+    """
+    replaced = iter(edits)
+    changed = [replace(part, edits=next(replaced, None)) if part.kind == "text" else part for part in parts]
+    gone = [
+        replace(
+            like,
+            kind="delete",
+            number=len(changed) + number,
+            edits=each,
+            rich=RichText(text=""),
+            reply_to=None,
+        )
+        for number, each in enumerate((*replaced, *deletes))
+    ]
+    return [*changed, *(replace(part, message_id="", file_name="") for part in gone)]
+
+
+def is_repeatable(part: Part) -> bool:
+    """Whether doing it twice is as good as once: a message's text is replaced, or it is taken away."""
+    return part.edits is not None
+
+
 def dump_part(part: Part) -> str:
     """The part as one line of ASCII JSON: the same part is always the same line."""
     fields = {
@@ -67,6 +104,9 @@ def dump_part(part: Part) -> str:
         "entities": [entity.to_dict() for entity in part.rich.entities],
         "epoch": part.epoch,
         "message_id": part.message_id,
+        "kind": part.kind,
+        "edits": part.edits,
+        "file_name": part.file_name,
     }
     return json.dumps(fields, separators=(",", ":"))
 
@@ -77,6 +117,7 @@ def parse_part(line: str) -> Part | None:
         fields = json.loads(line)
         entities = tuple(Entity(**entity) for entity in fields["entities"])
         known = {name: fields[name] for name in _PLAIN_FIELDS}
+        known |= {name: fields[name] for name in _LATER_FIELDS if name in fields}
         return Part(rich=RichText(text=fields["text"], entities=entities), **known)
     except (ValueError, KeyError, TypeError):
         return None

@@ -1,7 +1,6 @@
 """Who may change what is kept of a chat: in a group only its administrators and the operators."""
 
 from bot.errors import TelegramFailure
-from bot.transport import texts
 from bot.transport.updates import IncomingMessage
 from bot.turn.services import TurnServices
 
@@ -12,13 +11,13 @@ def is_operator(services: TurnServices, message: IncomingMessage) -> bool:
 
 
 async def why_not(services: TurnServices, message: IncomingMessage) -> str | None:
-    """The refusal of who has sent this, or None. In a private chat nobody is refused."""
+    """The catalogue's key of the refusal of who has sent this, or None. In a private chat nobody is refused."""
     if message.chat_type == "private" or is_operator(services, message):
         return None
     if message.sender_id is None:
-        return texts.ADMINISTRATORS_ONLY
+        return "administrators-only"
     try:
-        may = await services.chats.is_administrator(message.chat_id, message.sender_id)
+        may = await services.administrators.includes(message.chat_id, message.sender_id)
     except TelegramFailure:
-        return texts.CANNOT_CHECK
-    return None if may else texts.ADMINISTRATORS_ONLY
+        return "cannot-check"
+    return None if may else "administrators-only"

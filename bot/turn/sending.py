@@ -1,16 +1,37 @@
-"""Sends parts of the outbox by the Bot API."""
+"""Does what the outbox's parts ask for by the Bot API, one call for each."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from bot.transport.rich_text import RichText
+from bot.transport.telegram_api import Button
 from bot.turn.outbox import Part
 
 
 class MessageApi(Protocol):
-    """The Bot API call that sends a text."""
+    """The Bot API's calls that send, edit and delete."""
 
     async def send_message(
-        self, chat_id: int, rich: RichText, *, thread_id: int | None = None, reply_to: int | None = None
+        self,
+        chat_id: int,
+        rich: RichText,
+        *,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+        buttons: Sequence[Button] = (),
+    ) -> int: ...
+    async def edit_message(
+        self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
+    ) -> None: ...
+    async def delete_message(self, chat_id: int, message_id: int) -> None: ...
+    async def send_document(
+        self,
+        chat_id: int,
+        content: bytes,
+        *,
+        name: str,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
     ) -> int: ...
 
 
@@ -20,8 +41,25 @@ class PartSender:
     def __init__(self, api: MessageApi) -> None:
         self._api = api
 
-    async def send(self, part: Part) -> int:
-        """The Telegram message id of what was sent. Raises the TelegramFailure errors."""
+    async def send(self, part: Part) -> int | None:
+        """The Telegram message id that shows the part now, None for one that took a message away.
+
+        Raises the TelegramFailure errors.
+        """
+        if part.kind == "delete" and part.edits is not None:
+            await self._api.delete_message(part.chat_id, part.edits)
+            return None
+        if part.kind == "document":
+            return await self._api.send_document(
+                part.chat_id,
+                part.rich.text.encode(),
+                name=part.file_name,
+                thread_id=part.thread_id,
+                reply_to=part.reply_to,
+            )
+        if part.edits is not None:
+            await self._api.edit_message(part.chat_id, part.edits, part.rich)
+            return part.edits
         return await self._api.send_message(
             part.chat_id, part.rich, thread_id=part.thread_id, reply_to=part.reply_to
         )

@@ -17,6 +17,7 @@ from memory.redis_client import RedisClient, ScriptCall
 from memory.redis_history import (
     APPEND_PRELUDES,
     CONVERSATION_PRELUDES,
+    DELETE_PRELUDES,
     ERASE_PRELUDES,
     append_keys,
     conversation_keys,
@@ -32,7 +33,10 @@ ATTEMPTS_AT_MOST = 3
 """An update that was begun this often and never finished is dead-lettered: it may be what kills the worker."""
 RECEIPTS_KEPT = 10
 """How many receipts of prompts are kept of a context."""
+NO_MESSAGE = 0
+"""Instead of a Telegram message id: of a part that took a message away."""
 _COUNTS_BEFORE_SUMMARIES = 4
+_COUNTS_BEFORE_HEARD = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,8 @@ class Commit:
     `registered` is the context's entry in the registry of contexts, for one that is new. `ledger` is what the turn
     called, kept with the messages that it appends, or not at all without any. `receipt` is that of its prompt.
     `active_agent` is who has the chat from now on, "" the main agent, None whoever had it. `compresses`: the
-    conversation is to be compressed.
+    conversation is to be compressed. `deletes` are the ids of the messages of the turn that this one answers again.
+    `booking` is run beside it, in the same trip, whatever becomes of the commit itself.
     """
 
     update_ids: Sequence[int]
@@ -57,6 +62,8 @@ class Commit:
     receipt: str = ""
     active_agent: str | None = None
     compresses: bool = False
+    deletes: Sequence[str] = ()
+    booking: Sequence[ScriptCall] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +77,7 @@ class Erased:
     summaries: int = 0
     ledger_turns: int = 0
     artifacts: int = 0
+    heard: int = 0
 
 
 class TurnStore:
@@ -148,12 +156,29 @@ class TurnStore:
         if outcome == "stopped":
             raise TurnStopped
 
+    async def restart(self, claim: Claim) -> None:
+        """Forget the finished steps of the running turn, which begins anew; what it shows in the chat stays noted."""
+        ref = claim.ref
+        script_keys = [keys.ready_key(ref.partition), keys.journal_key(ref)]
+        _check(await self._redis.run(inbox_script("restart"), script_keys, [*claim.fence]))
+
+    async def payload_of(self, ref: keys.ContextRef, update_id: int) -> str | None:
+        """The payload of an update of the context that has not finished, or None."""
+        record = keys.update_key(ref.partition, update_id)
+        context, payload = await self._redis.call("HMGET", record, "context", "payload")
+        return payload if context == ref.context_id else None
+
+    async def shown_as(self, ref: keys.ContextRef, message_id: str) -> tuple[int, ...]:
+        """The Telegram ids under which a message is shown, in order; none for one that was never delivered."""
+        found = await self._redis.call("HGET", keys.telegram_key(ref), message_id)
+        return tuple(int(each) for each in str(found or "").split())
+
     async def commit(self, claim: Claim, commit: Commit) -> None:
         """Make the turn true. A second try of a commit that went through changes nothing. Raises Forgotten."""
         ref = claim.ref
-        outcome = await self._redis.run(
-            inbox_script("commit", *APPEND_PRELUDES, *CONVERSATION_PRELUDES),
-            [
+        call = ScriptCall(
+            script=inbox_script("commit", *APPEND_PRELUDES, *DELETE_PRELUDES, *CONVERSATION_PRELUDES),
+            keys=[
                 *(
                     keys.ready_key(ref.partition),
                     keys.box_key(ref),
@@ -164,9 +189,12 @@ class TurnStore:
                 *append_keys(ref),
                 *(keys.contexts_key(ref.partition), *conversation_keys(ref)[1:]),
                 *(keys.ledger_key(ref), keys.prompts_key(ref), keys.compress_key(ref.partition)),
+                keys.artifacts_key(ref),
             ],
-            [*claim.fence, ref.context_id, *self._arguments(ref, commit)],
+            arguments=[*claim.fence, ref.context_id, *self._arguments(ref, commit)],
         )
+        # The booking comes first: a commit that is there was booked, and one that is tried again is booked once.
+        *_, outcome = await self._redis.run_all([*commit.booking, call])
         _check(outcome)
 
     def _arguments(self, ref: keys.ContextRef, commit: Commit) -> list[str | int | float]:
@@ -177,7 +205,8 @@ class TurnStore:
             *(commit.receipt, RECEIPTS_KEPT, keys.PROMPTS_TTL_S),
             "" if commit.active_agent is None else f"={commit.active_agent}",
             int(commit.compresses),
-            *(len(commit.parts), len(commit.update_ids), *commit.update_ids),
+            *(len(commit.parts), len(commit.update_ids), len(commit.deletes), keys.artifact_key(ref, "")),
+            *(*commit.update_ids, *commit.deletes),
             *message_arguments(commit.messages),
             *commit.parts,
         ]
@@ -201,6 +230,17 @@ class TurnStore:
         _check(outcome)
         return outcome != "gone"
 
+    async def replace_part(self, claim: Claim, part: str, instead: Sequence[str]) -> bool:
+        """Put these parts, at least one, in the place of the outbox's first. False: it was erased."""
+        ref = claim.ref
+        outcome = await self._redis.run(
+            inbox_script("replace_part"),
+            [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
+            [*claim.fence, part, *instead],
+        )
+        _check(outcome)
+        return outcome != "gone"
+
     async def sent(
         self,
         claim: Claim,
@@ -213,9 +253,11 @@ class TurnStore:
     ) -> bool:
         """The first part of the outbox has its outcome; after the last one its updates are finished.
 
-        `undeliverable` gives up the whole outbox with that reason. False if it was erased meanwhile: then nothing
-        happens, and the parts after it are not to be sent.
+        `telegram_id`: the message that shows it, NO_MESSAGE for a part that is shown by none, None where nobody knows
+        whether it arrived. `undeliverable` gives up the whole outbox with that reason. False if it was erased
+        meanwhile: then nothing happens, and the parts after it are not to be sent.
         """
+        shown_by = "-" if telegram_id == NO_MESSAGE else telegram_id or ""
         ref = claim.ref
         outcome = await self._redis.run(
             inbox_script("sent", *APPEND_PRELUDES),
@@ -225,7 +267,7 @@ class TurnStore:
             ],
             [
                 *(*claim.fence, part, epoch, self._clock(), keys.update_prefix(ref.partition)),
-                *(keys.TERMINAL_UPDATE_TTL_S, telegram_id or "", message_id, undeliverable),
+                *(keys.TERMINAL_UPDATE_TTL_S, shown_by, message_id, undeliverable),
             ],
         )
         _check(outcome)
@@ -278,6 +320,7 @@ class TurnStore:
                 *(keys.box_key(ref), keys.journal_key(ref), keys.outbox_key(ref), keys.sending_key(ref)),
                 *(keys.delivering_key(ref), keys.stop_key(ref), keys.dead_key(ref.partition)),
                 *(keys.ready_key(ref.partition), keys.erased_key(ref.partition, self._new_id())),
+                *(keys.active_key(ref.partition), keys.control_key(ref.partition)),
             ],
             [
                 *(
@@ -297,17 +340,19 @@ class TurnStore:
 def parse_erased(line: str) -> Erased:
     """What `reset` left in the journal of the /reset that it answered.
 
-    A worker of the version before left four numbers: there were no summaries, ledger and artifacts to count.
+    Workers of versions before left fewer numbers: there were no summaries, ledger and artifacts to count, no talk.
     """
     counts = line.split()
     if len(counts) == _COUNTS_BEFORE_SUMMARIES:
         epoch, messages, *rest = counts
-        counts = [epoch, messages, "0", "0", "0", *rest]
+        counts = [epoch, messages, "0", "0", "0", "0", *rest]
+    elif len(counts) == _COUNTS_BEFORE_HEARD:
+        counts = [*counts[:5], "0", *counts[5:]]
     return _erased(counts)
 
 
 def _erased(counts: Sequence[str | int]) -> Erased:
-    epoch, messages, summaries, ledger_turns, artifacts, updates, vectors = map(int, counts)
+    epoch, messages, summaries, ledger_turns, artifacts, heard, updates, vectors = map(int, counts)
     return Erased(
         epoch=epoch,
         messages=messages,
@@ -316,6 +361,7 @@ def _erased(counts: Sequence[str | int]) -> Erased:
         summaries=summaries,
         ledger_turns=ledger_turns,
         artifacts=artifacts,
+        heard=heard,
     )
 
 

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from bot.transport.ingest import telegram_ref
 from bot.transport.updates import context_keys
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, TurnStore
 from memory import contexts
+from memory.heard import HeardLine, dump_heard
 from memory.message import Message, Role, Sender, message_id
 from memory.recall import IndexItem
 
@@ -114,6 +115,27 @@ async def start_conversation(chat_id: int) -> None:
     async with open_stores(load_settings()) as stores:
         ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
         await stores.history.start_conversation(ref, epoch=0)
+
+
+async def migrate(chat_id: int, new_chat_id: int) -> None:
+    """The group becomes a supergroup."""
+    async with open_stores(load_settings()) as stores:
+        await stores.migrations.learn(chat_id, new_chat_id)
+
+
+async def hear(chat_id: int, *texts: str, title: str = "Team") -> None:
+    """Talk in a group that was not said to the bot, as the door keeps it."""
+    async with open_stores(load_settings()) as stores:
+        ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
+        entry = contexts.dump_entry(context_keys(BOT_ID, chat_id, None), title=title, created_at=NOW)
+        inbox = RedisInbox(stores.redis, partitions=stores.partitions, box_limit=5, clock=lambda: NOW)
+        for number, text in enumerate(texts, start=1):
+            line = HeardLine(
+                telegram_message_id=number, sender=Sender(id=1, name="Anna Berg"), text=text, sent_at=NOW
+            )
+            heard = Arrival(update_id=9000 + number, ref=ref, mode="ignored", reason="heard")
+            heard = replace(heard, heard=dump_heard(line), heard_score=number, registered=entry)
+            await inbox.accept(heard)
 
 
 async def vectors_of(chat_id: int) -> int:

@@ -86,10 +86,10 @@ class Inbox:
         return await self.redis.call("LRANGE", keys.outbox_key(a_ref(chat)), 0, -1)
 
 
-async def open_inbox(redis: RedisClient, *, box_limit: int = 5) -> Inbox:
+async def open_inbox(redis: RedisClient, *, box_limit: int = 5, heard_limit: int = 50) -> Inbox:
     """An inbox of one partition, at a time that stands still."""
     await end_blocking_reads_on_time(redis)
-    inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: NOW)
+    inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, heard_limit=heard_limit, clock=lambda: NOW)
     await inbox.open()
     return Inbox(redis=redis, inbox=inbox, turns=TurnStore(redis, clock=lambda: NOW))
 

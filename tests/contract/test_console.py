@@ -23,7 +23,7 @@ GROUP, BAND = -1001234, -1005678
 def test_without_chats_one_sentence_says_when_there_will_be_some(console: ConsoleRig) -> None:
     ran = console("chats")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out == "No chat yet: one is listed here after the bot's first answer in it.\n"
+    assert ran.out == "No chat yet: one is listed here when something of it is kept.\n"
     assert console("chats", "--json").document == []
 
 
@@ -32,8 +32,8 @@ def test_chats_are_listed_with_their_counts(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ["hello"], thread_id=7, title="Team"))
     ran = console("chats")
     lines = [line.split() for line in ran.out.splitlines()]
-    assert ["1001", "Anna", "4", "4", "2026-01-02", "03:04"] in lines
-    assert ["-1001234/7", "Team", "1", "1", "2026-01-02", "03:04"] in lines
+    assert ["1001", "Anna", "4", "4", "0", "2026-01-02", "03:04"] in lines
+    assert ["-1001234/7", "Team", "1", "1", "0", "2026-01-02", "03:04"] in lines
     assert max(map(len, ran.out.splitlines())) <= 80
     documents = console("chats", "--json").document
     assert [(one["chat"], one["messages"]) for one in documents] == [("1001", 4), ("-1001234/7", 1)]
@@ -157,8 +157,8 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     ran = console("reset", str(GROUP))
     assert (ran.status, ran.err) == (0, "")
     told = " ".join(ran.out.split())
-    assert "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 2 waiting updates" in told
-    assert "messages 0, search entries 0, summaries, tool records and artifacts 0" in told
+    assert "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 heard lines, 2 waiting updates" in told
+    assert "messages 0, search entries 0, summaries, tool records, artifacts and heard lines 0" in told
     assert "nothing is left" in ran.out
     assert (before, on_stores(vectors_of(GROUP))) == (4, 0)
     assert console("history", str(GROUP)).status == 1
@@ -178,6 +178,8 @@ def test_the_receipt_of_a_reset_is_one_document_with_every_count(console: Consol
         "summaries_erased": 0,
         "ledger_turns_erased": 0,
         "artifacts_erased": 0,
+        "heard_erased": 0,
+        "quotes_erased": 0,
         "others_left": 0,
         "is_proven": True,
     }

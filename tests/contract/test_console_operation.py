@@ -68,6 +68,7 @@ def test_doctor_finds_all_well(console: ConsoleRig) -> None:
         "index": "ok",
         "embedder": "ok",
         "model": "warn",
+        "media": "ok",
         "telegram": "ok",
         "privacy": "ok",
         "webhook": "ok",

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.inbox.facts import Arrival
+from bot.inbox.facts import Arrival, Nudge, Signal
 from bot.inbox.inspection import InboxInspection
 from memory import keys
 from memory.redis_client import RedisClient
@@ -127,12 +127,14 @@ async def test_a_stop_overtakes_the_turn_that_it_stops(redis: RedisClient) -> No
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    after = await box.inbox.last_stop(0)
+    after = await box.inbox.last_signal(0)
 
     assert await box.accept(2, mode="stop") == "control"
 
     assert (await box.take(claim)).stopped_before == 2
-    assert (await box.inbox.stops(0, after=after, wait_ms=1))[1] == [(a_ref().context_id, 2)]
+    assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == [
+        (a_ref().context_id, Signal(kind="stop", update_id=2))
+    ]
     assert await box.state_of(2) == ("answered", "stop")
     assert await box.waiting() == [1]
     assert 0 < await box.ttl_of(keys.stop_key(a_ref())) <= keys.STOP_TTL_S
@@ -151,15 +153,18 @@ async def test_stops_are_read_on_from_where_reading_ended(redis: RedisClient) ->
     box = await open_inbox(redis)
     for chat in (1, 2):
         await box.accept(chat, chat=chat)
-    after = await box.inbox.last_stop(0)
+    after = await box.inbox.last_signal(0)
     await box.accept(11, chat=1, mode="stop")
-    after, first = await box.inbox.stops(0, after=after, wait_ms=1)
+    after, first = await box.inbox.signals(0, after=after, wait_ms=1)
     await box.accept(12, chat=2, mode="stop")
 
-    after, second = await box.inbox.stops(0, after=after, wait_ms=1)
+    after, second = await box.inbox.signals(0, after=after, wait_ms=1)
 
-    assert [first, second] == [[(a_ref(1).context_id, 11)], [(a_ref(2).context_id, 12)]]
-    assert (await box.inbox.stops(0, after=after, wait_ms=1))[1] == []
+    assert [(context, signal.update_id) for context, signal in (*first, *second)] == [
+        (a_ref(1).context_id, 11),
+        (a_ref(2).context_id, 12),
+    ]
+    assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == []
 
 
 async def test_what_was_accepted_before_the_first_worker_came_is_claimed(redis: RedisClient) -> None:
@@ -204,3 +209,51 @@ async def test_an_update_of_no_chat_is_noted_too(redis: RedisClient) -> None:
     found = await InboxInspection(redis, partitions=1, clock=lambda: NOW).find(1)
     assert found is not None
     assert (found.state, found.reason) == ("ignored", "unused_kind")
+
+
+async def test_a_nudge_tells_a_running_turn_and_its_update_waits_all_the_same(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    after = await box.inbox.last_signal(0)
+    nudge = Nudge(kind="edit", telegram_message_id=71, sender_id=1002)
+
+    outcome = await box.inbox.accept(
+        Arrival(update_id=2, ref=a_ref(), mode="turn", payload="p2", nudge=nudge)
+    )
+
+    assert outcome == "accepted"
+    assert await box.waiting() == [1, 2]
+    assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == [
+        (a_ref().context_id, Signal(kind="edit", update_id=2, telegram_message_id=71, sender_id=1002))
+    ]
+
+
+async def test_a_reset_tells_the_turn_that_runs_which_epoch_it_is_now(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    after = await box.inbox.last_signal(0)
+    await box.turns.reset(a_ref(2))  # nothing runs there
+    await box.accept(1)
+
+    await box.turns.reset(a_ref())
+
+    told = [(a_ref().context_id, Signal(kind="reset", update_id=0, epoch=1))]
+    assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == told
+
+
+async def test_a_nudge_for_a_context_at_rest_is_told_to_nobody(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    nudge = Nudge(kind="press", telegram_message_id=71, sender_id=1002)
+
+    await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", nudge=nudge))
+
+    assert await redis.call("XLEN", keys.control_key(0)) == 0
+    assert await box.waiting() == [1]
+
+
+async def test_what_comes_from_a_chat_shows_that_it_can_be_reached_again(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await redis.call("HSET", keys.unreachable_key(0), "1002", "1", "1003", "1")
+
+    await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", chat_id=1002))
+
+    assert await redis.call("HKEYS", keys.unreachable_key(0)) == ["1003"]

@@ -435,8 +435,8 @@ async def test_i03_a_digest_by_rules_keeps_what_tools_gave(base_url: str) -> Non
         summarizer = ModelSummarizer(
             model, tokenizer=TOKENIZER, context_window=8_192, summary_tokens=400, timeout_s=5
         )
-        first = await summarizer.digest(task="t", digest="", steps=[step])
-        again = await summarizer.digest(task="t", digest=first, steps=[])
+        first = await summarizer.digest(task="t", digest="", steps=[step], usages=[])
+        again = await summarizer.digest(task="t", digest=first, steps=[], usages=[])
 
     assert first == 'Found out:\n- tool add {"a": 2}: 5\nStored results:\n- a111 (add): 5'
     assert again == first

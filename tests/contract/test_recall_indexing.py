@@ -89,6 +89,17 @@ async def test_m05_a_message_is_found_by_its_meaning_once_it_is_indexed(rig: Rig
     assert (await rig.queued(), await rig.pending()) == (0, 0)
 
 
+async def test_a_message_is_found_by_what_came_with_it_and_by_who_wrote_it_first(rig: Rig) -> None:
+    history = rig.history()
+    venue = await history.append_user_message("", note="a venue, Harbour Café, Rua Nova 1")
+    news = await history.append_user_message("we meet at noon", forwarded_from="Giuseppe")
+    await history.append_user_message("the barn roof is leaking")
+    await rig.indexer().step()
+
+    for question, wanted in (("where is the Harbour Café", venue), ("what did Giuseppe write", news)):
+        assert [hit.message for hit in await history.search(question, k=1, is_deliberate=True)] == [wanted]
+
+
 async def test_no_work_is_no_work(rig: Rig) -> None:
     assert await rig.indexer().step() == IndexResult()
     assert rig.embedder.calls == []

@@ -9,15 +9,17 @@ import pytest
 from bot.errors import (
     ChatMigrated,
     ChatUnreachable,
+    MessageGone,
     SendUnknown,
     TelegramFailure,
     TelegramRefused,
     TelegramUnavailable,
+    ThreadGone,
 )
 from bot.simulator.config import DEFAULT_TOKEN
 from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from bot.transport.rich_text import Entity, RichText
-from bot.transport.telegram_api import ALLOWED_UPDATES, TelegramApi, open_telegram
+from bot.transport.telegram_api import ALLOWED_UPDATES, Button, TelegramApi, open_telegram
 from tests.contract.simulator_rig import Rig, served_simulator
 
 HELLO = RichText(text="hello")
@@ -60,6 +62,113 @@ async def test_a_text_arrives_with_its_entities_as_a_reply_and_without_a_preview
         assert shown["entities"] == [{"type": "bold", "offset": 4, "length": 4}]
         assert shown["reply_to_message"]["message_id"] == asked["message_id"]
         assert shown["link_preview_options"]["is_disabled"] is True
+
+
+async def test_a_message_is_edited_with_its_buttons_and_the_same_again_is_done() -> None:
+    stop = Button(text="Stop", data="stop:1:2")
+    async with _api() as (sim, api):
+        sent = await api.send_message(BEN, HELLO, buttons=[stop])
+        for _ in range(2):
+            await api.edit_message(BEN, sent, RichText(text="hello you"), buttons=[stop])
+        (with_button,) = await sim.messages(BEN)
+        await api.edit_message(BEN, sent, RichText(text="hello you"))
+        (without,) = await sim.messages(BEN)
+
+    keyboard = [[{"text": "Stop", "callback_data": "stop:1:2"}]]
+    assert (with_button["text"], with_button["reply_markup"]["inline_keyboard"]) == ("hello you", keyboard)
+    assert (without["text"], without.get("reply_markup")) == ("hello you", None)
+
+
+async def test_a_message_is_deleted_and_one_that_is_gone_is_done() -> None:
+    async with _api() as (sim, api):
+        sent = await api.send_message(BEN, HELLO)
+        for _ in range(2):
+            await api.delete_message(BEN, sent)
+
+        assert await sim.messages(BEN) == []
+
+
+async def test_buttons_are_removed_and_where_there_are_none_that_is_done() -> None:
+    async with _api() as (sim, api):
+        sent = await api.send_message(BEN, HELLO, buttons=[Button(text="Stop", data="stop")])
+        for _ in range(2):
+            await api.remove_buttons(BEN, sent)
+
+        (shown,) = await sim.messages(BEN)
+    assert (shown["text"], "reply_markup" in shown) == (HELLO.text, False)
+
+
+async def test_a_message_that_is_gone_or_not_ours_cannot_be_edited() -> None:
+    async with _api() as (sim, api):
+        theirs = await sim.say(BEN, "mine")
+
+        for message_id in (99_999, theirs["message_id"]):
+            with pytest.raises(MessageGone):
+                await api.edit_message(BEN, message_id, HELLO)
+
+
+async def test_a_topic_that_is_gone_is_told_from_other_refusals() -> None:
+    async with _api() as (_, api):
+        with pytest.raises(ThreadGone):
+            await api.send_message(WORKSHOP, HELLO, thread_id=999)
+
+
+async def test_a_document_arrives_with_its_name_and_caption() -> None:
+    content = "# Title\n\nÜber 🎉\n".encode()
+    caption = RichText(text="the rest", entities=(Entity(type="italic", offset=0, length=3),))
+    async with _api() as (sim, api):
+        sent = await api.send_document(WORKSHOP, content, name="answer.md", caption=caption, thread_id=2)
+
+        (shown,) = [one for one in (await sim.world())["messages"] if "document" in one]
+        file = await sim.http.get(f"/api/files/{shown['document']['file_id']}")
+    assert (shown["message_id"], shown["message_thread_id"]) == (sent, 2)
+    assert shown["document"]["file_name"] == "answer.md"
+    assert (shown["caption"], shown["caption_entities"][0]["type"]) == ("the rest", "italic")
+    assert file.content == content
+
+
+async def test_a_draft_is_shown_and_an_empty_one_is_no_mistake() -> None:
+    async with _api() as (sim, api), sim.events() as events:
+        await api.send_draft(BEN, 7, RichText(text=""))
+        await api.send_draft(
+            BEN, 7, RichText(text="hel", entities=(Entity(type="bold", offset=0, length=3),))
+        )
+        shown = [await anext(events), await anext(events)]
+
+    assert [(one["draft_id"], one["text"]) for one in shown] == [(7, ""), (7, "hel")]
+
+
+async def test_a_press_is_answered_and_one_that_is_too_old_is_done() -> None:
+    async with _api() as (sim, api):
+        sent = await api.send_message(BEN, HELLO, buttons=[Button(text="Stop", data="stop")])
+        press = await sim.page("callbacks", chat_id=BEN, from_id=BEN, message_id=sent, data="stop")
+
+        async with sim.events() as events:
+            await api.answer_callback(press["callback_query_id"], "Stopped.", is_alert=True)
+            told = await anext(events)
+        await api.answer_callback("12345", "nobody asks")
+
+    assert (told["type"], told["text"], told["show_alert"]) == ("callback_answer", "Stopped.", True)
+
+
+async def test_a_members_standing_is_told() -> None:
+    async with _api() as (_, api):
+        standing = [await api.member_status(WEEKEND_PLANS, user) for user in (OLGA, BEN, 4242)]
+
+    assert standing[1:] == ["member", "member"]
+    assert standing[0] in ("creator", "administrator")
+
+
+async def test_commands_are_registered_for_their_readers() -> None:
+    async with _api() as (sim, api):
+        await api.set_commands([("help", "Hilfe")], scope="all_group_chats", language="de")
+        await api.set_commands([("stats", "numbers")], scope="chat", chat_id=OLGA)
+
+        groups = await sim.result("getMyCommands", scope={"type": "all_group_chats"}, language_code="de")
+        olga = await sim.result("getMyCommands", scope={"type": "chat", "chat_id": OLGA})
+        nobody_else = await sim.result("getMyCommands")
+    assert [one["command"] for one in groups + olga] == ["help", "stats"]
+    assert nobody_else == []
 
 
 async def test_an_answer_to_a_message_that_is_gone_is_sent_all_the_same() -> None:
@@ -125,16 +234,16 @@ async def test_an_offset_confirms_what_is_before_it() -> None:
 
 async def test_a_webhook_is_set_with_its_secret_and_the_kinds_that_we_use() -> None:
     async with _api() as (sim, api):
-        await api.set_webhook("http://127.0.0.1:1/telegram/webhook", secret="s3cret", max_connections=7)
+        await api.webhook.set("http://127.0.0.1:1/telegram/webhook", secret="s3cret", max_connections=7)
 
         told = await sim.result("getWebhookInfo")
-        info = await api.webhook_info()
+        info = await api.webhook.info()
 
         assert told["max_connections"] == 7
         assert sorted(told["allowed_updates"]) == sorted(ALLOWED_UPDATES)
         assert (info.url, info.last_error, info.last_error_at) == (told["url"], "", None)
-        await api.delete_webhook()
-        assert (await api.webhook_info()).url == ""
+        await api.webhook.delete()
+        assert (await api.webhook.info()).url == ""
 
 
 async def test_a_429_says_how_long_to_wait() -> None:
@@ -212,7 +321,7 @@ async def test_an_answer_that_telegram_would_not_give_is_understood(
 
 async def test_a_gateway_that_fails_refuses_no_question() -> None:
     async with _api_that_answers(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>") as api:
-        for question in (api.get_me(), api.get_updates(offset=None), api.webhook_info()):
+        for question in (api.get_me(), api.get_updates(offset=None), api.webhook.info()):
             with pytest.raises((TelegramUnavailable, SendUnknown)):
                 await question
 

@@ -17,14 +17,18 @@ async def test_a_resumed_turn_has_its_updates_its_steps_and_what_its_tools_had_a
     claim = await box.claim_one()
     history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
     await history.append(a_ref(), [a_message("u1"), a_message("u2"), a_message("by a tool")], epoch=0)
-    journal = TurnJournal(box.turns, claim, history, update_ids=[1, 2], found={})
+    journal = TurnJournal(
+        box.turns, claim, history, update_ids=[1, 2], newest_update=2, own_messages=2, found={}
+    )
     await journal.record("tool:1:0", "done")
     (claim,) = await box.sweep("bert")
 
     found = (await box.take(claim)).journal
     again = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
     await again.append(a_ref(), [a_message("u1"), a_message("u2")], epoch=0)
-    resumed = TurnJournal(box.turns, claim, again, update_ids=[1, 2], found=found)
+    resumed = TurnJournal(
+        box.turns, claim, again, update_ids=[1, 2], newest_update=2, own_messages=2, found=found
+    )
     await resumed.restore_appended()
 
     assert joined_updates(found) == (1, 2)
@@ -39,7 +43,9 @@ async def test_a_turn_whose_tool_erases_the_history_goes_on_in_the_next_epoch(re
     await box.accept(1)
     claim = await box.claim_one()
     history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
-    journal = TurnJournal(box.turns, claim, history, update_ids=[1], found={})
+    journal = TurnJournal(
+        box.turns, claim, history, update_ids=[1], newest_update=1, own_messages=1, found={}
+    )
     await journal.record("model:1", "erase it")
 
     await history.erase(a_ref())

@@ -13,6 +13,7 @@ from bot.errors import Fenced
 from bot.inbox import worker as worker_module
 from bot.inbox.facts import Claim
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from memory import keys
 from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreUnavailable
@@ -129,11 +130,13 @@ async def _running(
     *,
     name: str = "anna",
     concurrency: int = 4,
+    slots: Slots | None = None,
     lease_s: float = 10,
     grace_s: float = 0.05,
 ) -> AsyncGenerator[Callable[[], Coroutine[Any, Any, None]]]:
     """A worker until the block ends, or until what the block gets is called."""
-    worker = Worker(queue, work, consumer=name, partitions=1, concurrency=concurrency, lease_s=lease_s)
+    slots = slots or Slots(concurrency)
+    worker = Worker(queue, work, consumer=name, partitions=1, slots=slots, lease_s=lease_s)
     stopping = asyncio.Event()
     running = asyncio.create_task(worker.run(stopping, grace_s=grace_s), name=f"worker-{name}")
 
@@ -162,6 +165,26 @@ async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_a
         await eventually(lambda: len(work.done) == 5)
 
     assert work.most == 3
+
+
+async def test_a_context_that_only_waits_keeps_no_other_one_waiting(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    slots, rested, others = Slots(1), asyncio.Event(), Work(box)
+
+    async def work(claim: Claim) -> None:
+        if claim.ref == a_ref(1):
+            async with slots.rest():
+                await rested.wait()
+        await others(claim)
+
+    async with _running(box.inbox, work, slots=slots):
+        await box.accept(1, chat=1)
+        await eventually(lambda: slots.resting == 1)
+        await box.accept(2, chat=2)
+        others.go.set()
+        await eventually(lambda: others.done == [2])
+        rested.set()
+        await eventually(lambda: others.done == [2, 1])
 
 
 async def test_a_full_worker_leaves_the_next_context_to_an_idle_one(redis: RedisClient) -> None:

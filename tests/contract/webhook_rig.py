@@ -14,9 +14,10 @@ from bot.serving import serve_http
 from bot.settings import WEBHOOK_PATH
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.http import create_http_app
-from bot.transport.ingest import Ingest
+from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.webhook import SECRET_HEADER, Webhook
 from memory.redis_client import RedisClient
+from tests.anchors import InMemoryAnchors
 
 SECRET = "the-secret_0"
 BOT = BotIdentity(id=4242, username="mnemogram_bot")
@@ -67,7 +68,11 @@ async def served_webhook(
 ) -> AsyncGenerator[Endpoint]:
     """The webhook on this store; `down` is what /health/ready has to say."""
     inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: 1000.0)
-    ingest = Ingest(inbox, bot=BOT, access=Access(), partitions=1) if is_ready else None
+    ingest = (
+        Ingest(inbox, bot=BOT, access=Access(), rules=DoorRules(partitions=1), anchors=InMemoryAnchors())
+        if is_ready
+        else None
+    )
 
     async def what_is_down() -> dict[str, str]:
         return dict(down or {})

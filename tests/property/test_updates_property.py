@@ -1,18 +1,25 @@
 """No JSON, however strange, makes reading or admitting an update fail."""
 
+from typing import get_args
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.transport.gating import Access, BotIdentity, admit, strip_mention
+from bot.transport.contents import NOTE_CHARACTERS
+from bot.transport.gating import Action, BotIdentity, admit, strip_mention
+from bot.transport.quotations import QUOTED_CHARACTERS, quote_of, without_quotations
 from bot.transport.updates import UPDATE_KINDS, parse_command, parse_update
 
 BOT = BotIdentity(id=99, username="bot")
 FIELDS = """
     message_id chat from sender_chat text caption entities caption_entities user id type is_bot offset
     length date reply_to_message quote is_topic_message photo data message_thread_id message
-    new_chat_member first_name title forum_topic_created
+    new_chat_member first_name title forum_topic_created forward_origin sender_user sender_user_name
+    external_reply origin media_group_id voice document sticker location latitude longitude venue contact
+    poll question options dice value animation video duration file_id file_size file_name width height
+    pinned_message new_chat_members new_chat_title left_chat_member callback_query
 """
-ACTIONS = {"turn", "command", "stop", "refuse", "ignore"}
+ACTIONS = frozenset(get_args(Action))
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 scalars |= st.sampled_from(
@@ -48,14 +55,15 @@ plausible: st.SearchStrategy[dict[str, object]] = st.fixed_dictionaries(
         "entities": st.lists(entities, max_size=3),
         "from": st.fixed_dictionaries({"id": st.integers() | st.just(99), "is_bot": st.booleans()}),
         "photo": json,
+        "voice": json,
+        "venue": json,
+        "poll": json,
+        "pinned_message": json,
+        "forward_origin": json,
+        "external_reply": json,
+        "quote": json,
         "reply_to_message": json,
     },
-)
-accesses = st.builds(
-    Access,
-    allowed_chat_ids=st.frozensets(st.integers(), max_size=2),
-    allowed_user_ids=st.frozensets(st.integers(), max_size=2),
-    operator_ids=st.frozensets(st.integers(), max_size=2),
 )
 
 
@@ -63,17 +71,38 @@ def as_update(message: dict[str, object]) -> dict[str, object]:
     return {"update_id": 1, "message": message}
 
 
-@given(updates | plausible.map(as_update), accesses)
+@given(updates | plausible.map(as_update), st.booleans())
 @settings(deadline=None)
-def test_every_object_is_read_and_decided_on(raw: dict[str, object], access: Access) -> None:
+def test_every_object_is_read_and_decided_on(raw: dict[str, object], is_permitted: bool) -> None:
     update = parse_update(raw)
 
-    admission = admit(update, bot=BOT, access=access, commands={"help"})
+    admission = admit(update, bot=BOT, is_permitted=is_permitted, commands={"help"})
 
     assert update.kind in {*UPDATE_KINDS, "unknown"}
     assert admission.action in ACTIONS
     assert admission.reason
-    assert (admission.command is not None) == (admission.action == "command") or admission.action == "stop"
+    assert admission.command is not None or admission.action != "command"
+
+
+@given(updates | plausible.map(as_update))
+@settings(deadline=None)
+def test_what_waits_of_an_update_tells_the_same_of_it_without_more_of_others(raw: dict[str, object]) -> None:
+    kept = without_quotations(raw, keeps_quoted=True)
+
+    before, after = parse_update(raw).message, parse_update(kept).message
+    if before is None or after is None:
+        assert before is after is None
+        return
+    assert quote_of(after, 99) == quote_of(before, 99)
+    assert (after.text, after.note, after.forwarded_from) == (
+        before.text,
+        before.note,
+        before.forwarded_from,
+    ) or ("pinned" in before.note)
+    quote = quote_of(before, 99)
+    assert quote is None or 0 < len(quote.text) <= QUOTED_CHARACTERS
+    assert len(before.note) <= NOTE_CHARACTERS
+    assert len(before.note.splitlines()) <= 1
 
 
 @given(plausible)

@@ -1,6 +1,10 @@
 """What stored expectations of whole prompts are written with: messages as a request has them."""
 
+from bot.transport.words import words_for
 from tests.story.harness import Json
+
+english = words_for("en")
+"""What the bot says where nobody speaks another language, by its key."""
 
 ADDED = """\
 ## Tool: add

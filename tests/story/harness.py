@@ -27,6 +27,7 @@ from tests.local_http import local_client
 from tests.redis_values import keys_with
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_script import Script, echo
+from tests.story.people import People
 
 OLGA, BEN, CHIARA = 1001, 1002, 1003
 """The simulator's people, and their private chats; Olga is the operator and administers both groups."""
@@ -93,12 +94,17 @@ class Story:
         chat: int | None = None,
         thread: int | None = None,
         reply_to: int | None = None,
+        quote: str | None = None,
     ) -> Json:
-        """A person writes; without `chat` in private. The message."""
+        """A person writes; without `chat` in private. `quote` is a part of what is replied to. The message."""
         line = {"chat_id": person if chat is None else chat, "from_id": person, "text": text}
-        return await self.page(
-            "messages", line | {"message_thread_id": thread, "reply_to_message_id": reply_to}
-        )
+        where = {"message_thread_id": thread, "reply_to_message_id": reply_to, "quote": quote}
+        return await self.page("messages", line | where)
+
+    @property
+    def people(self) -> People:
+        """Whatever else people do: send photos, forward, edit, press buttons, come and go."""
+        return People(simulator=self.simulator)
 
     async def push(self, update: Json) -> None:
         """An update that the simulator's people cannot make, pushed to the webhook under an id of its own."""
@@ -106,7 +112,9 @@ class Story:
         body = {"update_id": FIRST_PUSHED + self._pushed} | update
         async with local_client(timeout_s=DEADLINE_S) as client:
             answer = await client.post(
-                f"{self.http_url}{WEBHOOK_PATH}", json=body, headers={SECRET_HEADER: self.settings.secret}
+                f"{self.http_url}{WEBHOOK_PATH}",
+                content=json.dumps(body),  # ASCII, as lone surrogates have no other form
+                headers={SECRET_HEADER: self.settings.secret},
             )
         assert answer.status_code == 200, answer.text
 
@@ -165,6 +173,16 @@ class Story:
 
         await self.wait_until_true(are_finished)
 
+    async def wait_for_waiting(self, updates: int, *, chat: int = BEN) -> list[int]:
+        """Return once so many updates wait in the chat's box, what is being answered included: their ids."""
+        box = keys.box_key(a_ref(chat))
+
+        async def are_there() -> bool:
+            return int(await self.redis.call("ZCARD", box)) >= updates
+
+        await self.wait_until_true(are_there)
+        return [int(number) for number in await self.redis.call("ZRANGE", box, 0, -1)]
+
     async def wait_until_idle(self) -> None:
         """Return once no context has anything to do."""
         await self._wait_until_empty(keys.ready_key(0))
@@ -174,8 +192,26 @@ class Story:
         await self._wait_until_empty(keys.work_key(0))
 
     def said_in(self, chat: int) -> list[str]:
-        """The texts of the bot's messages in a chat, oldest first."""
-        return [message["text"] for message in self._sent() if message["chat"]["id"] == chat]
+        """The texts and captions of the bot's messages in a chat as they were sent, oldest first."""
+        return [_text_of(message) for message in self._sent() if message["chat"]["id"] == chat]
+
+    def shown_in(self, chat: int) -> list[Json]:
+        """The bot's messages in a chat as they stand now: edited, and without those that were deleted."""
+        shown: dict[int, Json] = {}
+        for event in self.events:
+            if event["type"] in ("message", "edit") and event["message"]["chat"]["id"] == chat:
+                shown[event["message"]["message_id"]] = event["message"]
+            elif event["type"] == "delete" and event["chat_id"] == chat:
+                shown.pop(event["message_id"], None)
+        return [message for message in shown.values() if message["from"]["id"] == BOT]
+
+    def drafts_in(self, chat: int) -> list[str]:
+        """The texts that were streamed as drafts in a private chat, oldest first; empty where one ended."""
+        return [e["text"] for e in self.events if e["type"] == "draft" and e["chat_id"] == chat]
+
+    def callback_answers(self) -> list[Json]:
+        """What the bot answered to presses of its buttons."""
+        return [event for event in self.events if event["type"] == "callback_answer"]
 
     def actions_in(self, chat: int) -> list[str]:
         """The chat actions shown in a chat."""
@@ -221,13 +257,29 @@ class Story:
         return [message for message in messages if message["from"]["id"] == BOT]
 
     def _replies_to(self, message: Json) -> list[Json]:
-        place = (message["chat"]["id"], message.get("message_thread_id"))
+        """As they stand now; one with a button is not an answer yet."""
         return [
             sent
-            for sent in self._sent()
-            if (sent["chat"]["id"], sent.get("message_thread_id")) == place
+            for sent in self.shown_in(message["chat"]["id"])
+            if _topic_of(sent) == _topic_of(message)
             and sent["message_id"] > message["message_id"]
+            and not sent.get("reply_markup")
         ]
+
+
+def _topic_of(message: Json) -> int | None:
+    """In an ordinary supergroup the thread of a reply is no topic."""
+    return message.get("message_thread_id") if message.get("is_topic_message") else None
+
+
+def _text_of(message: Json) -> str:
+    return message.get("text", message.get("caption", ""))
+
+
+async def take_the_context_away(bot: Story) -> None:
+    """What a worker does that believes the holder dead, and dies itself: the entry changes hands, and idles."""
+    (entry,) = await bot.redis.call("XRANGE", keys.ready_key(0), "-", "+")
+    await bot.redis.call("XCLAIM", keys.ready_key(0), "workers", "another", 0, entry[0])
 
 
 def a_ref(chat: int, thread: int | None = None) -> ContextRef:
@@ -243,6 +295,7 @@ async def running_bot(
     is_pushed: bool = False,
     is_started: bool = True,
     privacy_mode: bool = True,
+    private_topics: bool = False,
     **changes: Any,
 ) -> AsyncGenerator[Story]:
     """A bot until the block ends; `changes` are settings. `is_pushed`: by webhook, else it polls.
@@ -251,7 +304,9 @@ async def running_bot(
     """
     async with (
         scripted_openai(script) as model,
-        _simulator(SimulatorConfig(privacy_mode=privacy_mode, retry_scale=0.01)) as simulator,
+        _simulator(
+            SimulatorConfig(privacy_mode=privacy_mode, private_topics=private_topics, retry_scale=0.01)
+        ) as simulator,
     ):
         settings = story_settings(
             stores, model_url=model.base_url, telegram_url=str(simulator.base_url), **changes

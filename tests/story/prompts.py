@@ -3,16 +3,24 @@
 from typing import Any
 
 RECALL_HEADING = "From this chat's memory"
+TALK_HEADING = "From what was said in this chat lately and not to you"
 
 
 def said(prompt: list[dict[str, Any]]) -> list[str]:
-    """The texts of a prompt, without the system message and what was recalled."""
-    return [str(message["content"]) for message in prompt[1:] if not _is_recall(message)]
+    """The texts of a prompt, without the system message, what was recalled and what was overheard."""
+    ours = (RECALL_HEADING, TALK_HEADING)
+    return [str(message["content"]) for message in prompt[1:] if not _begins(message, *ours)]
 
 
 def recalled(prompt: list[dict[str, Any]]) -> str:
     """What was recalled into a prompt; "" without that."""
-    return "\n".join(str(message["content"]) for message in prompt[1:] if _is_recall(message))
+    return "\n".join(str(message["content"]) for message in prompt[1:] if _begins(message, RECALL_HEADING))
+
+
+def overheard(prompt: list[dict[str, Any]]) -> list[str]:
+    """The lines that were not said to the bot, in order."""
+    told = [str(message["content"]) for message in prompt[1:] if _begins(message, TALK_HEADING)]
+    return [line for section in told for line in section.splitlines()[1:] if line]
 
 
 def tool_results(prompt: list[dict[str, Any]]) -> list[str]:
@@ -20,5 +28,5 @@ def tool_results(prompt: list[dict[str, Any]]) -> list[str]:
     return [str(message["content"]) for message in prompt if message["role"] == "tool"]
 
 
-def _is_recall(message: dict[str, Any]) -> bool:
-    return message["role"] == "user" and str(message["content"]).startswith(RECALL_HEADING)
+def _begins(message: dict[str, Any], *headings: str) -> bool:
+    return message["role"] == "user" and str(message["content"]).startswith(headings)

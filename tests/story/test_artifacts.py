@@ -150,7 +150,7 @@ async def test_i06_a_reset_erases_it(stores: StoryStores, tmp_path: Path) -> Non
 
         receipt = await bot.ask(BEN, "/reset")
 
-        assert "1 tool record, 1 artifact, " in receipt
+        assert "1 tool record, 1 artifact" in receipt
         await bot.wait_until_idle()
         assert await bot.keys_with("quokka") == []
         assert await bot.keys_with(artifact) == []

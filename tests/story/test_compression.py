@@ -9,7 +9,6 @@ import pytest
 
 from bot.agent.prompt_text import DIGEST_HEADING, SUMMARY_HEADING
 from bot.observe.metrics import COMPRESSIONS
-from bot.transport import texts
 from memory.keys import compress_key
 from memory.redis_summaries import RedisSummaries
 from tests.scripted_replies import Call, Reply, call, calls, held, text
@@ -26,7 +25,7 @@ from tests.story.compressions import (
     talk,
     wait_until_compressed,
 )
-from tests.story.expected import asks, gave, system, user
+from tests.story.expected import asks, english, gave, system, user
 from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, a_ref, running_bot
 from tests.story.prompts import said
 from tests.summarizing_model import SummarizingModel
@@ -204,7 +203,7 @@ async def test_i14_a_new_conversation_while_the_summary_is_written_begins_withou
     async with running_bot(stores, model, **SOON) as bot:
         await _talk_until_summarising(bot, model, SECRET, *EXCHANGES[1:])
 
-        assert await bot.ask(BEN, "/new") == texts.NEW_CONVERSATION
+        assert await bot.ask(BEN, "/new") == english("new-conversation")
         model.release.set()
         await wait_until_compressed(bot)
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from bot.transport import texts
 from memory.embedded.index_server import IndexEndpoint
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.expected import english
 from tests.story.harness import (
     BEN,
     BUGS,
@@ -24,7 +24,7 @@ from tests.story.harness import (
 from tests.story.index_points import points_with
 
 CANARY = "quokka"
-READ_BACK = "Found on reading back: messages 0, search entries 0, summaries, tool records and artifacts 0.\n"
+READ_BACK = "Found on reading back: messages 0, search entries 0, everything else 0.\n"
 PROOF = "Both stores were read back afterwards: nothing is left."
 
 
@@ -44,8 +44,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
 
         assert receipt == (
             "I have erased the memory of this chat.\n\n"
-            "Erased: 4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, "
-            "0 waiting updates.\n"
+            "Erased: 4 messages, 4 search entries.\n"
             f"{READ_BACK}{PROOF}"
         )
         await bot.wait_until_idle()
@@ -72,10 +71,10 @@ async def test_a_reset_is_refused_to_who_may_not_and_nothing_changes(stores: Sto
         await bot.wait_until_indexed()
         before = await bot.history(WEEKEND)
 
-        assert await bot.ask(BEN, "/reset", chat=WEEKEND) == texts.ADMINISTRATORS_ONLY
-        assert await bot.ask(BEN, "/reset all", chat=WEEKEND) == texts.ADMINISTRATORS_ONLY
-        assert await bot.ask(BEN, f"/reset {WEEKEND}", chat=WEEKEND) == texts.OPERATORS_ONLY
-        assert await bot.ask(BEN, f"/reset {WEEKEND}") == texts.OPERATORS_ONLY
+        assert await bot.ask(BEN, "/reset", chat=WEEKEND) == english("administrators-only")
+        assert await bot.ask(BEN, "/reset all", chat=WEEKEND) == english("administrators-only")
+        assert await bot.ask(BEN, f"/reset {WEEKEND}", chat=WEEKEND) == english("operators-only")
+        assert await bot.ask(BEN, f"/reset {WEEKEND}") == english("operators-only")
 
         assert await bot.history(WEEKEND) == before
         assert await points_with(stores.index, a_ref(WEEKEND).context_id) != []
@@ -86,7 +85,7 @@ async def test_a_reset_is_refused_while_telegram_cannot_say_who_administers(stor
         await bot.ask(OLGA, "@mnemogram_bot hello", chat=WEEKEND)
         await bot.page("faults", {"method": "getChatMember", "error": "500", "times": 1})
 
-        assert await bot.ask(OLGA, "/reset", chat=WEEKEND) == texts.CANNOT_CHECK
+        assert await bot.ask(OLGA, "/reset", chat=WEEKEND) == english("cannot-check")
 
         assert len(await bot.lines(WEEKEND)) == 2
 
@@ -126,7 +125,7 @@ async def test_a_chat_that_is_not_named_by_its_number_is_not_reset(
     async with running_bot(stores) as bot:
         await bot.ask(OLGA, "hello")
 
-        assert await bot.ask(OLGA, f"/reset {argument}") == texts.UNKNOWN_CHAT_ID
+        assert await bot.ask(OLGA, f"/reset {argument}") == english("unknown-chat-id")
 
         assert len(await bot.lines(OLGA)) == 2
 
@@ -174,8 +173,8 @@ async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: Stor
 
         await bot.ask(OLGA, f"/reset {BEN}")
 
+        await bot.wait_until_idle()  # it ends with that, though the model has not answered yet
         answer.set()
-        await bot.wait_until_idle()
         await bot.wait_until_indexed()
         assert bot.said_in(BEN) == []
         assert await bot.lines(BEN) == []

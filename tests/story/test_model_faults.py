@@ -15,6 +15,7 @@ from bot.errors import (
     PromptTooLong,
 )
 from bot.transport.texts import failure_text
+from bot.transport.words import words_for
 from tests.scripted_replies import (
     Reply,
     broken_stream,
@@ -113,7 +114,7 @@ async def test_it_says_so_and_keeps_the_question(
     stores: StoryStores, script: list[Reply], failure: Any
 ) -> None:
     async with running_bot(stores, [*script, ANSWER]) as bot:
-        assert await _ask(bot) == failure_text(failure())
+        assert await _ask(bot) == failure_text(words_for("en"), failure())
 
         assert len(bot.prompts()) == len(script)
         assert await bot.lines(BEN) == [("user", "hello")]
@@ -138,7 +139,7 @@ async def test_a_prompt_that_the_endpoint_finds_too_long_is_asked_again_half_as_
 
 async def test_a_prompt_that_is_too_long_twice_is_said(stores: StoryStores) -> None:
     async with running_bot(stores, [context_too_long()] * 2) as bot:
-        assert await bot.ask(BEN, "ᚠᛒ " * 1_300) == failure_text(PromptTooLong())
+        assert await bot.ask(BEN, "ᚠᛒ " * 1_300) == failure_text(words_for("en"), PromptTooLong())
 
         assert len(bot.prompts()) == 2
 
@@ -146,7 +147,7 @@ async def test_a_prompt_that_is_too_long_twice_is_said(stores: StoryStores) -> N
 @pytest.mark.parametrize("silence", [hang(), stalled("never seen by anybody", after=2)])
 async def test_a_silent_model_is_given_up_at_the_deadline(stores: StoryStores, silence: Reply) -> None:
     async with running_bot(stores, [silence, ANSWER], turn_deadline_s=2) as bot:
-        assert await _ask(bot) == failure_text(DeadlinePassed())
+        assert await _ask(bot) == failure_text(words_for("en"), DeadlinePassed())
 
         assert await bot.lines(BEN) == [("user", "hello")]
         assert await _ask(bot) == "Here you are."
@@ -155,7 +156,7 @@ async def test_a_silent_model_is_given_up_at_the_deadline(stores: StoryStores, s
 async def test_the_deadline_is_that_of_the_whole_turn_and_not_of_each_call(stores: StoryStores) -> None:
     again = calls(call("add", {"a": 2, "b": 3}))
     async with running_bot(stores, [again, again, hang()], turn_deadline_s=3) as bot:
-        assert await _ask(bot) == failure_text(DeadlinePassed())
+        assert await _ask(bot) == failure_text(words_for("en"), DeadlinePassed())
 
         assert len(bot.prompts()) == 3
         assert await bot.lines(BEN) == [("user", "hello")]
@@ -163,4 +164,4 @@ async def test_the_deadline_is_that_of_the_whole_turn_and_not_of_each_call(store
 
 async def test_a_model_that_is_not_there_is_said(stores: StoryStores) -> None:
     async with running_bot(stores, openai_base_url="http://127.0.0.1:1/v1", openai_embedding_model="") as bot:
-        assert await _ask(bot) == failure_text(ModelUnavailable())
+        assert await _ask(bot) == failure_text(words_for("en"), ModelUnavailable())

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from bot.inbox.worker import Worker
-from bot.transport import texts
-from memory import keys
 from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, echo
 from tests.store_proxy import index_proxy, redis_proxy
-from tests.story.harness import BEN, CHIARA, Story, StoryStores, a_ref, running_bot
+from tests.story.expected import english
+from tests.story.harness import BEN, CHIARA, StoryStores, a_ref, running_bot, take_the_context_away
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled, tool_results
 
@@ -81,7 +80,7 @@ async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_
     async with running_bot(stores, script, lease_s=1) as bot:
         await bot.say(BEN, "what time is it")
         await bot.wait_for_prompts(2)
-        await _take_the_context_away(bot)
+        await take_the_context_away(bot)
 
         await bot.wait_until(lambda: bot.said_in(BEN) == ["done"])
         answer.set()
@@ -91,12 +90,6 @@ async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_
         assert tool_results(bot.prompts()[2]) == tool_results(bot.prompts()[1])
         assert await bot.lines(BEN) == [("user", "what time is it"), ("assistant", "done")]
         assert bot.said_in(BEN) == ["done"]
-
-
-async def _take_the_context_away(bot: Story) -> None:
-    """What a worker does that believes the holder dead, and dies itself: the entry changes hands, and idles."""
-    (entry,) = await bot.redis.call("XRANGE", keys.ready_key(0), "-", "+")
-    await bot.redis.call("XCLAIM", keys.ready_key(0), "workers", "another", 0, entry[0])
 
 
 async def test_a_stop_hands_back_what_runs_and_the_next_start_answers_it(
@@ -156,7 +149,11 @@ async def test_a_store_that_was_away_needs_no_restart_and_loses_nothing(
         assert "redis" in (await bot.health())[1]
         await way.mend()
 
-        await bot.wait_until(lambda: bot.said_in(BEN)[1:] == ["echo: meanwhile"] == bot.said_in(CHIARA))
+        try:
+            await bot.wait_until(lambda: bot.said_in(BEN)[1:] == ["echo: meanwhile"] == bot.said_in(CHIARA))
+        except TimeoutError:
+            print("SAID", bot.said_in(BEN), bot.said_in(CHIARA), bot.shown_in(BEN), await bot.records())
+            raise
         await bot.wait_until_idle()
         assert [record["state"] for record in await bot.records()] == ["answered"] * 3
         assert (await bot.health())[0] == 200
@@ -199,7 +196,7 @@ async def test_without_the_index_it_answers_without_recall_and_says_so(stores: S
         assert recalled(bot.prompts()[-1]) == ""
         status, down = await bot.health()
         assert (status, list(down)) == (503, ["qdrant"])
-        assert texts.RECALL_UNREACHABLE in await bot.ask(BEN, "/memory")
+        assert english("memory-unsearchable") in await bot.ask(BEN, "/memory")
         await way.mend()
         await bot.wait_until_down()
         await bot.wait_until_indexed()
@@ -235,15 +232,20 @@ async def test_an_update_that_breaks_the_turn_again_and_again_is_set_aside_and_t
 
     async def break_at_poison(agent: Any, context: Any, **given: Any) -> Any:
         if any("poison" in message.text for message in context.user_messages):
+            await given["journal"].record("preview", f'{{"message": {shown["message_id"]}}}')
             raise RuntimeError("a bug, with a secret")
         return await run_agent(agent, context, **given)
 
     monkeypatch.setattr(answering, "run_agent", break_at_poison)
     async with running_bot(stores) as bot:
+        shown = await bot.wait_for_reply(
+            await bot.say(BEN, "hi")
+        )  # stands for what shows that a turn is at work
+
         await bot.say(BEN, "poison")
-        await bot.wait_until(lambda: bot.said_in(BEN) == [texts.BURIED])
+        await bot.wait_until(lambda: [m["text"] for m in bot.shown_in(BEN)] == [english("buried")])
 
         assert await bot.ask(BEN, "hello") == "echo: hello"
         records = await bot.records()
-        assert (records[0]["state"], records[0]["attempts"]) == ("dead", "3")
+        assert (records[1]["state"], records[1]["attempts"]) == ("dead", "3")
         assert "secret" not in str(bot.said_in(BEN))

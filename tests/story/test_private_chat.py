@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bot.transport import texts
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, running_bot
 from tests.story.prompts import recalled, said
 
@@ -110,7 +110,7 @@ async def test_t01_a_new_conversation_is_a_new_array_and_the_old_one_is_still_fo
         await bot.ask(BEN, "my sister Anna lives in Lisbon")
         await bot.wait_until_indexed()
 
-        assert await bot.ask(BEN, "/new") == texts.NEW_CONVERSATION
+        assert await bot.ask(BEN, "/new") == english("new-conversation")
         await bot.ask(BEN, "it rains")
         await bot.ask(BEN, "where does my sister Anna live")
 
@@ -150,10 +150,10 @@ async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("/start", texts.start_text(is_offline=False)),
-        ("/help", texts.HELP),
-        ("/nonsense now", texts.unknown_command_text("nonsense")),
-        ("/stats", texts.OPERATORS_ONLY),
+        ("/start", english("greeting") + "\n\n" + english("help-private")),
+        ("/help", english("help-private")),
+        ("/nonsense now", english("unknown-command", name="/nonsense")),
+        ("/stats", english("operators-only")),
     ],
 )
 async def test_a_command_is_answered_without_the_model_and_not_remembered(
@@ -175,7 +175,7 @@ async def test_what_cannot_be_read_issaid(stores: StoryStores) -> None:
         await bot.push({"message": message | {"voice": {"file_id": "x"}}})
 
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
-        assert bot.said_in(BEN)[1] == texts.unreadable_text("voice")
+        assert bot.said_in(BEN)[1] == english("media-deaf")
 
 
 async def test_markdown_becomes_entities(stores: StoryStores) -> None:
@@ -213,7 +213,7 @@ async def test_an_answer_that_markdown_leaves_nothing_of_is_shown_as_it_was_writ
 ) -> None:
     async with running_bot(stores, [text("[x]: http://a.example"), text("\u2800")]) as bot:
         assert await bot.ask(BEN, "one") == "[x]: http://a.example"
-        assert await bot.ask(BEN, "two") == texts.NOTHING_TO_SHOW
+        assert await bot.ask(BEN, "two") == english("nothing-to-show")
 
 
 async def _came_in(bot: Story, updates: int) -> bool:

@@ -5,10 +5,11 @@ import pytest
 from bot import stores as store_opening
 from bot.app import run_service
 from bot.errors import PortInUse, TelegramRefused
-from bot.transport import registration, texts
+from bot.transport import registration
 from tests.local_http import local_client
 from tests.scripted_script import tool_then_echo
 from tests.store_proxy import redis_proxy
+from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, OLGA, Story, StoryStores, running_bot
 
 
@@ -135,5 +136,5 @@ async def test_a_chat_with_much_to_do_lets_another_one_in_between(stores: StoryS
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 12 and len(bot.said_in(CHIARA)) == 1)
 
         shown = [e["message"] for e in bot.events if e["type"] == "message"]
-        order = [m["chat"]["id"] for m in shown if m["text"] == texts.HELP]
+        order = [m["chat"]["id"] for m in shown if m["text"] == english("help-private")]
         assert order.index(CHIARA) < 12

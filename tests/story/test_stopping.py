@@ -2,17 +2,18 @@
 
 import asyncio
 
-from bot.transport import texts
 from tests.scripted_replies import Reply, call, calls, held, stalled, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, WEEKEND, Story, StoryStores, running_bot
 
 LONG_ENOUGH_S = 0.3
 """The scripted model has sent by then what it sends before it stalls."""
 
 
-async def _wait_for_the_beginning(bot: Story) -> None:
-    await bot.wait_for_prompts(1)
+async def wait_for_the_beginning(bot: Story, *, prompts: int = 1) -> None:
+    """Return once the answer to so many prompts has begun to be written."""
+    await bot.wait_for_prompts(prompts)
     loop = asyncio.get_running_loop()
     begun = loop.time()
     await bot.wait_until(lambda: loop.time() > begun + LONG_ENOUGH_S)
@@ -21,7 +22,7 @@ async def _wait_for_the_beginning(bot: Story) -> None:
 async def test_a_stop_keeps_what_was_written_by_then_and_marks_it(stores: StoryStores) -> None:
     async with running_bot(stores, [stalled("one two three four five six", after=4)]) as bot:
         await bot.say(BEN, "count")
-        await _wait_for_the_beginning(bot)
+        await wait_for_the_beginning(bot)
 
         reply = await bot.wait_for_reply(await bot.say(BEN, "/stop"))
         await bot.wait_until_idle()
@@ -31,7 +32,7 @@ async def test_a_stop_keeps_what_was_written_by_then_and_marks_it(stores: StoryS
         assert "six" not in reply["text"]
         question, answer = (await bot.history(BEN)).newest
         assert (question.text, question.is_stopped) == ("count", False)
-        assert (answer.text + texts.STOPPED_MARK.replace("_", ""), answer.is_stopped) == (reply["text"], True)
+        assert (answer.text + "\n\n(stopped)", answer.is_stopped) == (reply["text"], True)
         assert bot.said_in(BEN) == [reply["text"]]
         assert [(r["state"], r["reason"]) for r in await bot.records()] == [
             ("answered", "stopped"),
@@ -45,7 +46,7 @@ async def test_a_stop_before_the_first_word_is_said(stores: StoryStores) -> None
         await bot.say(BEN, "count")
         await bot.wait_for_prompts(1)
 
-        assert await bot.ask(BEN, "/stop") == texts.STOPPED
+        assert await bot.ask(BEN, "/stop") == english("stopped")
 
         await bot.wait_until_idle()
         assert await bot.lines(BEN) == [("user", "count")]
@@ -54,10 +55,10 @@ async def test_a_stop_before_the_first_word_is_said(stores: StoryStores) -> None
 
 async def test_a_stop_with_nothing_running_says_so(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
-        assert await bot.ask(BEN, "/stop") == texts.NOTHING_TO_STOP
+        assert await bot.ask(BEN, "/stop") == english("nothing-to-stop")
         assert await bot.ask(BEN, "hello") == "echo: hello"
         await bot.wait_until_idle()
-        assert await bot.ask(BEN, "/stop") == texts.NOTHING_TO_STOP
+        assert await bot.ask(BEN, "/stop") == english("nothing-to-stop")
 
 
 async def test_a_stop_ends_the_run_between_its_tools_too(stores: StoryStores) -> None:
@@ -67,7 +68,7 @@ async def test_a_stop_ends_the_run_between_its_tools_too(stores: StoryStores) ->
         await bot.say(BEN, "add 2 and 3")
         await bot.wait_for_prompts(2)
 
-        assert await bot.ask(BEN, "/stop") == texts.STOPPED
+        assert await bot.ask(BEN, "/stop") == english("stopped")
 
         assert await bot.lines(BEN) == [("user", "add 2 and 3")]
         never.set()
@@ -88,7 +89,7 @@ async def test_a_stop_ends_no_other_chats_answer(stores: StoryStores) -> None:
 
         answer.set()
         await bot.wait_until(lambda: bot.said_in(CHIARA) == ["echo: chiara"])
-        assert bot.said_in(BEN) == [texts.STOPPED]
+        assert bot.said_in(BEN) == [english("stopped")]
 
 
 async def test_what_comes_after_a_stop_is_answered(stores: StoryStores) -> None:
@@ -106,7 +107,7 @@ async def test_what_comes_after_a_stop_is_answered(stores: StoryStores) -> None:
 
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
 
-        assert bot.said_in(BEN) == [texts.STOPPED, "echo: two"]
+        assert bot.said_in(BEN) == [english("stopped"), "echo: two"]
         never.set()
 
 
@@ -118,19 +119,5 @@ async def test_anybody_in_a_group_can_stop_an_answer(stores: StoryStores) -> Non
 
         await bot.say(CHIARA, "/stop", chat=WEEKEND)
 
-        assert (await bot.wait_for_reply(asked))["text"] == texts.STOPPED
+        assert (await bot.wait_for_reply(asked))["text"] == english("stopped")
         never.set()
-
-
-async def test_a_stop_button_that_is_pressed_too_late_is_no_message(stores: StoryStores) -> None:
-    async with running_bot(stores, is_pushed=True) as bot:
-        shown = await bot.wait_for_reply(await bot.say(BEN, "hello"))
-        await bot.wait_until_idle()
-
-        press = {"id": "1", "data": "stop", "from": {"id": BEN, "first_name": "Ben"}, "message": shown}
-        await bot.push({"callback_query": press})
-
-        await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
-        assert bot.said_in(BEN)[1] == texts.NOTHING_TO_STOP
-        assert len(bot.prompts()) == 1
-        assert len(await bot.lines(BEN)) == 2

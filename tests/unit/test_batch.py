@@ -1,46 +1,95 @@
-"""Which waiting updates make the next turn."""
+"""Which waiting updates make the next turn, and how they belong together."""
 
+from typing import Any
+
+from bot.transport.continuations import PASTE_UNITS
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.updates import Command, parse_update
-from bot.turn.batch import plan_batch
+from bot.transport.updates import Callback, Command, IncomingMessage, parse_update
+from bot.turn.batch import (
+    Batch,
+    BurstWaits,
+    has_changed,
+    is_outdated,
+    is_stopped,
+    own_presses,
+    plan_batch,
+    plan_continuations,
+    seconds_for_more,
+)
+from bot.turn.stop_button import dump_stop, is_meant_by
 
 BEN, CHIARA = 1002, 1003
+FORWARD: dict[str, Any] = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Dora", "date": 1}}
+WAITS = BurstWaits(bundle_s=1.0, paste_s=1.5)
 
 
-def a_line(update_id: int, sender: int = BEN) -> WaitingUpdate:
+def a_message(
+    update_id: int, sender: int, *, message_id: int | None = None, **fields: Any
+) -> IncomingMessage:
     raw = {
-        "update_id": update_id,
-        "message": {
-            "message_id": update_id,
-            "date": 1,
-            "chat": {"id": -1, "type": "group"},
-            "from": {"id": sender},
-            "text": "hi",
-        },
+        "message_id": update_id if message_id is None else message_id,
+        "date": 1,
+        "chat": {"id": -1, "type": "group"},
+        "from": {"id": sender},
     }
-    message = parse_update(raw).message
+    content = fields if "photo" in fields else {"text": "hi", **fields}
+    message = parse_update({"update_id": update_id, "message": raw | content}).message
     assert message is not None
+    return message
+
+
+def a_line(update_id: int, sender: int = BEN, **fields: Any) -> WaitingUpdate:
     return WaitingUpdate(
-        update_id=update_id, admission=Admission(action="turn", reason="reply"), message=message
+        update_id=update_id,
+        admission=Admission(action="turn", reason="reply"),
+        message=a_message(update_id, sender, **fields),
+        anchor_id=-1,
     )
 
 
 def a_command(update_id: int) -> WaitingUpdate:
-    line = a_line(update_id)
     command = Admission(
         action="command", reason="command", command=Command(name="new", argument="", mention="")
     )
-    return WaitingUpdate(update_id=update_id, admission=command, message=line.message)
+    return WaitingUpdate(
+        update_id=update_id, admission=command, message=a_message(update_id, BEN), anchor_id=-1
+    )
 
 
-def an_edit(update_id: int) -> WaitingUpdate:
-    edit = Admission(action="edit", reason="edited_message")
-    return WaitingUpdate(update_id=update_id, admission=edit, message=a_line(update_id).message)
+def an_edit(update_id: int, of: int, text: str = "edited", *, at: int = 2) -> WaitingUpdate:
+    return WaitingUpdate(
+        update_id=update_id,
+        admission=Admission(action="edit", reason="edited_message"),
+        message=a_message(update_id, BEN, message_id=of, text=text, edit_date=at),
+        anchor_id=-1,
+    )
 
 
-def numbers(batch: tuple[WaitingUpdate, ...]) -> list[int]:
-    return [update.update_id for update in batch]
+def a_press(update_id: int, data: str, by: int = BEN) -> WaitingUpdate:
+    return WaitingUpdate(
+        update_id=update_id,
+        admission=Admission(action="press", reason="stop_button"),
+        message=a_message(update_id, 4242),
+        anchor_id=-1,
+        callback=Callback(id="7", data=data, sender_id=by, sender_name="Ben"),
+    )
+
+
+def numbers(batch: Batch) -> list[int]:
+    return [update.update_id for update in batch.updates]
+
+
+def said(batch: Batch) -> list[str]:
+    return [update.message.text for update in batch.updates]
+
+
+def seconds(*waiting: WaitingUpdate) -> float:
+    return seconds_for_more(plan_batch(waiting), waiting, WAITS)
+
+
+def continuations(*waiting: WaitingUpdate) -> tuple[str, ...]:
+    return plan_continuations(plan_batch(waiting))
 
 
 def test_lines_of_one_person_are_one_turn() -> None:
@@ -56,9 +105,28 @@ def test_a_command_stands_alone_and_ends_the_lines_before_it() -> None:
     assert numbers(plan_batch([a_command(2), a_line(3)])) == [2]
 
 
-def test_an_edit_stands_alone_and_comes_after_what_it_edits() -> None:
-    assert numbers(plan_batch([a_line(1), an_edit(2), a_line(3)])) == [1]
-    assert numbers(plan_batch([an_edit(2), an_edit(3), a_line(4)])) == [2]
+def test_an_edit_of_a_waiting_message_is_folded_into_it_and_ends_with_it() -> None:
+    batch = plan_batch([a_line(1), an_edit(2, of=1), a_line(3)])
+
+    assert (numbers(batch), said(batch)) == ([1, 3], ["edited", "hi"])
+    assert batch.update_ids == (1, 3, 2)
+
+
+def test_of_several_edits_the_one_that_was_made_last_counts() -> None:
+    batch = plan_batch(
+        [a_line(1), an_edit(3, of=1, text="second", at=9), an_edit(2, of=1, text="first", at=8)]
+    )
+
+    assert (said(batch), batch.folded) == (["second"], (3, 2))
+
+
+def test_an_edit_of_another_message_stands_alone_and_ends_the_lines_before_it() -> None:
+    assert numbers(plan_batch([a_line(1), an_edit(2, of=77), a_line(3)])) == [1]
+    assert numbers(plan_batch([an_edit(2, of=77), an_edit(3, of=77), a_line(4)])) == [2]
+
+
+def test_an_edited_command_is_not_folded_into_the_command() -> None:
+    assert plan_batch([a_command(1), an_edit(2, of=1)]) == Batch(updates=(a_command(1),))
 
 
 def test_a_stop_parts_what_came_before_it_from_what_came_after() -> None:
@@ -66,9 +134,103 @@ def test_a_stop_parts_what_came_before_it_from_what_came_after() -> None:
     assert numbers(plan_batch([a_line(4), a_line(5)], stopped_before=3)) == [4, 5]
 
 
-def test_a_resumed_turn_answers_what_it_had_joined() -> None:
-    assert numbers(plan_batch([a_line(1), a_line(2), a_line(3)], joined=[1, 2])) == [1, 2]
+def test_a_resumed_turn_answers_what_it_had_joined_with_the_edits_that_it_knew() -> None:
+    waiting = [a_line(1), a_line(2), a_line(3), an_edit(4, of=2)]
+
+    assert said(plan_batch(waiting, joined=[1, 2])) == ["hi", "hi"]
+    assert plan_batch(waiting, joined=[1, 2, 4]).update_ids == (1, 2, 4)
+    assert said(plan_batch(waiting, joined=[1, 2, 4])) == ["hi", "edited"]
 
 
 def test_a_journal_whose_updates_are_gone_does_not_keep_the_next_turn_from_beginning() -> None:
     assert numbers(plan_batch([a_line(7), a_line(8)], joined=[1, 2])) == [7, 8]
+
+
+def test_an_interrupted_turn_is_outdated_by_an_edit_of_what_it_answers_and_by_nothing_else() -> None:
+    assert is_outdated([a_line(1), an_edit(2, of=1)], [1])
+    assert not is_outdated([a_line(1), an_edit(2, of=1)], [1, 2])
+    assert not is_outdated([a_line(1), an_edit(2, of=1, text="hi")], [1])
+    assert not is_outdated([a_line(1), an_edit(2, of=77), a_line(3)], [1])
+
+
+def test_an_edit_changes_what_the_last_known_version_says_or_nothing() -> None:
+    known = [a_line(1), an_edit(2, of=1)]
+
+    assert not has_changed(an_edit(3, of=1), known)
+    assert has_changed(an_edit(3, of=1, text="hi"), known)
+
+
+def test_an_exchanged_picture_is_a_change_under_the_same_caption() -> None:
+    def photo(name: str) -> dict[str, Any]:
+        size = {"file_id": name, "file_unique_id": name, "width": 1, "height": 1}
+        return {"photo": [size], "caption": "look"}
+
+    before, after = a_line(1, **photo("a")), a_line(2, message_id=1, **photo("b"))
+
+    assert has_changed(after, [before])
+    assert not has_changed(a_line(3, message_id=1, **photo("a")), [before])
+
+
+def test_parts_of_an_album_are_one_message() -> None:
+    album: dict[str, Any] = {"media_group_id": "77"}
+
+    assert continuations(a_line(1, **album), a_line(2, **album), a_line(3)) == ("", "bundle", "")
+    assert continuations(a_line(1, **album), a_line(2, media_group_id="78")) == ("", "")
+
+
+def test_a_comment_and_its_forwards_are_one_message() -> None:
+    assert continuations(a_line(1), a_line(2, **FORWARD), a_line(3, **FORWARD)) == ("", "bundle", "bundle")
+    assert continuations(a_line(1, **FORWARD), a_line(2)) == ("", "")
+    assert continuations(a_line(1), a_line(2, **FORWARD, date=60)) == ("", "")
+
+
+def test_a_text_that_telegram_has_split_is_one_message() -> None:
+    long: dict[str, Any] = {"text": "x" * PASTE_UNITS}
+
+    assert continuations(a_line(1, **long), a_line(2, **long), a_line(3)) == ("", "paste", "paste")
+    assert continuations(a_line(1, text="x" * (PASTE_UNITS - 1)), a_line(2)) == ("", "")
+    assert continuations(a_line(1, **long), a_line(2, date=60)) == ("", "")
+    assert continuations(a_line(1, **long, **FORWARD), a_line(2)) == ("", "")
+
+
+def test_a_pastes_length_is_counted_in_utf16_units() -> None:
+    assert continuations(a_line(1, text="😀" * (PASTE_UNITS // 2)), a_line(2)) == ("", "paste")
+
+
+def test_a_turn_waits_for_what_may_follow_its_newest_message_and_for_nothing_else() -> None:
+    assert seconds(a_line(1)) == 0.0
+    assert seconds(a_line(1, **FORWARD)) == 1.0
+    assert seconds(a_line(1), a_line(2, media_group_id="77")) == 1.0
+    assert seconds(a_line(1, text="x" * PASTE_UNITS)) == 1.5
+    assert seconds(a_line(1, **FORWARD), a_line(2)) == 0.0
+    assert seconds(a_line(1, **FORWARD), a_command(2)) == 0.0
+    assert seconds(a_line(1), an_edit(2, of=1, text="x" * PASTE_UNITS)) == 1.5
+    assert seconds(a_command(1)) == 0.0
+
+
+def test_a_stop_button_ends_its_own_turn_for_who_asked() -> None:
+    data = dump_stop(BEN, 1)
+    waiting = [
+        a_line(1),
+        a_line(2),
+        a_press(3, data),
+        a_press(4, data, by=CHIARA),
+        a_press(5, dump_stop(BEN, 9)),
+    ]
+    batch = plan_batch(waiting)
+
+    assert [press.update_id for press in own_presses(batch, waiting)] == [3]
+    assert is_stopped(batch, waiting, None)
+    assert not is_stopped(batch, waiting[:2], None)
+    assert is_stopped(batch, waiting[:2], 3)
+    assert not is_stopped(batch, waiting[:2], 2)
+
+
+def test_a_buttons_data_names_its_turn_and_fits_telegrams_limit() -> None:
+    longest = dump_stop(-(10**15), 2**63)
+
+    assert len(longest.encode()) <= 64
+    assert is_meant_by(longest, 2**63)
+    assert is_meant_by("stop", 5)
+    for foreign in ("", "stop:", "stop:1002", "stop:1002:55", "stopp:1:5", "buy:1:5", "stop:x"):
+        assert not is_meant_by(foreign, 5)

@@ -10,9 +10,10 @@ import pytest
 from bot.errors import TelegramRefused, TelegramUnavailable
 from bot.inbox.facts import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
-from bot.transport.ingest import Ingest
+from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
+from tests.anchors import InMemoryAnchors
 
 Json = Mapping[str, Any]
 
@@ -59,7 +60,13 @@ async def _poll(source: Source, door: Door) -> list[float]:
     async def pause(seconds: float) -> None:
         waits.append(seconds)
 
-    ingest = Ingest(door, bot=BotIdentity(id=42, username="mnemo_bot"), access=Access(), partitions=1)
+    ingest = Ingest(
+        door,
+        bot=BotIdentity(id=42, username="mnemo_bot"),
+        access=Access(),
+        rules=DoorRules(partitions=1),
+        anchors=InMemoryAnchors(),
+    )
     with pytest.raises(NothingMoreError):
         await Polling(source, ingest, pause=pause).run()
     return waits
@@ -141,7 +148,13 @@ async def test_a_429_is_waited_for_as_long_as_it_asks() -> None:
 
 
 async def test_polling_ends_when_it_is_cancelled() -> None:
-    ingest = Ingest(Door(), bot=BotIdentity(id=42, username="m"), access=Access(), partitions=1)
+    ingest = Ingest(
+        Door(),
+        bot=BotIdentity(id=42, username="m"),
+        access=Access(),
+        rules=DoorRules(partitions=1),
+        anchors=InMemoryAnchors(),
+    )
 
     class Silent:
         async def get_updates(self, *, offset: int | None) -> list[Json]:

@@ -56,6 +56,9 @@ def test_there_is_a_connection_for_everything_that_goes_on_at_once(given: dict[s
         ({"artifact_chars": 10}, "ARTIFACT_CHARS: "),
         ({"artifact_ttl_s": 0}, "ARTIFACT_TTL_S: "),
         ({"ledger_in_prompt": "perhaps"}, "LEDGER_IN_PROMPT: "),
+        ({"chat_money_per_day": 2}, "CHAT_MONEY_PER_DAY: needs PRICE_PER_MILLION_INPUT"),
+        ({"price_per_million_input": "inf"}, "PRICE_PER_MILLION_INPUT: Input should be a finite number"),
+        ({"user_money_per_day": "nan", "price_per_million_input": 1}, "USER_MONEY_PER_DAY:"),
     ],
 )
 def test_a_wrong_setting_of_memory_is_one_line_that_names_it(given: dict[str, object], told: str) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.transport.attachments import Attachment
 from bot.transport.rich_text import utf16_slice
 from bot.transport.updates import (
     Callback,
@@ -92,8 +93,9 @@ def test_a_caption_is_the_text_with_its_own_entities() -> None:
         ({"venue": "a place", "location": "a place"}, "venue"),
         ({"voice": "a file"}, "voice"),
         ({"new_chat_members": [ANNA]}, "service"),
-        ({"something_new": 1}, "service"),
-        ({"text": ""}, "service"),
+        ({"giveaway": {}}, "service"),
+        ({"something_new": 1}, "unknown"),
+        ({"text": ""}, "unknown"),
     ],
 )
 def test_the_kind_names_what_was_sent(content: dict[str, object], kind: str) -> None:
@@ -179,6 +181,78 @@ def test_a_reply_names_what_it_answers() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"forward_origin": {"type": "user", "sender_user": ANNA, "date": 1}}, "Anna Silva"),
+        ({"forward_origin": {"type": "hidden_user", "sender_user_name": "Shy"}}, "Shy"),
+        ({"forward_origin": {"type": "chat", "sender_chat": GROUP}}, "Garden"),
+        (
+            {"forward_origin": {"type": "channel", "chat": {"id": -9, "title": "News"}, "message_id": 4}},
+            "News",
+        ),
+        ({"forward_origin": {"type": "of 2031"}}, "somebody"),
+        ({"forward_from": ANNA, "forward_date": 1}, "Anna Silva"),
+        ({"forward_from_chat": GROUP, "forward_from": ANNA, "forward_date": 1}, "Garden"),
+        ({"forward_sender_name": "Shy", "forward_date": 1}, "Shy"),
+        ({"forward_date": 1}, "somebody"),
+        ({"forward_origin": "x"}, "somebody"),
+        ({}, ""),
+    ],
+)
+def test_a_forward_names_who_wrote_it_first(fields: dict[str, object], name: str) -> None:
+    assert parsed(text="hello", **fields).forwarded_from == name
+
+
+def test_an_album_has_one_id() -> None:
+    assert parsed(photo=[], media_group_id="g1").media_group_id == "g1"
+
+
+@pytest.mark.parametrize(
+    ("content", "attachment"),
+    [
+        (
+            {
+                "photo": [
+                    {"file_id": "s", "file_unique_id": "us", "width": 90, "height": 60, "file_size": 900},
+                    {"file_id": "l", "file_unique_id": "ul", "width": 1280, "height": 853},
+                    {"file_id": "m", "file_unique_id": "um", "width": 320, "height": 213, "file_size": 9},
+                ],
+                "caption": "look",
+            },
+            Attachment(kind="photo", file_id="l", unique_id="ul", width=1280, height=853),
+        ),
+        (
+            {"voice": {"file_id": "v", "file_unique_id": "u", "duration": 7, "mime_type": "audio/ogg"}},
+            Attachment(kind="voice", file_id="v", unique_id="u", duration_s=7, mime_type="audio/ogg"),
+        ),
+        (
+            {"document": {"file_id": "d", "file_name": "a.pdf", "file_size": 20_000_001}},
+            Attachment(kind="document", file_id="d", unique_id="", size=20_000_001, file_name="a.pdf"),
+        ),
+        (
+            {"video_note": {"file_id": "n", "length": 240, "duration": 5}},
+            Attachment(kind="video_note", file_id="n", unique_id="", duration_s=5, width=240, height=240),
+        ),
+        (
+            {"animation": {"file_id": "a", "width": 2, "height": 1}, "document": {"file_id": "a"}},
+            Attachment(kind="animation", file_id="a", unique_id="", width=2, height=1),
+        ),
+        ({"photo": []}, None),
+        ({"photo": ["x"]}, None),
+        ({"sticker": {"file_id": ""}}, None),
+        ({"text": "hello"}, None),
+    ],
+)
+def test_the_file_of_a_message_is_named(content: dict[str, object], attachment: Attachment | None) -> None:
+    assert parsed(**content).attachment == attachment
+
+
+def test_a_message_has_a_note_on_what_is_in_it() -> None:
+    assert parsed(dice={"emoji": "🎲", "value": 2}).note == "a dice 🎲 that shows 2"
+    assert parsed(text="hello").note == ""
+
+
 def test_a_message_of_a_topic_is_no_reply_to_the_topics_creation() -> None:
     created = {"message_id": 9, "chat": GROUP, "from": ANNA, "forum_topic_created": {"name": "t"}}
 
@@ -200,7 +274,7 @@ def test_a_pressed_button_has_its_data_and_message() -> None:
         update_id=6,
         kind="callback_query",
         message=replace(PLAIN, update_id=6),
-        callback=Callback(id="q", data="stop", sender_id=7, sender_name="Anna Silva"),
+        callback=Callback(id="q", data="stop", sender_id=7, sender_name="Anna Silva", language_code="pt"),
     )
 
 
@@ -222,6 +296,7 @@ def test_a_change_of_membership_has_both_statuses() -> None:
         actor_name="Anna Silva",
         old_status="left",
         new_status="member",
+        actor_language="pt",
     )
 
 
@@ -281,3 +356,34 @@ def test_a_range_is_cut_out_by_utf16_units(offset: int, length: int, part: str) 
 def test_m02_a_context_is_keyed_by_bot_chat_and_topic() -> None:
     assert context_keys(1, -100, None) == {"bot_id": 1, "chat_id": -100}
     assert context_keys(1, -100, 9) == {"bot_id": 1, "chat_id": -100, "message_thread_id": 9}
+
+
+def test_names_and_texts_can_be_stored_whatever_they_hold() -> None:
+    person = {"id": 1, "first_name": "O\ud800", "last_name": "\udfff"}
+    message = parse_update(
+        {
+            "message": {
+                "message_id": 1,
+                "chat": {"id": 1, "title": "\ud800"},
+                "from": person,
+                "text": "\udc00 hi",
+            }
+        }
+    ).message
+
+    assert message is not None
+    assert (message.sender_name, message.chat_title, message.text) == (
+        "O\ufffd \ufffd",
+        "\ufffd",
+        "\ufffd hi",
+    )
+
+
+@pytest.mark.parametrize("date", [10**30, -1, True, 1.5, "1760000000"])
+def test_a_date_that_no_calendar_has_is_none(date: object) -> None:
+    message = parse_update(
+        {"message": {"message_id": 1, "chat": {"id": 1}, "date": date, "edit_date": date}}
+    ).message
+
+    assert message is not None
+    assert (message.date, message.edit_date) == (0, None)

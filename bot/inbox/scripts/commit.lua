@@ -1,7 +1,8 @@
--- The one commit of a turn: still ours? same epoch? then append its messages, keep what it called and its prompt's
--- receipt, put its parts into the outbox, take its updates out of the box and forget its journal. All, or nothing.
+-- The one commit of a turn: still ours? same epoch? then delete the messages of the turn that it answers again, append its
+-- own, keep what it called and its prompt's receipt, put its parts into the outbox, take its updates out of the box and
+-- forget its journal. All, or nothing.
 -- KEYS ready, box, journal, outbox, sending, delivering, epoch, the eight of `append_messages`,
---      contexts, summaries, lineage, ledger, prompts, compress
+--      contexts, summaries, lineage, ledger, prompts, compress, artifacts
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 context id, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 terminal state, 10 reason, 11 seconds to keep a finished record, 12 starts a conversation (1 | 0),
 --      13 the context's entry in the registry if it is new, or '',
@@ -9,16 +10,19 @@
 --      16 receipts to keep, 17 seconds to keep them,
 --      18 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
 --      19 is a compression due (1 | 0),
---      20 number of parts p, 21 number of updates u, then u ids, the messages as `read_messages` reads them, p parts
+--      20 number of parts p, 21 number of updates u, 22 number of messages to delete d, 23 prefix of artifact keys,
+--      then u update ids, d message ids, the messages as `read_messages` reads them, p parts
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
 local ready, box, journal, outbox, sending, delivering = unpack(KEYS, 1, 6)
 local epoch_key, append_keys, meta_key = KEYS[7], { unpack(KEYS, 8, 15) }, KEYS[11]
 local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 16, 21)
+local artifacts_key = KEYS[22]
 local group, consumer, entry, delivery, context, epoch, now, prefix = unpack(ARGV, 1, 8)
 local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 9, 13)
 local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 14, 19)
-local part_count, update_count, first_id = tonumber(ARGV[20]), tonumber(ARGV[21]), ARGV[22]
+local part_count, update_count, delete_count = tonumber(ARGV[20]), tonumber(ARGV[21]), tonumber(ARGV[22])
+local artifact_prefix, first_id = ARGV[23], ARGV[24]
 
 if not is_held(ready, group, consumer, entry, delivery) then
   return 'fenced'
@@ -34,7 +38,7 @@ if update_count == 0 and redis.call('LINDEX', outbox, 0) == ARGV[#ARGV - part_co
   return 'already'
 end
 
-local at = 22
+local at = 24
 for i = 1, update_count do
   local id = ARGV[at + i - 1]
   redis.call('ZREM', box, id)
@@ -47,6 +51,16 @@ for i = 1, update_count do
   end
 end
 at = at + update_count
+
+if delete_count > 0 then
+  -- The messages' own turn of the ledger goes with them, before the new one is written.
+  local of_memory = { unpack(append_keys) }
+  for _, key in ipairs({ epoch_key, summaries_key, lineage_key, ledger_key, artifacts_key, compress_key }) do
+    of_memory[#of_memory + 1] = key
+  end
+  delete_messages(of_memory, context, epoch, artifact_prefix, { unpack(ARGV, at, at + delete_count - 1) }, {})
+end
+at = at + delete_count
 
 local messages
 messages, at = read_messages(ARGV, at)

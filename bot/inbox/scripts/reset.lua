@@ -1,14 +1,16 @@
 -- Erase everything of a context and raise its epoch, the fence that every late writer meets. Atomic.
--- KEYS the sixteen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased
+-- KEYS the seventeen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased,
+--      active, control
 -- ARGV 1 context id, 2 prefix of artifact keys, 3 now, 4 prefix of update keys, 5 seconds to keep a finished record,
 --      6 the update id of the /reset itself, which is being answered and whose successors stay, or '',
 --      7 group, 8 consumer, 9 entry, 10 delivery: the fence of the turn that answers it (only with 6),
 --      11 vectors counted before, for the receipt of a /reset that is interrupted,
 --      12 what that /reset erased in other contexts before (JSON, opaque) or '', 13 seconds to keep `erased`
--- Returns {new epoch, messages, summaries, ledger turns, artifacts erased, updates forgotten}, also kept in the journal
+-- Returns {new epoch, messages, summaries, ledger turns, artifacts, heard lines erased, updates forgotten}, also kept in the journal
 -- of that /reset, with the vectors; {'fenced'}.
 -- `erased` is this call's own key: repeated after a lost reply, it answers the same and erases nothing more.
-local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 17, 25)
+local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 18, 26)
+local active, control = unpack(KEYS, 27, 28)
 local context, artifact_prefix, now, prefix, ttl = unpack(ARGV, 1, 5)
 local reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV, 6, 13)
 if reset_id ~= '' and not is_held(ready, group, consumer, entry, delivery) then
@@ -46,6 +48,11 @@ if reset_id ~= '' then
   if others ~= '' then
     redis.call('HSET', journal, 'others', others)
   end
+end
+if reset_id == '' and redis.call('HEXISTS', active, context) == 1 then
+  -- What is forgotten is not to be answered to the end.
+  redis.call('XADD', control, 'MAXLEN', '~', 1000, '*', 'context', context, 'update', 0, 'kind', 'reset',
+             'epoch', counts[1])
 end
 redis.call('SET', erased_key, cjson.encode(counts), 'EX', erased_ttl)
 return counts

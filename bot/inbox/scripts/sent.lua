@@ -1,8 +1,8 @@
 -- The first part of the outbox has its outcome: take it off, and begin the next or finish its updates.
 -- KEYS ready, outbox, sending, delivering, telegram, epoch
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 epoch, 7 now, 8 prefix of update keys,
---      9 seconds to keep a finished record, 10 Telegram message id or '', 11 message id or '',
---      12 why it could not be delivered or ''
+--      9 seconds to keep a finished record, 10 Telegram message id, '-' for a part that has none, '' if nobody knows,
+--      11 message id or '', 12 why it could not be delivered or ''
 -- Returns ok | fenced | gone (the outbox was erased meanwhile)
 local ready, outbox, sending, delivering, telegram_key, epoch_key = unpack(KEYS)
 local group, consumer, entry, delivery, part, epoch, now, prefix, ttl, telegram_id, message, undeliverable = unpack(ARGV)
@@ -13,7 +13,7 @@ if redis.call('LINDEX', outbox, 0) ~= part then
   return 'gone'
 end
 redis.call('LPOP', outbox)
-if telegram_id ~= '' and (redis.call('GET', epoch_key) or '0') == epoch then
+if tonumber(telegram_id) and (redis.call('GET', epoch_key) or '0') == epoch then
   for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
     redis.call('HSET', prefix .. id, 'sent:' .. telegram_id, now)
   end

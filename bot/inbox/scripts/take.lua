@@ -37,7 +37,11 @@ if #parts == 0 then
     redis.call('ZADD', dead, now, first)
     redis.call('ZREM', box, first)
     if is_resumed then
+      local preview = redis.call('HGET', journal, 'preview')
       redis.call('DEL', journal)
+      if preview then
+        redis.call('HSET', journal, 'preview', preview)  -- the apology takes it away
+      end
     end
     buried[#buried + 1] = first
     buried[#buried + 1] = redis.call('HGET', prefix .. first, 'payload')

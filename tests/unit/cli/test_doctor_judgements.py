@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from bot.cli.checks.examination import Check, run_bounded
 from bot.cli.checks.findings import Finding, fail, ok, print_findings, warn
+from bot.cli.checks.model_checks import check_media
 from bot.cli.checks.telegram_checks import judge_webhook
 from bot.settings import Settings, load_settings
 from bot.transport.telegram_api import WebhookInfo
@@ -90,3 +92,22 @@ def _info(
     return WebhookInfo(
         url=url, pending_updates=pending_updates, last_error=last_error, last_error_at=last_error_at
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "photos are not seen (OPENAI_VISION), recordings not heard (OPENAI_TRANSCRIPTION_MODEL)"),
+        (
+            {"openai_api_key": "sk-test", "openai_model": "gpt-4o"},
+            "photos are seen, recordings written down by gpt-4o-mini-transcribe",
+        ),
+        (
+            {"openai_base_url": "http://127.0.0.1:1", "openai_model": "own", "openai_vision": True},
+            "photos are seen, recordings not heard (OPENAI_TRANSCRIPTION_MODEL)",
+        ),
+    ],
+)
+async def test_what_is_done_with_files_is_told(changes: dict[str, Any], says: str) -> None:
+    (finding,) = await check_media(load_settings(**changes))
+    assert finding == ok("media", f"{says}; documents are read up to 20 MB")

@@ -1,0 +1,56 @@
+"""The console on groups: those that moved, by each of their ids, and talk that was only heard."""
+
+from tests.contract.console_rig import ConsoleRig, hear, migrate, on_stores, remember
+
+OLD, NEW = -1234, -1001009
+LINES = ["We plant beans.", "Noted."]
+
+
+def test_a_group_that_moved_is_read_by_each_of_its_ids_and_listed_by_the_present_one(
+    console: ConsoleRig,
+) -> None:
+    on_stores(remember(OLD, LINES, title="Garden"))
+    on_stores(remember(OLD, ["in a topic"], thread_id=7, title="Garden"))
+    on_stores(migrate(OLD, NEW))
+
+    listed = console("chats", "--json").document
+    assert sorted(one["chat"] for one in listed) == [str(NEW), f"{NEW}/7"]
+    assert {one["chat_id"] for one in listed} == {NEW}
+    for chat_id in (OLD, NEW):
+        assert "beans" in console("history", str(chat_id)).out
+        assert "in a topic" in console("history", f"{chat_id}/7").out
+
+
+def test_reset_of_a_group_that_moved_erases_its_memory_by_either_id(console: ConsoleRig) -> None:
+    for chat_id in (OLD, NEW):
+        on_stores(remember(OLD, LINES))
+        on_stores(migrate(OLD, NEW))
+
+        ran = console("reset", str(chat_id), "--all", "--yes", "--json")
+
+        assert (ran.document["messages_erased"], ran.document["is_proven"]) == (2, True)
+        assert console("history", str(OLD)).status == 1
+
+
+def test_the_topics_of_a_group_that_moved_are_named_when_they_are_left(console: ConsoleRig) -> None:
+    on_stores(remember(OLD, LINES))
+    on_stores(remember(OLD, ["in a topic"], thread_id=7))
+    on_stores(migrate(OLD, NEW))
+
+    ran = console("reset", str(OLD), "--yes")
+
+    assert f"also has 1 topic with memory of their own ({NEW}/7)" in ran.err
+
+
+def test_a_group_of_which_only_talk_is_kept_is_listed_and_its_talk_is_erased(console: ConsoleRig) -> None:
+    on_stores(hear(OLD, "one", "two"))
+
+    (listed,) = console("chats", "--json").document
+    assert (listed["chat"], listed["title"], listed["messages"], listed["heard"]) == (str(OLD), "Team", 0, 2)
+    assert listed["last_message_at"] == "2026-01-02T03:04:05.000Z"
+    assert console("history", str(OLD)).status == 0
+
+    receipt = console("reset", str(OLD), "--yes", "--json").document
+
+    assert (receipt["heard_erased"], receipt["others_left"], receipt["is_proven"]) == (2, 0, True)
+    assert console("chats", "--json").document == []

@@ -1,0 +1,345 @@
+"""Delivery of what is no plain message: edits, deletions, files; what is refused in one form and sent in another."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from bot.errors import (
+    ChatMigrated,
+    ChatUnreachable,
+    MessageGone,
+    SendUnknown,
+    TelegramFailure,
+    TelegramRefused,
+    TelegramUnavailable,
+    ThreadGone,
+)
+from bot.inbox.facts import Claim
+from bot.inbox.slots import Slots
+from bot.transport.rich_text import Entity, RichText
+from bot.turn.delivery import Delivery
+from bot.turn.outbox import Destination, Part, dump_part, plan_changes, plan_parts
+from bot.turn.reachability import Reachability
+from memory import keys
+from memory.redis_client import RedisClient
+from memory.redis_history import RedisHistory
+from tests.contract.inbox_kit import Inbox, open_inbox
+from tests.messages import a_message, a_ref
+from tests.store_proxy import redis_proxy
+from tests.stores import real_redis
+from tests.traffic import Moved, OpenRates, open_traffic
+
+CHAT = 1
+TEXT = Part(
+    update_id=1,
+    number=0,
+    chat_id=CHAT,
+    thread_id=None,
+    reply_to=None,
+    rich=RichText(text="hello"),
+    epoch=0,
+)
+
+
+@dataclass(slots=True)
+class Telegram:
+    """Remembers what it was asked for; `outcomes` come first, in order: a failure, or None for a success."""
+
+    outcomes: list[TelegramFailure | None] = field(default_factory=list[TelegramFailure | None])
+    asked: list[Part] = field(default_factory=list[Part])
+
+    async def send(self, part: Part) -> int | None:
+        self.asked.append(part)
+        outcome = self.outcomes.pop(0) if self.outcomes else None
+        if outcome is not None:
+            raise outcome
+        return None if part.kind == "delete" else part.edits or 70 + len(self.asked)
+
+    def told(self) -> list[tuple[str, str, int | None]]:
+        """Kind, text and what is edited, of each call."""
+        return [(part.kind, part.rich.text, part.edits) for part in self.asked]
+
+
+async def _passing(seconds: float) -> None:
+    """A pause that passes at once."""
+
+
+async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Sequence[str]]:
+    lines = [dump_part(part) for part in parts]
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.commit(claim, 1, parts=lines, messages=[a_message("m0", role="assistant")])
+    return box, claim, lines
+
+
+async def test_an_answer_stands_in_the_place_of_older_messages_and_takes_the_rest_away(
+    redis: RedisClient,
+) -> None:
+    texts = [RichText(text="one"), RichText(text="two")]
+    parts = plan_parts(texts, Destination(chat_id=CHAT), update_id=1, epoch=0, message_id="m0")
+    box, claim, lines = await _committed(redis, *plan_changes(parts, TEXT, edits=(41, 42, 43), deletes=(50,)))
+    telegram = Telegram()
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert telegram.told() == [
+        ("text", "one", 41),
+        ("text", "two", 42),
+        ("delete", "", 43),
+        ("delete", "", 50),
+    ]
+    assert await box.state_of(1) == ("answered", "")
+    assert await RedisHistory(redis).find_by_telegram(a_ref(), 41) == "m0"
+    assert not [name for name in await box.record_of(1) if name in ("sent:43", "sent:50", "sent:0")]
+
+
+async def test_an_edit_whose_message_is_gone_is_sent_anew(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
+    telegram = Telegram([MessageGone()])
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    # A file cannot be edited into a text, but it is there.
+    assert telegram.told() == [("text", "hello", 41), ("delete", "hello", 41), ("text", "hello", None)]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_edits_of_unknown_outcome_are_no_sends_of_the_answer(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
+    telegram = Telegram([*[SendUnknown()] * 3, MessageGone(), None, SendUnknown()])
+    delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
+
+    await delivery.deliver(claim, lines, sends_begun=1)
+
+    assert [part.edits for part in telegram.asked] == [41] * 5 + [None] * 2
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_edits_and_deletions_of_unknown_outcome_are_repeated_until_they_are_known(
+    redis: RedisClient,
+) -> None:
+    box, claim, lines = await _committed(
+        redis, replace(TEXT, edits=41), replace(TEXT, kind="delete", edits=50, number=1)
+    )
+    unknown = SendUnknown()
+    telegram = Telegram([*[unknown] * 5, None, *[unknown] * 4])
+    delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
+
+    await delivery.deliver(claim, lines, sends_begun=1)
+
+    assert [part.kind for part in telegram.asked] == ["text"] * 6 + ["delete"] * 5
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_an_edit_is_repeated_after_any_number_of_crashes(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
+    telegram = Telegram()
+
+    await Delivery(box.turns, telegram, open_traffic()).resume(claim, lines, sends_begun=7)
+
+    assert telegram.told() == [("text", "hello", 41)]
+
+
+async def test_a_message_that_cannot_be_taken_away_stays_and_the_answer_is_whole(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(
+        redis, replace(TEXT, kind="delete", edits=50), replace(TEXT, number=1)
+    )
+    telegram = Telegram([MessageGone("message can't be deleted")])
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert telegram.told() == [("delete", "hello", 50), ("text", "hello", None)]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_the_topic_was_deleted_so_the_answer_goes_where_there_is_none(redis: RedisClient) -> None:
+    rich = RichText(text="bold", entities=(Entity(type="bold", offset=0, length=4),))
+    box, claim, lines = await _committed(redis, replace(TEXT, rich=rich, thread_id=9, reply_to=3))
+    telegram = Telegram([ThreadGone()])
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert [(part.thread_id, part.reply_to, part.rich) for part in telegram.asked] == [
+        (9, 3, rich),
+        (None, None, rich),
+    ]
+
+
+@pytest.mark.parametrize("outcomes", [[ThreadGone()] * 3, [ThreadGone(), TelegramRefused()]])
+async def test_without_its_topic_and_refused_again_it_is_given_up(
+    redis: RedisClient, outcomes: list[TelegramFailure | None]
+) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, thread_id=9))
+    telegram = Telegram(outcomes)
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert len(telegram.asked) == 2
+    assert await box.state_of(1) == ("ignored", "undeliverable_refused")
+
+
+async def test_an_answer_that_is_given_up_leaves_no_button_behind(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, TEXT, replace(TEXT, kind="delete", edits=50, number=1))
+    telegram = Telegram([TelegramRefused()])
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert telegram.told() == [("text", "hello", None), ("delete", "hello", 50)]
+
+
+async def test_an_answer_that_is_refused_or_erased_leaves_no_growing_message_behind(
+    redis: RedisClient,
+) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
+    refused, erased = Telegram([TelegramRefused()]), Telegram([TelegramUnavailable(retry_after=3)])
+
+    async def reset(seconds: float) -> None:
+        await box.turns.reset(a_ref())
+
+    await Delivery(box.turns, erased, open_traffic(), pause=reset).deliver(claim, lines, sends_begun=1)
+    await box.accept(2)
+    await box.commit(claim, 2, epoch=1, parts=lines)
+    await Delivery(box.turns, refused, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert erased.told() == refused.told() == [("text", "hello", 41), ("delete", "hello", 41)]
+
+
+async def test_a_chat_that_takes_no_files_gets_the_text_in_messages(redis: RedisClient) -> None:
+    markdown = "# Title\n\n" + "word " * 1200
+    file = replace(TEXT, number=1, kind="document", file_name="answer.md", rich=RichText(text=markdown))
+    box, claim, lines = await _committed(redis, TEXT, file, replace(TEXT, number=2))
+    telegram = Telegram([None, TelegramRefused("not enough rights to send documents to the chat")])
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert [kind for kind, _, _ in telegram.told()] == ["text", "document", "text", "text", "text"]
+    shown = "".join(text for _, text, _ in telegram.told()[2:4])
+    assert shown.count("word") == 1200
+    assert await box.state_of(1) == ("answered", "")
+    assert await box.outbox() == []
+
+
+async def test_a_group_that_moved_is_followed_by_every_part_and_its_memory_is_told(
+    redis: RedisClient,
+) -> None:
+    edited = replace(TEXT, chat_id=-5, edits=41, thread_id=None)
+    box, claim, lines = await _committed(
+        redis,
+        edited,
+        replace(TEXT, chat_id=-5, number=1, edits=42),
+        replace(TEXT, chat_id=-5, number=2, kind="delete", edits=50),
+    )
+    telegram, moves = Telegram([ChatMigrated(-1009)]), Moved()
+
+    await Delivery(box.turns, telegram, open_traffic(moves=moves)).deliver(claim, lines, sends_begun=1)
+
+    assert [(part.chat_id, part.kind, part.edits) for part in telegram.asked] == [
+        (-5, "text", 41),
+        (-1009, "text", None),
+        (-1009, "text", None),
+    ]
+    assert moves.learned == [(-5, -1009)]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_a_chat_that_blocked_us_is_marked_and_not_called_again(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, TEXT)
+    marks = Reachability(redis, clock=lambda: 77.0)
+    traffic = replace(open_traffic(), marks=marks)
+    telegram = Telegram([ChatUnreachable()])
+    await Delivery(box.turns, telegram, traffic).deliver(claim, lines, sends_begun=1)
+    await box.accept(2)
+    later = [dump_part(replace(TEXT, update_id=2))]
+    await box.commit(claim, 2, parts=later)
+
+    await Delivery(box.turns, telegram, traffic).deliver(claim, later, sends_begun=1)
+
+    assert len(telegram.asked) == 1
+    assert await box.state_of(2) == ("ignored", "undeliverable_unreachable")
+    assert await redis.call("HGETALL", keys.unreachable_key(0)) == {str(CHAT): "77.0"}
+
+
+async def test_a_chat_that_writes_again_is_answered_again(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, TEXT)
+    marks = Reachability(redis, clock=lambda: 77.0)
+    await marks.mark(0, CHAT)
+    await redis.call("HDEL", keys.unreachable_key(0), CHAT)  # as accept.lua does, maybe in another process
+    telegram = Telegram()
+
+    await Delivery(box.turns, telegram, replace(open_traffic(), marks=marks)).deliver(
+        claim, lines, sends_begun=1
+    )
+
+    assert telegram.told() == [("text", "hello", None)]
+
+
+async def test_a_part_waits_for_its_place_in_the_budget_and_that_is_no_send(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, TEXT)
+    rates, waits, counted = OpenRates(waits=[2.5, 0.1, 0.0]), list[float](), list[object]()
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+        counted.append(await redis.call("GET", keys.sending_key(a_ref())))
+
+    telegram = Telegram()
+    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=pause).deliver(
+        claim, lines, sends_begun=1
+    )
+
+    assert waits == [2.5, 0.1]
+    assert counted[0] == "0"
+    assert rates.asked == ["final"]
+    assert telegram.told() == [("text", "hello", None)]
+
+
+async def test_a_429_holds_the_chat_for_everybody(redis: RedisClient) -> None:
+    box, claim, lines = await _committed(redis, TEXT)
+    rates, telegram = OpenRates(), Telegram([TelegramUnavailable(retry_after=7)])
+
+    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=_passing).deliver(
+        claim, lines, sends_begun=1
+    )
+
+    assert rates.holds == [(CHAT, 7)]
+
+
+@pytest.mark.parametrize("failure", [TelegramUnavailable(retry_after=3), SendUnknown()])
+async def test_while_it_waits_the_workers_slot_is_lent_to_others(
+    redis: RedisClient, failure: TelegramFailure
+) -> None:
+    box, claim, lines = await _committed(redis, TEXT)
+    slots, go = Slots(1), asyncio.Event()
+
+    async def pause(seconds: float) -> None:
+        await go.wait()
+
+    async def deliver() -> None:
+        async with slots.work():
+            telegram = Telegram([failure])
+            await Delivery(box.turns, telegram, open_traffic(slots=slots), pause=pause).deliver(
+                claim, lines, sends_begun=1
+            )
+
+    delivering = asyncio.create_task(deliver())
+    await slots.wait_until_lent()
+    async with asyncio.timeout(1), slots.work():
+        assert slots.resting == 1
+        go.set()
+    await delivering
+    assert slots.resting == 0
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_marks_that_the_store_cannot_keep_stop_no_delivery(redis_url: str) -> None:
+    async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
+        marks = Reachability(redis, clock=lambda: 77.0)
+        await way.cut()
+        await marks.mark(0, CHAT)
+
+        assert marks.seems_marked(CHAT)
+        assert not await marks.is_marked(0, CHAT)
+        assert not marks.seems_marked(CHAT)
+        await way.mend()

@@ -1,0 +1,114 @@
+"""Stories of what comes in several messages: lines while an answer is written, long pastes, albums, forwards."""
+
+import asyncio
+
+import pytest
+
+from bot import assembly
+from bot.turn.batch import BurstWaits
+from tests.scripted_replies import Reply, held, text
+from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.story.expected import english
+from tests.story.harness import BEN, CHIARA, WEEKEND, StoryStores, running_bot
+from tests.story.prompts import said
+
+SOON = BurstWaits(bundle_s=0.3, paste_s=0.3)
+"""People in a test are quicker than their apps."""
+TELEGRAMS_LIMIT = 4096
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembly, "BURST_WAITS", SOON)
+
+
+def noted(_: ChatRequest) -> Reply:
+    return text("Noted.")
+
+
+async def test_lines_sent_while_an_answer_is_written_join_the_next_prompt_in_their_order(
+    stores: StoryStores,
+) -> None:
+    answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        return held(text("first"), until=answer) if last_user_text(request) == "one" else text("second")
+
+    async with running_bot(stores, script) as bot:
+        await bot.say(BEN, "one")
+        await bot.wait_for_prompts(1)
+        for line in ("two", "three", "four"):
+            await bot.say(BEN, line)
+        await bot.wait_for_waiting(4)
+        answer.set()
+
+        await bot.wait_until_finished(4)
+
+        assert said(bot.prompts()[-1]) == ["one", "first", "two", "three", "four"]
+        assert len(bot.prompts()) == 2
+        assert [line for _, line in await bot.lines(BEN)] == [
+            "one",
+            "first",
+            "two",
+            "three",
+            "four",
+            "second",
+        ]
+
+
+async def test_a_long_paste_that_telegram_has_split_is_one_message_and_one_turn(stores: StoryStores) -> None:
+    words = " ".join(f"word{number}" for number in range(1200))
+    assert len(words) > 2 * TELEGRAMS_LIMIT
+    async with running_bot(stores, noted) as bot:
+        await bot.say(BEN, words)
+
+        await bot.wait_until_finished(3)
+
+        kept = (await bot.history(BEN)).newest
+        assert [message.continues for message in kept[:-1]] == ["", "paste", "paste"]
+        assert len(bot.prompts()) == 1
+        (prompt,) = said(bot.prompts()[0])
+        assert "".join(prompt.split()) == "".join(words.split())
+        assert bot.said_in(BEN) == ["Noted."]
+
+
+async def test_an_album_is_one_message_and_one_turn(stores: StoryStores) -> None:
+    async with running_bot(stores, noted, openai_vision=True) as bot:
+        await bot.people.album(BEN, "my garden", "", "")
+
+        await bot.wait_until_finished(3)
+
+        assert bot.said_in(BEN) == ["Noted."]
+        assert len(bot.prompts()) == 1
+        kept = (await bot.history(BEN)).newest
+        assert [message.continues for message in kept[:-1]] == ["", "bundle", "bundle"]
+        assert kept[0].text == "my garden"
+
+
+async def test_a_comment_and_the_messages_forwarded_with_it_are_one_message(stores: StoryStores) -> None:
+    async with running_bot(stores, echo) as bot:
+        first = await bot.say(CHIARA, "the lake is frozen", chat=WEEKEND)
+        second = await bot.say(CHIARA, "bring skates", chat=WEEKEND)
+
+        await bot.people.forward(BEN, [first, second], comment="what does she mean?")
+
+        await bot.wait_until_finished(3)
+        kept = (await bot.history(BEN)).newest
+        assert [(message.text, message.continues) for message in kept[:-1]] == [
+            ("what does she mean?", ""),
+            ("the lake is frozen", "bundle"),
+            ("bring skates", "bundle"),
+        ]
+        assert [bool(message.forwarded_from) for message in kept[:-1]] == [False, True, True]
+        assert len(bot.shown_in(BEN)) == 1
+
+
+async def test_a_stop_ends_the_waiting_for_more(stores: StoryStores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembly, "BURST_WAITS", BurstWaits(bundle_s=60, paste_s=60))
+    async with running_bot(stores, noted) as bot:
+        await bot.say(BEN, "x" * TELEGRAMS_LIMIT)
+
+        assert await bot.ask(BEN, "/stop") == english("stopped")
+
+        assert bot.prompts() == []
+        await bot.wait_until_idle()

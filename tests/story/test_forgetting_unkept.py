@@ -1,0 +1,98 @@
+"""Stories of /forget where the history does not have the message, and other things tell of it all the same."""
+
+import asyncio
+
+import pytest
+
+from bot.turn import answering
+from tests.scripted_replies import Reply, held, text
+from tests.scripted_script import ChatRequest
+from tests.story.expected import english
+from tests.story.harness import BEN, CHIARA, WEEKEND, Json, Story, StoryStores, running_bot
+
+CANARY = "quokka"
+DOCUMENT = f"a {CANARY} is a marsupial. ".encode() * 400
+"""Too long to stand in a prompt as a whole: it is kept as an artifact."""
+
+
+async def _forget(bot: Story, message: Json, *, by: int, chat: int) -> str:
+    asked = await bot.say(by, "/forget", chat=chat, reply_to=message["message_id"])
+    return (await bot.wait_for_reply(asked))["text"]
+
+
+async def test_what_was_overheard_is_forgotten_by_who_said_it_and_by_no_other(stores: StoryStores) -> None:
+    async with running_bot(stores, privacy_mode=False) as bot:
+        secret = await bot.say(BEN, f"between us, {CANARY}", chat=WEEKEND)
+        await bot.wait_until_finished(1)
+        assert await bot.keys_with(CANARY) != []
+
+        assert await _forget(bot, secret, by=CHIARA, chat=WEEKEND) == english("others-message")
+        receipt = await _forget(bot, secret, by=BEN, chat=WEEKEND)
+
+        assert receipt == (
+            f"{english('forgotten-unkept')}\n\n"
+            "Erased: 0 messages, 0 search entries, 1 line not said to me.\n"
+            "Found on reading back: messages 0, search entries 0, everything else 0.\n"
+            f"{english('receipt-proven')}"
+        )
+        await bot.wait_until_idle()
+        assert await bot.keys_with(CANARY) == []
+        assert await _forget(bot, secret, by=BEN, chat=WEEKEND) == english("not-kept")
+
+
+async def test_what_others_quote_of_a_message_that_is_not_kept_is_forgotten_with_it(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, [text("my commands")]) as bot:
+        helped = await bot.wait_for_reply(await bot.say(BEN, "/help"))
+        await bot.wait_for_reply(await bot.say(BEN, "what is that", reply_to=helped["message_id"]))
+        assert await bot.keys_with("stays searchable") != []
+
+        receipt = await _forget(bot, helped, by=BEN, chat=BEN)
+
+        assert "Erased: 0 messages, 0 search entries, 1 quotation.\n" in receipt
+        assert await bot.keys_with("stays searchable") == []
+        assert [line for line, _ in await bot.lines(BEN)] == ["user", "assistant"]
+
+
+async def test_what_a_dead_turn_has_read_of_a_document_is_forgotten_with_its_message(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def break_down(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    async with running_bot(stores) as bot:
+        with monkeypatch.context() as broken:
+            broken.setattr(answering, "run_agent", break_down)
+            sent = await bot.people.document(BEN, DOCUMENT, name="report.txt", caption="read this")
+            await bot.wait_until_finished(1)
+        assert (await bot.records())[0]["state"] == "dead"
+        assert await bot.keys_with(CANARY) != []
+
+        assert await _forget(bot, sent, by=BEN, chat=BEN) == english("forgotten-unanswered")
+
+        await bot.wait_until_idle()
+        assert await bot.keys_with(CANARY) == []
+
+
+async def test_what_a_turn_that_began_anew_has_read_is_forgotten_with_its_message(
+    stores: StoryStores,
+) -> None:
+    never = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        return held(text("late"), until=never) if "second" in str(request["messages"][-1]) else text("Noted.")
+
+    async with running_bot(stores, script) as bot:
+        sent = await bot.people.document(BEN, DOCUMENT, name="report.txt", caption="first")
+        await bot.wait_for_reply(sent)
+        await bot.people.edit(sent, "second")
+        await bot.wait_for_prompts(2)
+        await bot.people.edit(sent, "third")
+        await bot.wait_until_finished(3)
+
+        assert "2 artifacts" in await _forget(bot, sent, by=BEN, chat=BEN)
+
+        await bot.wait_until_idle()
+        assert await bot.keys_with(CANARY) == []
+        never.set()

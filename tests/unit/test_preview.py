@@ -1,0 +1,450 @@
+"""The preview on a clock that goes when it is told to: what is shown when, and what is left of it for the answer."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from bot.errors import (
+    ChatUnreachable,
+    Fenced,
+    MessageGone,
+    SendUnknown,
+    TelegramFailure,
+    TelegramUnavailable,
+)
+from bot.transport.rich_text import RichText, utf16_length
+from bot.transport.telegram_api import Button
+from bot.transport.words import words_for
+from bot.turn.outbox import Destination
+from bot.turn.preview import Preview, Previews, PreviewSettings
+from memory.errors import Forgotten
+from tests.traffic import OpenRates
+
+PRIVATE, GROUP = Destination(chat_id=1001), Destination(chat_id=-2001, reply_to=5)
+WORDS = words_for("en")
+
+
+@dataclass(slots=True)
+class Api:
+    """What would be shown, as lines; a `failures` entry of a method comes first, `hanging` methods wait for `go`."""
+
+    calls: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
+    failures: dict[str, list[TelegramFailure]] = field(default_factory=dict[str, list[TelegramFailure]])
+    hanging: set[str] = field(default_factory=set[str])
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+    buttons: list[Button] = field(default_factory=list[Button])
+
+    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+        await self._do("typing", chat_id)
+
+    async def send_draft(
+        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
+    ) -> None:
+        await self._do("draft", rich.text)
+
+    async def send_message(
+        self,
+        chat_id: int,
+        rich: RichText,
+        *,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+        buttons: Sequence[Button] = (),
+    ) -> int:
+        self.buttons += buttons
+        await self._do("send", rich.text)
+        return 70 + sum(name == "send" for name, _ in self.calls)
+
+    async def edit_message(
+        self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
+    ) -> None:
+        await self._do("edit", (message_id, rich.text))
+
+    async def delete_message(self, chat_id: int, message_id: int) -> None:
+        await self._do("delete", message_id)
+
+    def shown(self) -> list[tuple[str, object]]:
+        """Without the typing."""
+        return [call for call in self.calls if call[0] != "typing"]
+
+    async def _do(self, name: str, what: object) -> None:
+        if self.failures.get(name):
+            raise self.failures[name].pop(0)
+        if name in self.hanging:
+            await self.go.wait()
+        self.calls.append((name, what))
+
+
+@dataclass(slots=True)
+class Journal:
+    """A turn's journal; `failure` is what recording raises."""
+
+    fields: dict[str, str] = field(default_factory=dict[str, str])
+    failure: Exception | None = None
+
+    async def finished(self, step: str) -> str | None:
+        return self.fields.get(step)
+
+    async def record(self, step: str, value: str) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.fields[step] = value
+
+
+@dataclass(slots=True)
+class Unmarked:
+    """Every chat takes messages, but these."""
+
+    chats: set[int] = field(default_factory=set[int])
+
+    def seems_marked(self, chat_id: int) -> bool:
+        return chat_id in self.chats
+
+
+@dataclass(slots=True)
+class Rig:
+    """Previews whose time passes by `pass_time` only."""
+
+    api: Api = field(default_factory=Api)
+    rates: OpenRates = field(default_factory=OpenRates)
+    marks: Unmarked = field(default_factory=Unmarked)
+    journal: Journal = field(default_factory=Journal)
+    is_streaming: bool = True
+    now: float = 100.0
+    _waiting: list[tuple[float, asyncio.Event]] = field(default_factory=list[tuple[float, asyncio.Event]])
+
+    async def pause(self, seconds: float) -> None:
+        passed = asyncio.Event()
+        self._waiting.append((self.now + seconds, passed))
+        await passed.wait()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let time pass in steps of a tick; whoever waits for one of them goes on."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(end, self.now + 0.25)
+            due = [waiting for waiting in self._waiting if waiting[0] <= self.now]
+            self._waiting = [waiting for waiting in self._waiting if waiting[0] > self.now]
+            for _, passed in due:
+                passed.set()
+            await settle()
+
+    @asynccontextmanager
+    async def show(
+        self, to: Destination = PRIVATE, *, edits: tuple[int, ...] = ()
+    ) -> AsyncGenerator[Preview]:
+        previews = Previews(
+            self.api,
+            self.rates,
+            self.marks,
+            PreviewSettings(is_streaming=self.is_streaming, late_s=0.05),
+            clock=lambda: self.now,
+            pause=self.pause,
+        )
+        async with previews.show(
+            to,
+            is_private=to.chat_id > 0,
+            stop_data="stop:7:9",
+            journal=self.journal,
+            words=WORDS,
+            edits=edits,
+        ) as preview:
+            await settle()
+            yield preview
+
+
+async def settle() -> None:
+    """Let every task go as far as it can without time."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_a_private_answer_grows_as_a_draft_once_a_second() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await preview.take("Hel")
+        await rig.pass_time(0.25)
+        await preview.take("Hello **wor")
+        await rig.pass_time(0.5)
+        assert rig.api.shown() == [("draft", "Hel")]
+        await rig.pass_time(0.5)
+
+    assert rig.api.shown() == [("draft", "Hel"), ("draft", "Hello wor")]
+    assert (preview.edits, preview.deletes) == ((), ())
+
+
+async def test_a_long_private_answer_gets_a_stop_button_which_the_answer_takes_away() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await rig.pass_time(1.75)
+        assert rig.api.shown() == []
+        await rig.pass_time(0.5)
+        await preview.take("Hello")
+        await rig.pass_time(0.5)
+
+    assert rig.api.shown() == [("send", WORDS("preview-writing")), ("draft", "Hello")]
+    assert rig.api.buttons == [Button(text=WORDS("preview-stop"), data="stop:7:9")]
+    assert preview.deletes == (71,)
+    assert rig.journal.fields == {"preview": '{"message": 71}'}
+
+
+async def test_a_draft_that_does_not_change_is_sent_again_before_telegram_lets_it_go() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(30)
+
+    assert [call for call in rig.api.shown() if call[0] == "draft"] == [("draft", "Hello")] * 3
+
+
+async def test_typing_is_shown_until_there_is_something_to_see() -> None:
+    rig = Rig()
+    async with rig.show(GROUP) as preview:
+        assert rig.api.calls == []
+        await rig.pass_time(0.25)
+        assert rig.api.calls == [("typing", -2001)]
+        await preview.take("Hello")
+        await rig.pass_time(20)
+
+    assert rig.api.calls.count(("typing", -2001)) == 1
+
+
+async def test_nothing_is_shown_of_a_quick_answer_in_a_group() -> None:
+    rig = Rig()
+    async with rig.show(GROUP) as preview:
+        await preview.take("Hello")
+        await rig.pass_time(1.25)
+
+    assert rig.api.shown() == []
+    assert (preview.edits, preview.deletes) == ((), ())
+
+
+async def test_a_groups_answer_grows_in_one_message_which_becomes_the_answer() -> None:
+    rig = Rig()
+    async with rig.show(GROUP) as preview:
+        for count in range(1, 9):
+            await preview.take("word " * count)
+            await rig.pass_time(1)
+
+    shown = rig.api.shown()
+    assert [name for name, _ in shown] == ["send", "edit", "edit"]
+    assert rig.api.buttons == [Button(text=WORDS("preview-stop"), data="stop:7:9")]
+    assert (preview.edits, preview.deletes) == ((71,), ())
+    assert rig.journal.fields == {"preview": '{"message": 71}'}
+
+
+async def test_a_resumed_turn_goes_on_with_the_same_message() -> None:
+    rig = Rig(journal=Journal({"preview": '{"message": 44}'}))
+    async with rig.show(GROUP) as preview:
+        await preview.take("again")
+        await rig.pass_time(2)
+    async with rig.show(PRIVATE) as other:
+        await rig.pass_time(5)
+
+    assert rig.api.shown() == [("edit", (44, "again"))]
+    assert preview.edits == (44,)
+    assert other.deletes == (44,)
+
+
+async def test_the_answer_to_an_edit_is_shown_in_the_place_of_the_old_one() -> None:
+    rig = Rig()
+    async with rig.show(GROUP, edits=(40, 41)) as preview:
+        await preview.take("better")
+        await rig.pass_time(2)
+    async with rig.show(PRIVATE, edits=(42,)) as private:
+        await rig.pass_time(1)
+
+    assert rig.api.shown() == [("edit", (40, "better"))]
+    assert preview.edits == (40, 41)
+    assert private.edits == (42,)
+
+
+async def test_a_message_that_was_deleted_under_the_preview_is_not_brought_back() -> None:
+    rig = Rig()
+    rig.api.failures["edit"] = [MessageGone()]
+    async with rig.show(GROUP, edits=(40, 41)) as preview:
+        await preview.take("better")
+        await rig.pass_time(20)
+
+    assert rig.api.shown() == []
+    assert preview.edits == (41,)
+
+
+async def test_a_running_tool_is_told_while_there_is_no_text() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await preview.tell("Running tool add")
+        await rig.pass_time(0.5)
+        await preview.take("It is 2")
+        await preview.tell("Running tool subtract")
+        await rig.pass_time(1)
+
+    assert rig.api.shown() == [("draft", WORDS("preview-tool", tool="add")), ("draft", "It is 2")]
+
+
+async def test_of_a_very_long_text_the_newest_part_is_shown() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await preview.take("\n\n".join(f"{number} " + "x" * 900 for number in range(20)))
+        await rig.pass_time(0.5)
+
+    ((_, shown),) = rig.api.shown()
+    assert isinstance(shown, str)
+    assert shown.startswith("…\n")
+    assert "19 x" in shown
+    assert utf16_length(shown) <= 4096
+
+
+async def test_without_streaming_there_is_typing_only() -> None:
+    rig = Rig(is_streaming=False)
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(10)
+
+    assert rig.api.calls == [("typing", 1001)] * 3
+
+
+async def test_what_finds_no_room_in_the_budget_is_left_out() -> None:
+    rig = Rig()
+    rig.rates.has_room = False
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(10)
+
+    assert rig.api.calls == []
+    assert set(rig.rates.asked) == {"typing", "edit", "button"}
+
+
+async def test_a_429_holds_the_chat_and_the_preview_goes_on_later() -> None:
+    rig = Rig()
+    rig.api.failures["draft"] = [TelegramUnavailable(retry_after=3)]
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(1)
+
+    assert rig.rates.holds == [(1001, 3)]
+    assert rig.api.shown() == [("draft", "Hello")]
+
+
+@pytest.mark.parametrize("failure", [ChatUnreachable(), SendUnknown(), MessageGone()])
+async def test_a_call_that_fails_ends_the_preview_and_not_the_turn(failure: TelegramFailure) -> None:
+    rig = Rig()
+    rig.api.failures["draft"] = [failure]
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(10)
+
+    assert rig.api.shown() == []
+
+
+async def test_a_turn_that_was_taken_over_ends_by_itself_and_not_by_its_preview() -> None:
+    rig = Rig(journal=Journal(failure=Fenced()))
+    async with rig.show(GROUP) as preview:
+        await preview.take("Hello")
+        await rig.pass_time(2)
+
+    assert preview.edits == (71,)
+
+
+async def test_a_chat_that_takes_no_messages_is_shown_nothing() -> None:
+    rig = Rig(marks=Unmarked({1001}))
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(10)
+
+    assert rig.api.calls == []
+
+
+async def test_no_call_begins_once_the_block_has_been_left() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await preview.take("Hello")
+    await rig.pass_time(10)
+
+    assert rig.api.shown() == []
+
+
+async def test_an_edit_under_way_is_waited_for_before_the_answer_stands_in_its_place() -> None:
+    rig = Rig()
+    async with rig.show(GROUP, edits=(40,)) as preview:
+        rig.api.hanging.add("edit")
+        await preview.take("better")
+        await rig.pass_time(2)
+        asyncio.get_running_loop().call_later(0.01, rig.api.go.set)
+
+    assert rig.api.shown() == [("edit", (40, "better"))]
+    assert (preview.edits, preview.deletes) == ((40,), ())
+
+
+async def test_after_an_edit_that_hangs_the_answer_is_sent_anew() -> None:
+    """The edit may arrive at any time from then on: it must not find the answer in its message."""
+    rig = Rig()
+    async with rig.show(GROUP, edits=(40, 41)) as preview:
+        rig.api.hanging.add("edit")
+        await preview.take("better")
+        await rig.pass_time(2)
+
+    assert (preview.edits, preview.deletes) == ((), (40, 41))
+    rig.api.go.set()
+    await rig.pass_time(1)
+    assert rig.api.shown() == [("edit", (40, "better"))]
+
+
+async def test_after_an_edit_that_was_lost_the_answer_is_sent_anew() -> None:
+    """It may arrive as late as one that hangs."""
+    rig = Rig()
+    rig.api.failures["edit"] = [SendUnknown()]
+    async with rig.show(GROUP) as preview:
+        await rig.pass_time(2)
+        await preview.take("better")
+        await rig.pass_time(4)
+
+    assert rig.api.shown() == [("send", WORDS("preview-writing"))]
+    assert (preview.edits, preview.deletes) == ((), (71,))
+
+
+@pytest.mark.parametrize("to", [PRIVATE, GROUP])
+async def test_what_shows_a_turn_that_was_forgotten_is_taken_away(to: Destination) -> None:
+    rig = Rig()
+
+    async def forget(*edits: int, after_s: float) -> None:
+        async with rig.show(to, edits=edits):
+            await rig.pass_time(after_s)
+            raise Forgotten
+
+    with pytest.raises(Forgotten):
+        await forget(40, after_s=0)  # an older answer, over which nothing was written yet
+    with pytest.raises(Forgotten):
+        await forget(after_s=2.5)
+
+    assert rig.api.shown() == [("send", WORDS("preview-writing")), ("delete", 71)]
+
+
+async def test_a_process_that_stood_still_shows_nothing_more() -> None:
+    """Another may have answered meanwhile, and in the same message."""
+    rig = Rig()
+    async with rig.show(GROUP) as preview:
+        await rig.pass_time(2)
+        rig.now += 10
+        await preview.take("far behind")
+        await rig.pass_time(10)
+
+    assert rig.api.shown() == [("send", WORDS("preview-writing"))]
+    assert preview.edits == (71,)
+
+
+@pytest.mark.parametrize("to", [PRIVATE, GROUP])
+async def test_a_message_that_arrives_after_the_answer_is_deleted(to: Destination) -> None:
+    rig = Rig()
+    async with rig.show(to) as preview:
+        rig.api.hanging.add("send")
+        await rig.pass_time(2.5)
+
+    assert (preview.edits, preview.deletes) == ((), ())
+    rig.api.go.set()
+    await rig.pass_time(1)
+    assert rig.api.shown() == [("send", WORDS("preview-writing")), ("delete", 71)]
+    assert rig.journal.fields == {}

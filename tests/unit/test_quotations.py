@@ -1,0 +1,155 @@
+"""What an update keeps of other messages, and the quotation that comes of it."""
+
+from typing import Any
+
+import pytest
+
+from bot.transport.quotations import QUOTED_CHARACTERS, quote_of, quotes_message, without_quotations
+from bot.transport.updates import IncomingMessage, parse_update
+from memory.message import Quote
+
+BOT_ID = 99
+BEN: dict[str, Any] = {"id": 8, "is_bot": False, "first_name": "Ben"}
+BOT: dict[str, Any] = {"id": BOT_ID, "is_bot": True, "first_name": "Mnemogram"}
+CHAT: dict[str, Any] = {"id": -5, "type": "group", "title": "Garden"}
+
+
+def raw_update(**fields: Any) -> dict[str, Any]:
+    message = {
+        "message_id": 11,
+        "date": 1,
+        "chat": CHAT,
+        "from": {"id": 7, "first_name": "Anna"},
+        "text": "yes",
+    }
+    return {"update_id": 5, "message": message | fields}
+
+
+def replied(sender: dict[str, Any] = BEN, **content: Any) -> dict[str, Any]:
+    return {"message_id": 3, "date": 1, "chat": CHAT, "from": sender, **content}
+
+
+def message_of(raw: dict[str, Any]) -> IncomingMessage:
+    message = parse_update(raw).message
+    assert message is not None
+    return message
+
+
+def quote_in(raw: dict[str, Any]) -> Quote | None:
+    return quote_of(message_of(raw), BOT_ID)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"text": "where is the key?"}, "where is the key?"),
+        ({"caption": "the barn", "photo": []}, "the barn"),
+        ({"photo": []}, "(a photo)"),
+        ({"sticker": {"emoji": "😀"}}, "(a sticker 😀)"),
+    ],
+)
+def test_a_reply_quotes_the_text_the_caption_or_the_note(content: dict[str, Any], text: str) -> None:
+    raw = raw_update(reply_to_message=replied(**content))
+
+    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text=text)
+
+
+def test_the_part_that_was_picked_out_goes_before_the_whole() -> None:
+    raw = raw_update(reply_to_message=replied(text="a long story"), quote={"text": "long", "position": 2})
+
+    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text="long")
+
+
+def test_the_bots_own_words_are_marked_as_its_own() -> None:
+    raw = raw_update(reply_to_message=replied(BOT, text="It rains."))
+
+    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="", text="It rains.")
+
+
+def test_a_long_text_is_quoted_in_part() -> None:
+    quote = quote_in(raw_update(reply_to_message=replied(text="x" * 5_000)))
+
+    assert quote is not None
+    assert quote.text == "x" * (QUOTED_CHARACTERS - 1) + "…"
+
+
+@pytest.mark.parametrize("fields", [{}, {"reply_to_message": replied()}, {"external_reply": {}}])
+def test_what_answers_nothing_that_is_told_has_no_quotation(fields: dict[str, Any]) -> None:
+    assert quote_in(raw_update(**fields)) is None
+
+
+@pytest.mark.parametrize(
+    ("origin", "name"),
+    [
+        ({"type": "user", "sender_user": BEN}, "Ben"),
+        ({"type": "hidden_user", "sender_user_name": "Shy"}, "Shy"),
+        ({"type": "chat", "sender_chat": CHAT, "author_signature": "x"}, "Garden"),
+        ({"type": "channel", "chat": {"id": -9, "title": "News"}, "message_id": 4}, "News"),
+        ({"type": "new"}, "somebody"),
+    ],
+)
+def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: str) -> None:
+    raw = raw_update(external_reply={"origin": origin, "photo": []}, quote={"text": "soon"})
+
+    assert quote_in(raw) == Quote(telegram_message_id=0, sender_name=name, text="soon")
+    assert quote_in(without_quotations(raw, keeps_quoted=True)) == quote_in(raw)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"reply_to_message": replied(text="x" * 5_000, entities=[{"type": "bold"}])},
+        {"reply_to_message": replied(photo=[{"file_id": "p"}])},
+        {"reply_to_message": replied(BOT, text="a long story"), "quote": {"text": "long", "entities": []}},
+        {"external_reply": {"origin": {"type": "user", "sender_user": BEN}, "voice": {"file_id": "v"}}},
+    ],
+)
+def test_what_waits_in_the_inbox_gives_the_same_quotation_and_is_bounded(fields: dict[str, Any]) -> None:
+    raw = raw_update(**fields)
+
+    kept = without_quotations(raw, keeps_quoted=True)
+
+    assert quote_in(kept) == quote_in(raw) is not None
+    assert len(str(kept)) < 1_500
+    assert without_quotations(kept, keeps_quoted=True) == kept
+    assert message_of(kept).text == "yes"
+
+
+def test_of_a_picked_out_part_the_rest_of_the_message_is_not_kept() -> None:
+    raw = raw_update(reply_to_message=replied(text="SECRET and more"), quote={"text": "more"})
+
+    assert "SECRET" not in str(without_quotations(raw, keeps_quoted=True))
+
+
+def test_a_command_keeps_which_message_it_answers_and_nothing_that_it_says() -> None:
+    raw = raw_update(
+        reply_to_message=replied(text="SECRET"),
+        quote={"text": "SECRET"},
+        external_reply={"origin": {"type": "user", "sender_user": BEN}, "text": "SECRET"},
+        pinned_message=replied(text="SECRET"),
+    )
+
+    kept = without_quotations(raw, keeps_quoted=False)
+
+    assert "SECRET" not in str(kept)
+    reply = message_of(kept).reply_to
+    assert reply is not None
+    assert (reply.message_id, reply.sender_id) == (3, 8)
+
+
+def test_a_pressed_button_keeps_no_words_of_what_its_message_answers() -> None:
+    under = raw_update(reply_to_message=replied(text="SECRET"))["message"]
+    raw = {"update_id": 5, "callback_query": {"id": "q", "from": BEN, "data": "stop", "message": under}}
+
+    kept = without_quotations(raw, keeps_quoted=True)
+
+    assert "SECRET" not in str(kept)
+    assert message_of(kept).message_id == 11
+
+
+def test_whether_a_message_quotes_another_is_told_by_its_words() -> None:
+    quoting = raw_update(reply_to_message=replied(text="words"))
+
+    assert quotes_message(message_of(quoting), 3)
+    assert not quotes_message(message_of(quoting), 4)
+    assert not quotes_message(message_of(without_quotations(quoting, keeps_quoted=False)), 3)

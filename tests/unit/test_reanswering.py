@@ -1,0 +1,164 @@
+"""Which turn an edit has answered again, and what it is asked then."""
+
+from dataclasses import replace
+
+from bot.transport.gating import Admission
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.updates import IncomingMessage, parse_update
+from bot.turn.reanswering import AGAIN_WITHIN_S, find_last_turn, plan_again, retell
+from memory.history_store import HistorySnapshot
+from memory.ledger import LedgerEntry, LedgerTurn
+from memory.message import Message, Quote, Sender
+from memory.rewinding import rewind
+
+NOW = 1_800_000_000.0
+BEN, CHIARA = 1002, 1003
+
+
+def asked(number: int, text: str = "hi", by: int = BEN) -> Message:
+    """A person's message, shown in Telegram under its number."""
+    return Message(
+        id=f"u{number}",
+        role="user",
+        text=text,
+        sent_at=NOW,
+        tokens=1,
+        sender=Sender(id=by, name="Ben"),
+        telegram_message_id=number,
+        sequence=number,
+    )
+
+
+def said(number: int, text: str = "hello") -> Message:
+    return Message(id=f"a{number}", role="assistant", text=text, sent_at=NOW, tokens=1, sequence=number)
+
+
+def a_snapshot(*newest: Message, ledger: tuple[LedgerTurn, ...] = ()) -> HistorySnapshot:
+    return HistorySnapshot(
+        epoch=0,
+        count=len(newest),
+        conversation_count=len(newest),
+        conversation_start=0,
+        next_sequence=len(newest),
+        created_at=NOW,
+        newest=newest,
+        ledger=ledger,
+    )
+
+
+def an_edit(of: int, text: str = "hi, edited", *, at: int = int(NOW)) -> IncomingMessage:
+    entities = [{"type": "bot_command", "offset": 0, "length": 4}] if text.startswith("/") else []
+    raw = {
+        "message_id": of,
+        "date": int(NOW),
+        "edit_date": at,
+        "chat": {"id": BEN, "type": "private"},
+        "from": {"id": BEN},
+        "text": text,
+        "entities": entities,
+    }
+    message = parse_update({"update_id": 1, "edited_message": raw}).message
+    assert message is not None
+    return message
+
+
+def waiting(update_id: int, of: int, text: str = "hi, edited") -> WaitingUpdate:
+    return WaitingUpdate(
+        update_id=update_id,
+        admission=Admission(action="edit", reason="edited_message"),
+        message=an_edit(of, text),
+        anchor_id=BEN,
+    )
+
+
+def found(snapshot: HistorySnapshot, edit: IncomingMessage, *, now: float = NOW) -> tuple[str, ...] | None:
+    turn = find_last_turn(snapshot, edit, now=now)
+    return None if turn is None else turn.ids
+
+
+def test_an_edit_of_any_message_of_the_last_turn_has_all_of_it_answered_again() -> None:
+    snapshot = a_snapshot(asked(0), said(1), asked(2), asked(3), said(4))
+
+    assert found(snapshot, an_edit(2)) == found(snapshot, an_edit(3)) == ("u2", "u3", "a4")
+
+
+def test_an_older_turn_is_not_answered_again() -> None:
+    assert found(a_snapshot(asked(0), said(1), asked(2), said(3)), an_edit(0)) is None
+
+
+def test_a_turn_that_has_no_answer_is_not_answered_by_an_edit() -> None:
+    assert found(a_snapshot(asked(0)), an_edit(0)) is None
+    assert found(a_snapshot(), an_edit(0)) is None
+
+
+def test_a_stopped_answer_stays_stopped() -> None:
+    assert found(a_snapshot(asked(0), replace(said(1), is_stopped=True)), an_edit(0)) is None
+
+
+def test_the_words_of_others_before_the_question_are_not_of_its_turn() -> None:
+    snapshot = a_snapshot(asked(0, by=CHIARA), asked(1), said(2))
+
+    assert found(snapshot, an_edit(1)) == ("u1", "a2")
+    assert found(snapshot, an_edit(0)) is None
+
+
+def test_an_answer_that_telegram_would_not_let_us_take_back_is_left_alone() -> None:
+    snapshot = a_snapshot(asked(0), said(1))
+
+    assert found(snapshot, an_edit(0), now=NOW + AGAIN_WITHIN_S) is not None
+    assert found(snapshot, an_edit(0), now=NOW + AGAIN_WITHIN_S + 1) is None
+
+
+def test_an_edit_into_a_command_and_one_older_than_what_is_kept_answer_nothing() -> None:
+    edited = replace(asked(0), edited_at=NOW + 5)
+
+    assert found(a_snapshot(asked(0), said(1)), an_edit(0, "/new all")) is None
+    assert found(a_snapshot(edited, said(1)), an_edit(0, at=int(NOW) + 4)) is None
+    assert found(a_snapshot(edited, said(1)), an_edit(0, at=int(NOW) + 5)) is not None
+
+
+def test_a_document_beside_the_edited_message_keeps_its_turn_as_it_is() -> None:
+    entry = LedgerEntry(
+        id="1", kind="tool", agent="main", name="read_document", input="{}", output="…", artifact_id="a77"
+    )
+    ledger = (LedgerTurn(first_sequence=0, last_sequence=2, entries=(entry,)),)
+    snapshot = a_snapshot(
+        replace(asked(0), note="a document, plan.txt, artifact a77"), asked(1), said(2), ledger=ledger
+    )
+
+    assert found(snapshot, an_edit(0)) == ("u0", "u1", "a2")
+    assert found(snapshot, an_edit(1)) is None
+
+
+def test_the_last_edit_of_each_message_counts_and_those_before_it_end_with_it() -> None:
+    turn = find_last_turn(a_snapshot(asked(0), asked(1), said(2)), an_edit(0), now=NOW)
+    assert turn is not None
+    edits = [waiting(5, 0), waiting(6, 1), waiting(7, 0), waiting(8, 55)]
+
+    batch = plan_again(turn, edits)
+
+    assert [update.update_id for update in batch.updates] == [7, 6]
+    assert batch.folded == (5,)
+    assert plan_again(turn, edits, [5]).update_ids == (5,)
+
+
+def test_what_is_told_again_has_the_edited_text_and_no_quotation_of_the_old_one() -> None:
+    quote = Quote(telegram_message_id=0, sender_name="Ben", text="hi")
+    turn = find_last_turn(a_snapshot(asked(0), replace(asked(1), quote=quote), said(2)), an_edit(0), now=NOW)
+    assert turn is not None
+
+    told = retell(turn, {0: asked(0, "hi, edited")})
+
+    assert [(message.text, message.quote) for message in told] == [("hi, edited", None), ("hi", None)]
+
+
+def test_a_rewound_context_is_with_whom_had_it_before_the_transfer() -> None:
+    entry = LedgerEntry(id="1", kind="transfer", agent="main", name="cook", input="{}", output="ok")
+    ledger = (LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,)),)
+    snapshot = replace(a_snapshot(asked(0), said(1), asked(2), said(3), ledger=ledger), active_agent="cook")
+
+    before = rewind(snapshot, 2)
+
+    assert (before.active_agent, before.ledger, before.count) == ("main", (), 2)
+    assert [message.id for message in before.newest] == ["u0", "a1"]
+    assert before.next_sequence == snapshot.next_sequence

@@ -1,0 +1,144 @@
+"""From a text to the parts of the outbox: split, or a beginning and a document; what they replace, and what goes."""
+
+import pytest
+
+from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
+from bot.transport.rich_text import Entity, RichText, utf16_length
+from bot.transport.words import words_for
+from bot.turn.fallbacks import next_form
+from bot.turn.outbox import Destination, Part, dump_part, parse_part
+from bot.turn.replies import LongAnswers, ReplyKey, plan_reply
+
+WORDS = words_for("en")
+TO = Destination(chat_id=-5, thread_id=7, reply_to=9)
+
+
+def _plan(
+    text: str,
+    *,
+    long_answers: LongAnswers = "parts",
+    edits: tuple[int, ...] = (),
+    deletes: tuple[int, ...] = (),
+) -> list[Part]:
+    key = ReplyKey(update_id=1, epoch=2, message_id="m", edits=edits, deletes=deletes)
+    return plan_reply(text, TO, key, words=WORDS, long_answers=long_answers)
+
+
+def _paragraphs(count: int) -> str:
+    return "\n\n".join(f"Paragraph {number}. " + "word " * 700 for number in range(count))
+
+
+def test_a_short_answer_is_one_message_that_quotes_what_it_answers() -> None:
+    (part,) = _plan("**hello**")
+
+    assert (part.kind, part.rich.text, part.reply_to, part.thread_id) == ("text", "hello", 9, 7)
+    assert (part.message_id, part.epoch, part.edits) == ("m", 2, None)
+
+
+def test_an_empty_answer_only_takes_messages_away() -> None:
+    parts = _plan("", edits=(3,), deletes=(4,))
+
+    assert [(part.kind, part.edits, part.message_id) for part in parts] == [
+        ("delete", 3, ""),
+        ("delete", 4, ""),
+    ]
+    assert _plan("") == []
+
+
+def test_a_text_of_which_markdown_leaves_nothing_is_shown_as_it_is_written() -> None:
+    assert [part.rich.text for part in _plan("[]: #")] == ["[]: #"]
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\x00", "\x07\x1b", "\u202a\u2028", "\u030a", "\r"])
+def test_for_a_text_that_telegram_would_find_empty_a_sentence_is_said(unseen: str) -> None:
+    assert [part.rich.text for part in _plan(unseen)] == [WORDS("nothing-to-show")]
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ((41,), [("text", 41), ("text", None), ("delete", 50)]),
+        ((41, 42, 43), [("text", 41), ("text", 42), ("delete", 43), ("delete", 50)]),
+    ],
+)
+def test_texts_replace_older_messages_and_what_is_too_much_goes(
+    edits: tuple[int, ...], expected: list[tuple[str, int | None]]
+) -> None:
+    parts = _plan(_paragraphs(2), edits=edits, deletes=(50,))
+
+    assert [(part.kind, part.edits) for part in parts] == expected
+    assert len({dump_part(part) for part in parts}) == len(parts)
+    assert [parse_part(dump_part(part)) for part in parts] == parts
+
+
+def test_by_default_a_long_answer_is_sent_whole_in_messages() -> None:
+    parts = _plan(_paragraphs(9))
+
+    assert len(parts) > 4
+    assert {part.kind for part in parts} == {"text"}
+
+
+def test_up_to_four_messages_are_no_document() -> None:
+    assert [part.kind for part in _plan(_paragraphs(4), long_answers="document")] == ["text"] * 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _paragraphs(9),
+        "Here:\n\n```python\n" + "print(1)\n" * 450 + "```\n\nDone.",
+        "~~~\n" + "🎉\n" * 1200 + "~~~",
+        "An open block:\n```\n" + "x = 1\n" * 700,
+    ],
+)
+def test_a_long_answer_may_go_as_its_beginning_and_a_document(text: str) -> None:
+    beginning, document = _plan(text, long_answers="document", edits=(41,))
+
+    assert utf16_length(beginning.rich.text) <= 4096
+    assert beginning.rich.text.endswith(WORDS("rest-in-file", name="answer.md"))
+    assert (beginning.edits, beginning.reply_to) == (41, 9)
+    assert (document.kind, document.file_name, document.rich.text) == ("document", "answer.md", text)
+    assert (document.message_id, document.edits, document.thread_id) == ("m", None, 7)
+
+
+def test_code_that_fits_into_a_message_stays_in_it() -> None:
+    text = "```\n" + "x" * 3000 + "\n```\nand\n```\n" + "y" * 3000 + "\n```"
+
+    assert {part.kind for part in _plan(text, long_answers="document")} == {"text"}
+
+
+FULL = Part(
+    update_id=1,
+    number=0,
+    chat_id=-5,
+    thread_id=7,
+    reply_to=9,
+    rich=RichText(text="hi", entities=(Entity(type="bold", offset=0, length=2),)),
+    epoch=0,
+    edits=41,
+)
+
+
+def test_each_refusal_leaves_less_to_refuse() -> None:
+    forms = [FULL]
+    for refusal in (MessageGone(), ThreadGone(), TelegramRefused("can't parse entities")):
+        form = next_form(forms[-1], refusal)
+        assert form is not None
+        forms.append(form)
+
+    assert [(f.edits, f.thread_id, f.reply_to, bool(f.rich.entities)) for f in forms] == [
+        (41, 7, 9, True),
+        (None, 7, 9, True),
+        (None, None, None, True),
+        (None, None, None, False),
+    ]
+    for refusal in (MessageGone(), ThreadGone(), TelegramRefused()):
+        assert next_form(forms[-1], refusal) is None
+
+
+def test_in_a_chat_that_moved_no_old_message_and_no_old_topic_is_left() -> None:
+    moved = next_form(FULL, ChatMigrated(-1009))
+
+    assert moved is not None
+    assert (moved.chat_id, moved.thread_id, moved.reply_to, moved.edits) == (-1009, None, None, None)
+    assert next_form(moved, ChatMigrated(-1009)) is None
