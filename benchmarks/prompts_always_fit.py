@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from typing import Any
 
-from rig.prompt_cases import PromptCase, PromptCases
+from rig.prompt_cases import IMAGE_TOKENS, PromptCase, PromptCases
 
 from bot.agent import openai_model
 from bot.agent.model import PromptMessage, ToolSpec
@@ -129,7 +129,7 @@ def count_request(body: Mapping[str, Any]) -> int:
     """The tokens of a request, by the cookbook's overheads, counted from its body alone."""
     tokens = 3
     for message in body["messages"]:
-        tokens += 4 + _count(message["content"] or "") + _count(message.get("tool_call_id") or "")
+        tokens += 4 + _count_content(message["content"]) + _count(message.get("tool_call_id") or "")
         for call in message.get("tool_calls", ()):
             function = call["function"]
             tokens += 4 + _count(call["id"]) + _count(function["name"]) + _count(function["arguments"])
@@ -138,6 +138,12 @@ def count_request(body: Mapping[str, Any]) -> int:
         schema = [function["name"], function["description"], function["parameters"]]
         tokens += 4 + _count(json.dumps(schema, ensure_ascii=False))
     return tokens
+
+
+def _count_content(content: str | Sequence[Mapping[str, Any]] | None) -> int:
+    if not isinstance(content, Sequence) or isinstance(content, str):
+        return _count(content or "")
+    return sum(_count(part["text"]) if part["type"] == "text" else IMAGE_TOKENS for part in content)
 
 
 @lru_cache(maxsize=20_000)

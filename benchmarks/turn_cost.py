@@ -19,7 +19,7 @@ from statistics import median
 from typing import cast
 
 from rig.counting import NamedTrips, Tally, server_work
-from rig.instant import InstantModel, InstantTelegram, a_message, an_update
+from rig.instant import InstantModel, InstantTelegram, NoFiles, a_message, an_update
 from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
@@ -39,7 +39,7 @@ from bot.settings import Settings
 from bot.stores import Stores, build_stores
 from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import BotIdentity
-from bot.transport.ingest import Ingest, telegram_ref
+from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.turn import Turns
 from memory.compressor import Compressor
@@ -240,7 +240,9 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
     model = InstantModel()
     names = {*model_names(settings, spec), settings.summary_model}
     models = Models(chat=dict.fromkeys(names, model), summary=model)
-    outside = Outside(telegram=cast("TelegramApi", InstantTelegram()), bot=bot, models=models)
+    outside = Outside(
+        telegram=cast("TelegramApi", InstantTelegram()), files=NoFiles(), bot=bot, models=models
+    )
     inbox = build_inbox(settings, stores.redis, clock=time.time)
     await inbox.open()
     services = build_services(settings, stores, outside, spec=spec, inbox=inbox, clock=time.time)
@@ -252,7 +254,13 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
         tally=tally,
         stores=stores,
         inbox=inbox,
-        ingest=Ingest(inbox, bot=bot, access=build_access(settings), partitions=1),
+        ingest=Ingest(
+            inbox,
+            bot=bot,
+            access=build_access(settings),
+            rules=DoorRules(partitions=1),
+            anchors=stores.migrations,
+        ),
         turns=Turns(services, inbox),
         indexer=Indexer(
             redis=stores.redis,

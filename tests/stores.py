@@ -16,7 +16,7 @@ from memory.redis_client import RedisClient, open_redis
 
 T = TypeVar("T")
 
-_OURS = re.compile(rf"{PREFIX}:(?:\{{m\d+\}}:)?(?P<name>.+)")
+_OURS = re.compile(rf"{PREFIX}:(?:\{{(?:m\d+|access|usage|rates)\}}:)?(?P<name>.+)")
 
 
 @contextmanager

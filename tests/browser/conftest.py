@@ -17,7 +17,11 @@ from bot.simulator.serving import serve
 
 DEADLINE_S = 10.0
 _CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-_FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+_FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    # A microphone that beeps, for those who are granted one.
+    "--use-fake-device-for-media-stream",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ HELD = f"hold on to {CANARY} please"
 RECEIPT: dict[str, Any] = {
     "contexts": 1,
     "summaries_erased": 0,
+    "heard_erased": 0,
+    "quotes_erased": 0,
     "artifacts_erased": 0,
     "messages_left": 0,
     "vectors_left": 0,

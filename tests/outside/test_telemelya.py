@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from bot.settings import WEBHOOK_PATH
 from memory.embedded.index_server import IndexEndpoint
 from memory.redis_client import RedisClient
 from tests.scripted_openai import scripted_openai
-from tests.scripted_replies import call, calls
+from tests.scripted_replies import call, calls, text
 from tests.stores import plain_valkey
 from tests.story.harness import StoryStores, free_port, story_settings
 
@@ -48,9 +48,12 @@ class Telemelya:
         return int(sent["delivery"]["status_code"])
 
     async def calls(self, method: str) -> list[dict[str, Any]]:
-        """What was called so far, as it was sent, oldest first."""
+        """What was called so far, as it was sent, oldest first; without the message with the Stop button, which
+        stands only while an answer is slow.
+        """
         recorded = (await self._control("GET", "responses"))["responses"]
-        return [each["raw"] for each in recorded if each["method"] == method]
+        raw = [each["raw"] for each in recorded if each["method"] == method]
+        return [call for call in raw if not call.get("reply_markup")]
 
     async def wait_for(self, method: str, *, count: int = 1) -> dict[str, Any]:
         """The `count`-th call of that method; fails after DEADLINE_S."""
@@ -124,7 +127,7 @@ async def relay(
 ) -> AsyncGenerator[Relay]:
     """The whole service behind a relay, with telemelya as its Telegram and a scripted model."""
     script = [
-        "**Noted**, `Ana`: see [the list](https://example.com/list).",
+        replace(text("**Noted**, `Ana`: see [the list](https://example.com/list)."), chunk_delay_s=0.06),
         calls(call("add", {"a": 2, "b": 3})),
         "It is _five_.",
     ]

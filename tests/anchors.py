@@ -1,0 +1,16 @@
+"""A stand-in for Migrations: which chat was which group, in a dict."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class InMemoryAnchors:
+    """`moved`: supergroup id → the id of the group that it was."""
+
+    moved: dict[int, int] = field(default_factory=dict[int, int])
+
+    async def resolve(self, chat_id: int, *, is_first_seen: bool = False) -> int:
+        return self.moved.get(chat_id, chat_id)
+
+    async def learn(self, old_chat_id: int, new_chat_id: int) -> None:
+        self.moved.setdefault(new_chat_id, await self.resolve(old_chat_id))

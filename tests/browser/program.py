@@ -1,0 +1,129 @@
+"""The real program as `make run` starts it, beside a scripted model where a test wants one."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.settings import Settings
+from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tests.scripted_script import Script
+
+DEADLINE_S = 60.0
+_CONSOLE = Path(sys.executable).with_name("mnemogram")
+_ENDS_WITHIN_S = 20.0
+_SETTINGS = frozenset(name.upper() for name in Settings.model_fields)
+
+
+@dataclass(slots=True, kw_only=True)
+class Program:
+    """The running program, seen from outside: its log, its metrics, its console."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+    environment: dict[str, str]
+
+    def wait_until(self, holds: Callable[[], object]) -> None:
+        """Return once it holds; fails after DEADLINE_S, and when the program ends by itself."""
+        deadline = time.monotonic() + DEADLINE_S
+        while not holds():
+            assert time.monotonic() < deadline, "it did not come true in time"
+            with suppress(subprocess.TimeoutExpired):
+                status = self.process.wait(0.05)
+                raise AssertionError(f"the program ended with {status}: {self.log.read_text()}")
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The log's entries, oldest first; a line that is still being written is left out."""
+        lines = self.log.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """The entries of that name."""
+        return [entry for entry in self.entries() if entry["event"] == name]
+
+    @property
+    def chat_page(self) -> str:
+        return str(self.events("simulator_ready")[0]["chat_page"])
+
+    def metric(self, sample: str) -> float:
+        """The value of one sample, written as the metrics page writes it; 0 before it is there."""
+        page = httpx.get(f"{self.events('listening')[0]['at']}/metrics", trust_env=False).text
+        found = re.search(rf"^{re.escape(sample)} (\S+)$", page, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    def history(self, chat_id: int) -> list[dict[str, Any]]:
+        """Every message kept of a chat, oldest first, as `mnemogram history` prints it."""
+        asked = [str(_CONSOLE), "history", str(chat_id), "--limit", "0", "--json"]
+        printed = subprocess.run(
+            asked, env=self.environment, cwd=self.log.parent, capture_output=True, check=True
+        )
+        return json.loads(printed.stdout)["shown"]
+
+
+@contextmanager
+def run_program(folder: Path, **given: str) -> Generator[Program]:
+    """`mnemogram run` without a token, on ports of its own and an empty DATA_DIR; `given` are further settings.
+
+    At the end it is asked to stop: it must do so in time, as a success, and with no error in its log.
+    """
+    log = folder / "log"
+    # Without a summarizer the prompt has the newest 50 messages; with one, many more would stand in it.
+    settings = {"DATA_DIR": "data", "HTTP_PORT": "0", "SIMULATOR_PORT": "0", "LOG_FORMAT": "json"}
+    settings |= {"OPENAI_SUMMARY_MODEL": ""} | given
+    environment = {name: value for name, value in os.environ.items() if name not in _SETTINGS} | settings
+    with log.open("wb") as stderr:
+        process = subprocess.Popen([str(_CONSOLE), "run"], env=environment, cwd=folder, stderr=stderr)
+    program = Program(process=process, log=log, environment=environment)
+    try:
+        program.wait_until(lambda: program.events("ready"))
+        yield program
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            status = process.wait(_ENDS_WITHIN_S)
+        finally:
+            process.kill()
+    assert status == 0
+    assert [entry for entry in program.entries() if entry["level"] in {"error", "critical"}] == []
+    assert "Traceback" not in log.read_text()
+
+
+@contextmanager
+def run_model(script: Script) -> Generator[ScriptedOpenAI]:
+    """The scripted OpenAI server, in a thread of its own."""
+    started = threading.Event()
+    served: list[ScriptedOpenAI] = []
+    loop = asyncio.new_event_loop()
+    ended = asyncio.Event()
+
+    async def serve() -> None:
+        async with scripted_openai(script) as server:
+            served.append(server)
+            started.set()
+            await ended.wait()
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(serve())
+
+    thread = threading.Thread(target=run, name="scripted-openai")
+    thread.start()
+    try:
+        assert started.wait(DEADLINE_S), "the scripted model did not start"
+        yield served[0]
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(DEADLINE_S)
+        assert not thread.is_alive(), "the scripted model did not end"

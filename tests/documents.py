@@ -1,0 +1,71 @@
+"""Documents to send: PDFs, good ones and bad ones."""
+
+import zlib
+from base64 import b64decode
+from io import BytesIO
+
+from pypdf import PdfReader, PdfWriter
+
+
+def pdf_of(*pages: str) -> bytes:
+    """A PDF with a line of Latin text on each page; "" for an empty page."""
+    contents = [f"BT /F1 12 Tf 72 720 Td ({page}) Tj ET".encode("latin-1") if page else b"" for page in pages]
+    return pdf_with(*contents)
+
+
+def pdf_with(*contents: bytes, coding: bytes = b"", resources: bytes = b"") -> bytes:
+    """A PDF whose pages have these content streams, already encoded as the dictionary entry `coding` says."""
+    count = len(contents)
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * number) for number in range(count))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [%b] /Count %d >>" % (kids, count),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, content in enumerate(contents):
+        objects += [
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R"
+            b" /Resources << /Font << /F1 3 0 R >> %b >> >>" % (5 + 2 * number, resources),
+            b"<< /Length %d %b >>\nstream\n%b\nendstream" % (len(content), coding, content),
+        ]
+    return _assembled(objects)
+
+
+def pdf_bomb(megabytes: int) -> bytes:
+    """A PDF of a few kilobytes whose only page unpacks to so many megabytes: it is packed twice."""
+    packed = zlib.compress(zlib.compress(b" " * megabytes * 1_000_000, 9), 9)
+    return pdf_with(packed, coding=b"/Filter [/FlateDecode /FlateDecode]")
+
+
+def scanned_pdf() -> bytes:
+    """A PDF of a page that has a picture and no text."""
+    return pdf_with(b"q /Im0 Do Q", resources=b"/XObject << /Im0 3 0 R >>")
+
+
+def encrypted_pdf(password: str) -> bytes:
+    """A PDF that opens with a password only."""
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf_of("a secret"))))
+    writer.encrypt(password, algorithm="RC4-128")
+    written = BytesIO()
+    writer.write(written)
+    return written.getvalue()
+
+
+def _assembled(objects: list[bytes]) -> bytes:
+    written = bytearray(b"%PDF-1.4\n")
+    offsets: list[int] = []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(written))
+        written += b"%d 0 obj\n%b\nendobj\n" % (number, content)
+    table = len(written)
+    written += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    written += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    written += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, table)
+    return bytes(written)
+
+
+JPEG = b64decode(
+    "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////"
+    "////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA="
+)
+"""One pixel."""

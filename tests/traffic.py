@@ -1,0 +1,68 @@
+"""Stand-ins for what a delivery minds beside its outbox: no budgets, nobody known as unreachable, a slot to lend."""
+
+from dataclasses import dataclass, field
+
+from bot.inbox.slots import Slots
+from bot.transport.rates import Importance
+from bot.turn.delivery import Traffic
+
+
+@dataclass(slots=True)
+class OpenRates:
+    """Everything may go at once; what is held is remembered, and `waits` come first. Without room nothing goes."""
+
+    holds: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
+    waits: list[float] = field(default_factory=list[float])
+    asked: list[Importance] = field(default_factory=list[Importance])
+    has_room: bool = True
+
+    async def reserve(self, chat_id: int, importance: Importance) -> float | None:
+        self.asked.append(importance)
+        if not self.has_room:
+            return None
+        return self.waits.pop(0) if self.waits else 0.0
+
+    async def held(self, chat_id: int) -> float:
+        return self.waits.pop(0) if self.waits else 0.0
+
+    async def hold(self, chat_id: int, retry_after: float) -> None:
+        self.holds.append((chat_id, retry_after))
+
+
+@dataclass(slots=True)
+class Marked:
+    """The chats that do not take messages."""
+
+    chats: set[int] = field(default_factory=set[int])
+
+    async def mark(self, partition: int, chat_id: int) -> None:
+        self.chats.add(chat_id)
+
+    async def is_marked(self, partition: int, chat_id: int) -> bool:
+        return chat_id in self.chats
+
+
+@dataclass(slots=True)
+class Moved:
+    """The migrations that were told."""
+
+    learned: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    async def learn(self, old_chat_id: int, new_chat_id: int) -> None:
+        self.learned.append((old_chat_id, new_chat_id))
+
+
+def open_traffic(
+    *,
+    rates: OpenRates | None = None,
+    marks: Marked | None = None,
+    moves: Moved | None = None,
+    slots: Slots | None = None,
+) -> Traffic:
+    """Traffic that lets everything through, but for what is given. The rest of it has one slot, which is lent."""
+    return Traffic(
+        rates=rates or OpenRates(),
+        marks=marks or Marked(),
+        moves=moves or Moved(),
+        slots=slots or Slots(1),
+    )
