@@ -167,7 +167,7 @@ class MediaUnreadable(BotError):
 
     def __init__(self, reason: MediaReason, **variables: str | int) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason: MediaReason = reason
         self.variables = variables
 
 

@@ -142,7 +142,7 @@ class RedisClient:
         return (await self.run_all([ScriptCall(script=script, keys=keys, arguments=arguments)]))[0]
 
     async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
-        """Run several scripts of one partition in one round trip, in order, each atomic by itself.
+        """Run several scripts in one round trip (on a cluster one to each node), in order, each atomic by itself.
 
         If the server has lost its scripts, those that it did not know are sent again, so the order may
         change then: use it for scripts that do not depend on each other.

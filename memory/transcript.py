@@ -9,6 +9,7 @@ from typing import cast
 
 from memory.characters import well_formed
 from memory.ledger import LedgerEntry
+from memory.likeness import as_read
 from memory.message import Message
 
 _NAME_CHARACTERS = 40
@@ -68,7 +69,8 @@ def _speaker(message: Message) -> str:
     if message.role != "user" or message.sender is None:
         return message.role
     name = " ".join(_NOT_IN_NAMES.sub(" ", message.sender.name).split())[:_NAME_CHARACTERS].strip()
-    return f"user {name}".strip() if not name or name.casefold() in _RESERVED_NAMES else name
+    is_taken = as_read(name).strip(".'’-") in _RESERVED_NAMES  # noqa: RUF001
+    return f"user {name}".strip() if not name or is_taken else name
 
 
 def _render_entry(entry: LedgerEntry) -> str:

@@ -61,6 +61,14 @@ class InstantTelegram:
     async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
         """See TelegramApi."""
 
+    async def send_draft(
+        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
+    ) -> None:
+        """See TelegramApi; on a busy machine an answer may take long enough to be shown before."""
+
+    async def delete_message(self, chat_id: int, message_id: int) -> None:
+        """See TelegramApi."""
+
 
 class NoFiles:
     """Where files come from in chats in which nobody sends one."""

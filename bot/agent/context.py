@@ -36,7 +36,7 @@ class AgentContext:
     `agent_name` is who has the chat ("" for the main agent); a transfer changes it. `summary`, `past_ledger` and
     `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
     `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests, `usages`
-    those of its model's replies, replayed ones included. A run within a delegation has its path in `delegation_id`, its
+    those of its model's calls, of replies that are replayed and of calls without a reply too. A run within a delegation has its path in `delegation_id`, its
     `task`, and shares these three.
     Without `artifacts` large results are cut instead of kept. `count_uncovered` tells, for receipts and without a round
     trip, how many messages of the conversation no summary covers.

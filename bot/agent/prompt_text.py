@@ -77,11 +77,6 @@ _HEADINGS = (
 )
 
 
-def as_spoken(message: Message, *, is_group: bool) -> PromptMessage:
-    """The message in its own role, as `spoken_as_one` tells it."""
-    return spoken_as_one([message], is_group=is_group)
-
-
 def spoken_as_one(
     messages: Sequence[Message], *, is_group: bool, images: Sequence[Image] = ()
 ) -> PromptMessage:

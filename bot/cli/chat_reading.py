@@ -101,6 +101,15 @@ def message_document(message: Message) -> dict[str, object]:
     }
 
 
+def shown_text(message: Message) -> str:
+    """The text with all that belongs to it, as the tables show it."""
+    marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
+    quote = message.quote
+    answers_to = f'(in reply to {quote.sender_name or "assistant"}: "{quote.text}")\n' if quote else ""
+    told = answers_to + told_text(message)
+    return f"{told} ({', '.join(marks)})" if marks else told
+
+
 def _of_speaker(speaker: str | None, people: Mapping[int, str]) -> Where:
     if speaker is None:
         return Where()
@@ -131,21 +140,24 @@ def _chat_document(chat: KnownChat, snapshot: HistorySnapshot) -> dict[str, obje
         "title": chat.title,
         "messages": snapshot.count,
         "in_conversation": snapshot.conversation_count,
+        "heard": len(snapshot.heard),
     }
 
 
 def _headline(chat: KnownChat, snapshot: HistorySnapshot) -> str:
     name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
+    heard = len(snapshot.heard)
     return (
         f"{name}: {count(snapshot.count, 'message')} kept, "
         f"{snapshot.conversation_count:,} in the present conversation"
+        + (f"; beside it {count(heard, 'heard line')}, which --prompt shows" if heard else "")
     )
 
 
 def _print_messages(messages: Sequence[Message]) -> None:
     print_table(
         [("time (UTC)", "left"), ("who", "left"), ("text", "left")],
-        [(utc(message.sent_at), _who(message), _text(message)) for message in messages],
+        [(utc(message.sent_at), _who(message), shown_text(message)) for message in messages],
         wide=("text",),
     )
 
@@ -162,7 +174,7 @@ def _print_found(found: Sequence[RankedMessage]) -> None:
     print_table(
         [("score", "right"), ("time (UTC)", "left"), ("who", "left"), ("text", "left")],
         [
-            (f"{hit.score:.2f}", utc(hit.message.sent_at), _who(hit.message), _text(hit.message))
+            (f"{hit.score:.2f}", utc(hit.message.sent_at), _who(hit.message), shown_text(hit.message))
             for hit in found
         ],
         wide=("text",),
@@ -172,12 +184,6 @@ def _print_found(found: Sequence[RankedMessage]) -> None:
 def _who(message: Message) -> str:
     name = message.sender.name if message.sender and message.sender.name else message.role
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def _text(message: Message) -> str:
-    marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
-    told = told_text(message)
-    return f"{told} ({', '.join(marks)})" if marks else told
 
 
 _LONGEST_NAME = 16

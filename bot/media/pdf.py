@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import structlog
+
 PdfProblem = Literal["encrypted", "corrupt", "empty", "scanned", "too_much"]
 """Why there is no text: a password, no whole PDF, no page with anything, only pictures, or more work than allowed."""
 
@@ -15,6 +17,8 @@ _SCRIPT = Path(__file__).with_name("pdf_process.py")
 _PROBLEMS = ("encrypted", "corrupt", "empty", "scanned", "too_much")
 _AT_ONCE = 2
 """Processes at the same time: reading is all computing."""
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +65,18 @@ class PdfReading:
     async def _run(self, data: bytes) -> bytes:
         limits = self._limits
         arguments = [str(each) for each in (self._at_most, limits.seconds, limits.memory)]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-I", "-B", str(_SCRIPT), *arguments),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={},  # nothing that we know: no token, no key
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-I", "-B", str(_SCRIPT), *arguments),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={},  # nothing that we know: no token, no key
+            )
+        except OSError as error:  # no memory, no file descriptors, no more processes
+            log.warning("pdf_process_not_started", error=type(error).__name__)
+            return b""
         try:
             async with asyncio.timeout(limits.seconds):
                 said, _ = await process.communicate(data)

@@ -18,6 +18,7 @@ from bot.media.sounds import container_of
 from bot.media.texts import read_text
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
+from memory.characters import well_formed
 
 LONGEST_SOUND_S = 20 * 60
 """Of a recording that is transcribed; longer ones would not be heard within a turn."""
@@ -29,8 +30,8 @@ _SOUNDS = ("voice", "audio", "video_note")
 _MOVING = ("video", "animation", "live_photo")
 READ_KINDS = (*_SOUNDS, *_MOVING, "photo", "document")
 """The kinds of attachments that are read, or of which is said why not. What others are, their note tells."""
-_AT_ONCE = 8
-"""Files that are fetched at the same time."""
+_AT_ONCE = 16
+"""Files that are read at the same time: so many are in memory, whatever is sent."""
 
 _PDF_REASONS: Mapping[PdfProblem, MediaReason] = {
     "encrypted": "pdf-encrypted",
@@ -96,7 +97,8 @@ class MediaReader:
         Raises MediaUnreadable, with the words for its sender; whether it was read is counted.
         """
         try:
-            media = await self._read(attachment, eyes)
+            async with self._turnstile:
+                media = await self._read(attachment, eyes)
         except MediaUnreadable as problem:
             MEDIA.labels(attachment.kind, problem.reason).inc()
             raise
@@ -139,7 +141,7 @@ class MediaReader:
         heard = await self._transcriber.transcribe(data, ending=ending)
         if not heard:
             raise MediaUnreadable("silent")
-        return Media(about="transcribed", heard=heard[: self._document_chars])
+        return Media(about="transcribed", heard=well_formed(heard)[: self._document_chars])
 
     async def _read_document(self, attachment: Attachment, eyes: str) -> Media:
         data = await self._fetch(attachment, self._largest)
@@ -166,7 +168,7 @@ class MediaReader:
     async def _read_pdf(self, data: bytes) -> Media:
         result = await self._pdfs.read(data)
         if isinstance(result, PdfText):
-            return Media(document=result.text, pages=result.pages, is_cut=result.is_cut)
+            return Media(document=well_formed(result.text), pages=result.pages, is_cut=result.is_cut)
         raise MediaUnreadable(_PDF_REASONS[result])
 
     async def _fetch(self, attachment: Attachment, at_most: int) -> bytes:
@@ -175,8 +177,7 @@ class MediaReader:
         if attachment.size > at_most:
             raise MediaUnreadable("too-large", limit=megabytes)
         try:
-            async with self._turnstile:
-                return await self._files.download(attachment.file_id, at_most=at_most)
+            return await self._files.download(attachment.file_id, at_most=at_most)
         except FileTooLarge as error:
             raise MediaUnreadable("too-large", limit=megabytes) from error
         except FileGone as error:

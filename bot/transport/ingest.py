@@ -42,8 +42,6 @@ ADDRESSED = 200
 
 _PLACE = ("message_id", "date", "chat", "from", "sender_chat", "message_thread_id", "is_topic_message")
 """Of a message: where it stands, and whose it is."""
-_TOLD = ("turn", "edit")
-"""What is told to the model, with what it answers to."""
 _GONE = ("blocked", "left")
 """What became of us where nothing can be sent any more: no sign of life of the chat."""
 
@@ -342,7 +340,7 @@ def _payload(visit: _Visit) -> str:
     elif "message" in visit.raw and (admission.action == "refuse" or admission.reason == INVITED):
         kept = _without_content(visit.raw)
     else:
-        kept = without_quotations(visit.raw, keeps_quoted=admission.action in _TOLD)
+        kept = without_quotations(visit.raw, keeps_quoted=admission.action == "turn")
     is_moved = visit.anchor_id != visit.message.chat_id
     return dump_waiting(admission, kept, anchor_id=visit.anchor_id if is_moved else None)
 

@@ -321,8 +321,8 @@ def _reply_to(raw: Json) -> ReplyTo | None:
     replied = object_in(raw, "reply_to_message")
     message_id = int_in(replied, "message_id")
     quote = str_in(object_in(raw, "quote"), "text")
-    if message_id is None and "external_reply" in raw:
-        external = object_in(raw, "external_reply")
+    external = object_in(raw, "external_reply")
+    if message_id is None and external:
         sender_id, name = _origin(object_in(external, "origin"))
         return ReplyTo(
             message_id=0, sender_id=sender_id, sender_name=name, text=_quotable(external), quote=quote

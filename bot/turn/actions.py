@@ -15,7 +15,7 @@ from bot.turn.batch import Batch, is_stopped, own_presses
 from bot.turn.command_call import CommandCall
 from bot.turn.commands import Commands
 from bot.turn.committing import Reply, commit_and_deliver, destination_of
-from bot.turn.edits import asks_the_same, replace_edited, says_the_same
+from bot.turn.edits import replace_edited, says_the_same
 from bot.turn.journal import TurnJournal
 from bot.turn.limits import Refusal
 from bot.turn.memberships import MembershipCall, follow_membership, follow_migration
@@ -174,14 +174,10 @@ class Actions:
         services, first, message = self._services, batch.first, batch.first.message
         last = find_last_turn(work.snapshot, message, now=services.clock())
         kept = last.find(message.message_id) if last else None
-        text = strip_mention(message, bot=services.bot)
-        if kept is not None and says_the_same(kept, message, text):
+        if kept is not None and says_the_same(kept, message, strip_mention(message, bot=services.bot)):
             await self._end(work, first, state="ignored", reason="edit_changes_nothing")
             return
-        is_asked_anew = kept is not None and not asks_the_same(kept, message, text)
-        shown_as = (
-            await services.store.shown_as(work.claim.ref, last.answer.id) if last and is_asked_anew else ()
-        )
+        shown_as = await services.store.shown_as(work.claim.ref, last.answer.id) if last else ()
         if last is not None and shown_as:
             edits = plan_again(last, work.waiting, work.joined)
             await self._answer(work, self._question(work, edits, again=last, shown_as=shown_as))

@@ -10,7 +10,7 @@ from bot.transport.quotations import quote_of
 from bot.turn.batch import plan_continuations
 from bot.turn.question import Question
 from bot.turn.reading import ReadMessage
-from bot.turn.reanswering import LastTurn, retell
+from bot.turn.reanswering import LastTurn, retell, without_outdated_quotes
 from bot.turn.services import TurnServices
 from memory.message import Message, Sender, told_text
 
@@ -23,6 +23,7 @@ async def append_questions(
     if question.again is None:
         continuations = plan_continuations(question.batch)
         asked = [replace(each, continues=how) for each, how in zip(edited, continuations, strict=True)]
+        asked = without_outdated_quotes(asked, question.history.snapshot.newest)
     else:
         asked = _told_again(services, question, question.again, edited)
     appended = await question.history.append(question.claim.ref, asked, epoch=question.history.epoch)
@@ -71,9 +72,14 @@ def _message(services: TurnServices, question: Question, update: WaitingUpdate, 
 def _told_again(
     services: TurnServices, question: Question, turn: LastTurn, edited: Sequence[Message]
 ) -> list[Message]:
-    """The turn's messages under new ids: the old ones are deleted by the commit, with all that tells of them."""
+    """The turn's messages under new ids: the old ones are deleted by the commit, with all that tells of them.
+
+    What they answer to an edit does not change; a quotation that was forgotten since does not come back by it.
+    """
     now = {
-        each.telegram_message_id: replace(each, sent_at=before.sent_at, continues=before.continues)
+        each.telegram_message_id: replace(
+            each, sent_at=before.sent_at, continues=before.continues, quote=before.quote
+        )
         for each in edited
         if each.telegram_message_id is not None
         and (before := turn.find(each.telegram_message_id)) is not None

@@ -81,9 +81,7 @@ def is_outdated(waiting: Sequence[WaitingUpdate], joined: Collection[int]) -> bo
 
 
 def has_changed(edit: WaitingUpdate, known: Sequence[WaitingUpdate]) -> bool:
-    """Whether the edit changes what one of these asks. Telegram tells of edits too that change nothing that we read, and of
-    every step of who shares a live location.
-    """
+    """Whether the edit changes what one of these says. Telegram tells of edits too that change nothing that we read."""
     before = [update.message for update in known if update.message.message_id == edit.message.message_id]
     return bool(before) and _content(before[-1]) != _content(edit.message)
 
@@ -135,8 +133,11 @@ def _edited(update: WaitingUpdate, edits: Sequence[WaitingUpdate]) -> WaitingUpd
     theirs = [edit.message for edit in edits if _is_edit_of(edit, [update])]
     if not theirs:
         return update
-    newest = max(theirs, key=lambda message: message.edit_date or message.date)
-    now = replace(newest, update_id=update.update_id, language_code=update.message.language_code)
+    newest = max(theirs, key=lambda message: (message.edit_date or message.date, message.update_id))
+    sent = update.message
+    now = replace(
+        newest, update_id=update.update_id, language_code=sent.language_code, reply_to=sent.reply_to
+    )
     return replace(update, message=now)
 
 
@@ -161,4 +162,4 @@ def _is_before(update: WaitingUpdate, stopped_before: int | None) -> bool:
 
 
 def _content(message: IncomingMessage) -> tuple[str, str]:
-    return message.text, message.attachment.unique_id if message.attachment else ""
+    return message.text, message.attachment.unique_id if message.attachment else message.note

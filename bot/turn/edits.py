@@ -43,18 +43,12 @@ async def replace_edited(
     return "edited" if is_kept else "edit_of_unkept_message"
 
 
-def asks_the_same(kept: Message, edited: IncomingMessage, text: str) -> bool:
-    """Whether the edit leaves the words of a kept message: Telegram tells of link previews and the like as edits too.
+def says_the_same(kept: Message, edited: IncomingMessage, text: str) -> bool:
+    """Whether the edit leaves a kept message as it is: Telegram tells of link previews and the like as edits too.
 
     `text` is the edited message's, without a mention of the bot.
     """
     return kept.text.startswith(text) if _is_spoken(edited) else kept.text == text
-
-
-def says_the_same(kept: Message, edited: IncomingMessage, text: str) -> bool:
-    """Whether the edit leaves all of it; somebody who shares a live location has moved. What came in a file is not compared."""
-    is_note_kept = edited.attachment is not None or kept.note == edited.note
-    return is_note_kept and asks_the_same(kept, edited, text)
 
 
 def _is_spoken(edited: IncomingMessage) -> bool:

@@ -152,11 +152,14 @@ class Previews:
         )
         noted = await noted_message(journal)
         shown_by = () if noted is None else (noted,)
-        screen: Screen = (
-            DraftScreen(stage=stage, edits=edits, deletes=shown_by)
-            if is_private
-            else MessageScreen(stage=stage, edits=edits or shown_by, is_seen=noted is not None and not edits)
-        )
+        screen: Screen
+        if edits:  # an edit does not end a draft, which would stay below the answer until it fades
+            beside = tuple(message_id for message_id in shown_by if message_id not in edits)
+            screen = MessageScreen(stage=stage, edits=edits, deletes=beside)
+        elif is_private:
+            screen = DraftScreen(stage=stage, deletes=shown_by)
+        else:
+            screen = MessageScreen(stage=stage, edits=shown_by, is_seen=noted is not None)
         task = asyncio.create_task(self._run(preview, screen, line), name="preview")
         try:
             try:

@@ -28,6 +28,8 @@ PICTURES_AT_MOST = 10
 """Pictures of one turn: as many as an album has."""
 PICTURE_BYTES_AT_MOST = 30_000_000
 """Of all pictures of one turn: endpoints take requests of 50 MB and less, in which they stand in base64."""
+_AT_ONCE = 3
+"""Files of one turn that are read at the same time: a hundred in one bundle must not fill the memory, nor keep others waiting."""
 
 _TOOL = "read_document"
 """What the record of tools calls the reading of a document."""
@@ -38,11 +40,35 @@ _UNREADABLE_NOTES = {
     "moving": "which you cannot watch",
 }
 _UNREADABLE_NOTE = "which could not be read"
+_LEFT_OUT = "left out: there were too many"
 
 log = structlog.get_logger()
 
 Eyes = Callable[[AgentContext], str]
 """The model that will see the pictures of this turn; "" where it does not see."""
+
+
+class _Room:
+    """What one turn may take: the first pictures as far as one request has room for them, a few files at a time."""
+
+    def __init__(self) -> None:
+        self.turnstile = asyncio.Semaphore(_AT_ONCE)
+        self._pictures = self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no picture has room any more."""
+        return self._pictures >= PICTURES_AT_MOST
+
+    def take(self, media: Media) -> Media:
+        """What was read, without its picture where there is no room for it."""
+        if media.image is None:
+            return media
+        size = len(media.image.data)
+        if self.is_full or self._bytes + size > PICTURE_BYTES_AT_MOST:
+            return Media(about=extended(media.about, _LEFT_OUT))
+        self._pictures, self._bytes = self._pictures + 1, self._bytes + size
+        return media
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +109,10 @@ class Reader:
         TurnStopped and the store's errors.
         """
         journaled = [await journal.finished(_step(update)) for update in updates]
-        eyes = self._eyes(context)
+        eyes, room = self._eyes(context), _Room()
         async with asyncio.TaskGroup() as group:
             fetching = [
-                None if line else group.create_task(self._fetch(update, eyes), name="read-media")
+                None if line else group.create_task(self._fetch(update, eyes, room), name="read-media")
                 for update, line in zip(updates, journaled, strict=True)
             ]
         reads: list[ReadMessage] = []
@@ -99,17 +125,21 @@ class Reader:
                         update, fetched.result(), journal=journal, context=context, words=words
                     )
                 )
-        return _within_limits(reads)
+        return tuple(reads)
 
-    async def _fetch(self, update: WaitingUpdate, eyes: str) -> Media | MediaUnreadable | None:
+    async def _fetch(self, update: WaitingUpdate, eyes: str, room: _Room) -> Media | MediaUnreadable | None:
         """What its file gives, or why it gives nothing; None for a message without one that is read."""
         attachment = update.message.attachment
         if attachment is None or attachment.kind not in READ_KINDS:
             return None
-        try:
-            return await self._media.read(attachment, eyes=eyes)
-        except MediaUnreadable as problem:
-            return problem
+        async with room.turnstile:
+            if room.is_full and eyes and attachment.kind == "photo":
+                return Media(about=_LEFT_OUT)
+            try:
+                return room.take(await self._media.read(attachment, eyes=eyes))
+            except MediaUnreadable as problem:
+                # A new one: the frames of this one's traceback hold the whole file.
+                return MediaUnreadable(problem.reason, **problem.variables)
 
     async def _finish(
         self,
@@ -180,20 +210,6 @@ def _entry(update: WaitingUpdate, text: str, artifact_id: str) -> LedgerEntry:
         output=f'Its text is artifact {artifact_id} ({len(text):,} characters): {READ_ARTIFACT}(artifact_id="{artifact_id}").',
         artifact_id=artifact_id,
     )
-
-
-def _within_limits(reads: Sequence[ReadMessage]) -> tuple[ReadMessage, ...]:
-    """The messages with no more pictures than one request takes: the first ones stay."""
-    pictures = total = 0
-    kept: list[ReadMessage] = []
-    for read in reads:
-        size = sum(len(image.data) for image in read.images)
-        if read.images and (pictures == PICTURES_AT_MOST or total + size > PICTURE_BYTES_AT_MOST):
-            kept.append(replace(read, images=(), note=extended(read.note, "left out: there were too many")))
-            continue
-        pictures, total = pictures + len(read.images), total + size
-        kept.append(read)
-    return tuple(kept)
 
 
 def _plain_note(attachment: Attachment) -> str:

@@ -8,7 +8,7 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_command
 from bot.turn.batch import Batch
 from memory.history_store import HistorySnapshot
-from memory.message import Message
+from memory.message import Message, Quote, told_text
 
 AGAIN_WITHIN_S = 48 * 3600
 """A bot may delete a message for 48 hours (Bot API, deleteMessage): the parts of a longer answer could not go after that."""
@@ -82,6 +82,19 @@ def retell(turn: LastTurn, edited: Mapping[int, Message]) -> list[Message]:
         replace(now, quote=None) if now.quote and now.quote.telegram_message_id in edited else now
         for now in (edited.get(each.telegram_message_id or 0, each) for each in turn.messages)
     ]
+
+
+def without_outdated_quotes(messages: Sequence[Message], kept: Sequence[Message] = ()) -> list[Message]:
+    """The messages, of which none quotes another one's, or a kept one's, words from before that was edited."""
+    edited = {
+        each.telegram_message_id: told_text(each) for each in (*kept, *messages) if each.edited_at is not None
+    }
+    return [replace(each, quote=None) if _is_outdated(each.quote, edited) else each for each in messages]
+
+
+def _is_outdated(quote: Quote | None, edited: Mapping[int | None, str]) -> bool:
+    now = edited.get(quote.telegram_message_id) if quote else None
+    return quote is not None and now is not None and quote.text.rstrip("…") not in now
 
 
 def _names_artifact(snapshot: HistorySnapshot, turn: LastTurn, edited: Message) -> bool:

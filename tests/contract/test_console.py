@@ -157,7 +157,10 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     ran = console("reset", str(GROUP))
     assert (ran.status, ran.err) == (0, "")
     told = " ".join(ran.out.split())
-    assert "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 heard lines, 2 waiting updates" in told
+    assert (
+        "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 heard lines, 2 waiting updates"
+        in told
+    )
     assert "messages 0, search entries 0, summaries, tool records, artifacts and heard lines 0" in told
     assert "nothing is left" in ran.out
     assert (before, on_stores(vectors_of(GROUP))) == (4, 0)

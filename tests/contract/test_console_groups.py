@@ -48,7 +48,9 @@ def test_a_group_of_which_only_talk_is_kept_is_listed_and_its_talk_is_erased(con
     (listed,) = console("chats", "--json").document
     assert (listed["chat"], listed["title"], listed["messages"], listed["heard"]) == (str(OLD), "Team", 0, 2)
     assert listed["last_message_at"] == "2026-01-02T03:04:05.000Z"
-    assert console("history", str(OLD)).status == 0
+    history = console("history", str(OLD))
+    assert history.status == 0
+    assert "beside it 2 heard lines, which --prompt shows" in " ".join(history.out.split())
 
     receipt = console("reset", str(OLD), "--yes", "--json").document
 

@@ -1,9 +1,6 @@
 """`mnemogram reindex` on real embedded stores: what it does, what it prints and how it ends."""
 
-import asyncio
-import signal
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +8,6 @@ from bot.cli.reindexing import ProgressLines
 from memory.reindexing import ReindexProgress
 from tests.contract.console_rig import ConsoleRig, on_stores, remember, vectors_of
 from tests.contract.reindex_kit import Clock
-from tests.fault.program import start_program, until
 from tests.scripted_embeddings import Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.stores import kept_open
@@ -121,36 +117,6 @@ def test_force_writes_everything_anew(console: ConsoleRig) -> None:
     console("reindex")
     assert console("reindex", "--force", "--json").document["messages"] == 4
     assert on_stores(vectors_of(1003)) == 4
-
-
-async def test_ctrl_c_ends_it_and_what_is_done_stays_done(
-    console: ConsoleRig,
-    endpoint: ScriptedOpenAI,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    data_dir: Path,
-) -> None:
-    await asyncio.to_thread(on_stores, remember(1001, ANNA))
-    endpoint.embeddings = Embeddings(dimension=48, delay_s=1)
-    settings = {
-        "DATA_DIR": str(data_dir),
-        "OPENAI_BASE_URL": endpoint.base_url,
-        "OPENAI_EMBEDDING_MODEL": "text-embedding-3-small",
-        "OPENAI_EMBEDDING_DIMENSIONS": "48",
-        "LEASE_S": "1",
-    }
-    program = await start_program("reindex", environment=settings, log=tmp_path / "reindex.log")
-    await until(lambda: bool(endpoint.embedding_requests), within_s=60)  # whether the model works at all
-    endpoint.embeddings = Embeddings(dimension=48, failure="hang")
-    await until(lambda: len(endpoint.embedding_requests) > 1, within_s=60)
-    program.process.send_signal(signal.SIGINT)
-    assert await asyncio.wait_for(program.process.wait(), 30) == 1
-    assert "Stopped. What is done stays done" in said(program.log.read_text())
-
-    endpoint.embeddings = Embeddings(dimension=48)
-    again = await start_program("reindex", environment=settings, log=tmp_path / "again.log")
-    assert await asyncio.wait_for(again.process.wait(), 60) == 0
-    assert "Whole: 4 messages in" in again.log.read_text()
 
 
 def test_lines_tell_the_rate_and_the_time_that_is_left(capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,3 +75,9 @@ async def test_reading_ends_with_the_turn_that_is_cancelled() -> None:
             await reading.read(ENDLESS)
 
     assert await reading.read(pdf_of("next")) == PdfText(text="[page 1]\nnext", pages=1, is_cut=False)
+
+
+async def test_where_no_process_can_be_started_no_text_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.media.pdf.sys.executable", "/no/such/python")
+
+    assert await read(pdf_of("hello")) == "too_much"

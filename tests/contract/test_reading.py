@@ -1,5 +1,6 @@
 """The messages of a turn with what came with them, as they get into memory and prompt."""
 
+import asyncio
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,9 +30,12 @@ class World:
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     heard: str = "three lemons"
     asked: list[str] = field(default_factory=list[str])
+    is_open: asyncio.Event | None = None
 
     async def download(self, file_id: str, *, at_most: int) -> bytes:
         self.asked.append(file_id)
+        if self.is_open is not None:
+            await self.is_open.wait()
         if file_id not in self.files:
             raise FileGone
         return self.files[file_id]
@@ -151,6 +155,21 @@ async def test_pictures_beyond_those_of_an_album_are_left_out_and_it_is_told() -
     assert [len(each.images) for each in reads] == [1] * PICTURES_AT_MOST + [0]
     assert reads[-1].note.endswith("left out: there were too many")
     assert re.search(r"\b1×6$", reads[0].note)
+    assert len(world.asked) == PICTURES_AT_MOST
+
+
+async def test_of_many_files_in_one_turn_a_few_are_in_memory_at_a_time() -> None:
+    gate = asyncio.Event()
+    world = World(files={str(number): LONG.encode() for number in range(20)}, is_open=gate)
+    sent = [update(number + 1, document=a_file(str(number))) for number in range(20)]
+    reading = asyncio.create_task(read(world, *sent))
+    for _ in range(100):
+        await asyncio.sleep(0)
+    begun = len(world.asked)
+    gate.set()
+
+    assert len(await reading) == len(world.asked) == 20
+    assert 0 < begun <= 4
 
 
 async def test_a_video_is_not_fetched_and_its_sender_is_told_why() -> None:
@@ -160,3 +179,28 @@ async def test_a_video_is_not_fetched_and_its_sender_is_told_why() -> None:
     assert (sent.problem, sent.images) == (words_for("en")("media-moving"), ())
     assert sent.note.endswith(", which you cannot watch")
     assert world.asked == []
+
+
+async def test_a_file_that_cannot_be_read_is_let_go_before_the_turn_ends() -> None:
+    held = 0
+    most = 0
+
+    class Held(bytes):
+        def __new__(cls) -> "Held":
+            nonlocal held, most
+            held += 1
+            most = max(most, held)
+            return super().__new__(cls, b"\x00")
+
+        def __del__(self) -> None:
+            nonlocal held
+            held -= 1
+
+    class Binaries(World):
+        async def download(self, file_id: str, *, at_most: int) -> bytes:
+            return Held()
+
+    reads = await read(Binaries(), *[update(number, document=a_file("d")) for number in range(1, 21)])
+
+    assert all(each.problem for each in reads)
+    assert most <= 5

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.transport.contents import NOTE_CHARACTERS
@@ -85,6 +85,7 @@ def test_every_object_is_read_and_decided_on(raw: dict[str, object], is_permitte
 
 
 @given(updates | plausible.map(as_update))
+@example(as_update({"message_id": 1, "chat": {"id": 1}, "external_reply": None, "quote": {"text": "0"}}))
 @settings(deadline=None)
 def test_what_waits_of_an_update_tells_the_same_of_it_without_more_of_others(raw: dict[str, object]) -> None:
     kept = without_quotations(raw, keeps_quoted=True)

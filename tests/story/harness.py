@@ -192,8 +192,19 @@ class Story:
         await self._wait_until_empty(keys.work_key(0))
 
     def said_in(self, chat: int) -> list[str]:
-        """The texts and captions of the bot's messages in a chat as they were sent, oldest first."""
-        return [_text_of(message) for message in self._sent() if message["chat"]["id"] == chat]
+        """The texts and captions of the bot's messages in a chat as they were sent, oldest first.
+
+        A preview, which has a button, counts as the answer that it was edited into, or not at all: on a busy machine
+        any answer may take long enough to get one.
+        """
+        said: dict[int, str] = {}
+        for event in self.events:
+            message = event["message"] if event["type"] in ("message", "edit") else None
+            if message is None or message["chat"]["id"] != chat or message["from"]["id"] != BOT:
+                continue
+            if not message.get("reply_markup"):
+                said.setdefault(message["message_id"], _text_of(message))
+        return [said[number] for number in sorted(said)]
 
     def shown_in(self, chat: int) -> list[Json]:
         """The bot's messages in a chat as they stand now: edited, and without those that were deleted."""
@@ -251,10 +262,6 @@ class Story:
             return int(await self.redis.call("XLEN", stream)) == 0
 
         await self.wait_until_true(is_empty)
-
-    def _sent(self) -> list[Json]:
-        messages = [event["message"] for event in self.events if event["type"] == "message"]
-        return [message for message in messages if message["from"]["id"] == BOT]
 
     def _replies_to(self, message: Json) -> list[Json]:
         """As they stand now; one with a button is not an answer yet."""

@@ -244,27 +244,20 @@ async def test_a_turn_that_began_anew_is_resumed_with_what_it_was_asked_then(sto
         never.set()
 
 
-async def test_a_live_location_moves_in_memory_and_neither_restarts_nor_repeats_an_answer(
+async def test_a_quotation_that_was_forgotten_does_not_come_back_by_an_edit_of_what_quoted_it(
     stores: StoryStores,
 ) -> None:
-    answer = asyncio.Event()
+    async with running_bot(stores, lambda _: text("Noted.")) as bot:
+        quoted = await bot.say(BEN, f"my {CANARY} is ill")
+        await bot.wait_for_reply(quoted)
+        await bot.ask(BEN, "/new")
+        asked = await bot.say(BEN, "what to do?", reply_to=quoted["message_id"])
+        answered = await bot.wait_for_reply(asked)
+        assert CANARY in str(bot.prompts()[-1])
+        await bot.wait_for_reply(await bot.say(BEN, "/forget", reply_to=quoted["message_id"]))
 
-    def moved(shared: Json, latitude: float) -> Json:
-        place = {"latitude": latitude, "longitude": 13.0, "live_period": 600}
-        return {"edited_message": shared | {"location": place, "edit_date": shared["date"] + int(latitude)}}
+        await edit(bot, asked, "what shall I do?")
 
-    async with running_bot(stores, lambda _: held(text("Noted."), until=answer), is_pushed=True) as bot:
-        shared = await bot.people.send(BEN, location={"latitude": 51.0, "longitude": 13.0})
-        await bot.wait_for_prompts(1)
-        await bot.push(moved(shared, 52.0))
-        await bot.wait_for_waiting(2)
-        answer.set()
-        await bot.wait_until_finished(2)
-
-        assert "52.0" in (await bot.history(BEN)).newest[0].note
-        await bot.push(moved(shared, 53.0))
-
-        await bot.wait_until_finished(3)
-        assert "53.0" in (await bot.history(BEN)).newest[0].note
-        assert len(bot.prompts()) == 1
-        assert (await ends(bot))[1:] == [("answered", "edited")] * 2
+        assert answered["message_id"] in [number for number, _ in shown(bot)]
+        assert CANARY not in str(bot.prompts()[-1])
+        assert await bot.keys_with(CANARY) == []

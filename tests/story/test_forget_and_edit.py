@@ -633,7 +633,7 @@ async def test_memory_tells_the_counts_the_summary_and_who_answers(stores: Story
             "In the present conversation: 2. Found by search: 2.\n"
             "Beside them: 1 summary, 1 tool record, 0 artifacts.\n"
             "The agent support answers here, to whom this chat was transferred.\n"
-            "/forget as a reply erases one message, /reset all of it.\n\n"
+            "/forget as a reply erases one message; /reset erases all of it.\n\n"
             "What came earlier in this conversation, in short:\n\n"
         )
         summary = told.partition("in short:\n\n")[2]
@@ -651,7 +651,7 @@ async def test_memory_without_a_summary_is_short(stores: StoryStores) -> None:
             f"{_since(await bot.history(BEN))} UTC.\n"
             "In the present conversation: 2. Found by search: 2.\n"
             "Beside them: 0 summaries, 0 tool records, 0 artifacts.\n"
-            "/forget as a reply erases one message, /reset all of it."
+            "/forget as a reply erases one message; /reset erases all of it."
         )
 
 

@@ -105,9 +105,10 @@ async def test_what_comes_after_a_stop_is_answered(stores: StoryStores) -> None:
         await bot.say(BEN, "/stop")
         await bot.say(BEN, "two")
 
-        await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
+        await bot.wait_until(lambda: "echo: two" in bot.said_in(BEN))
+        await bot.wait_until_idle()
 
-        assert bot.said_in(BEN) == [english("stopped"), "echo: two"]
+        assert [each["text"] for each in bot.shown_in(BEN)] == [english("stopped"), "echo: two"]
         never.set()
 
 

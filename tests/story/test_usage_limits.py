@@ -122,6 +122,16 @@ async def test_who_stops_every_answer_reaches_the_limit_all_the_same(stores: Sto
         assert int(stopped["completion"]) >= 2, "what was written by then"
 
 
+async def test_who_lets_every_answer_take_too_long_reaches_the_limit_all_the_same(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(
+        stores, [stalled("one two three four", after=4)], turn_deadline_s=1, user_tokens_per_day=1
+    ) as bot:
+        assert "one two" not in await bot.ask(BEN, "count")
+        assert (await bot.ask(BEN, "count on")).startswith("You have used up your 1 token of today.")
+
+
 async def test_an_endpoint_that_tells_no_usage_reaches_the_limit_by_our_count(stores: StoryStores) -> None:
     async with running_bot(
         stores, lambda request: without_usage(echo(request)), user_tokens_per_day=1

@@ -120,6 +120,12 @@ def test_of_several_edits_the_one_that_was_made_last_counts() -> None:
     assert (said(batch), batch.folded) == (["second"], (3, 2))
 
 
+def test_of_two_edits_within_a_second_the_later_update_counts() -> None:
+    batch = plan_batch([a_line(1), an_edit(2, of=1, text="first"), an_edit(3, of=1, text="second")])
+
+    assert said(batch) == ["second"]
+
+
 def test_an_edit_of_another_message_stands_alone_and_ends_the_lines_before_it() -> None:
     assert numbers(plan_batch([a_line(1), an_edit(2, of=77), a_line(3)])) == [1]
     assert numbers(plan_batch([an_edit(2, of=77), an_edit(3, of=77), a_line(4)])) == [2]

@@ -17,9 +17,9 @@ from memory.compression import (
 )
 from memory.history_store import HistorySnapshot
 from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Role
+from memory.message import Message, Role, Sender
 from memory.summary import Summary, SummaryText
-from memory.transcript import Excerpt
+from memory.transcript import Excerpt, render_line
 from tests.messages import a_message, ids, some_messages
 
 LIMITS = CompressionLimits(
@@ -280,3 +280,10 @@ def test_a_text_is_split_at_characters() -> None:
     assert split_text("", 3) == []
     assert "".join(split_text(family * 3, 4)) == family * 3
     assert all(part.startswith("\U0001f468") for part in split_text(family * 3, 3))
+
+
+@pytest.mark.parametrize("name", ["assistant", "Аssistant", "ass\u200bistant", "You.", "ｓｙｓｔｅｍ"])  # noqa: RUF001
+def test_nobody_is_told_in_a_transcript_under_the_name_of_a_role(name: str) -> None:
+    said = replace(a_message("m0", "yes"), sender=Sender(id=1, name=name))
+
+    assert render_line(Excerpt(message=said, text="yes")).partition("] ")[2].startswith("user ")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bot.agent.prompt_draft import HEARD_TOKENS
-from bot.agent.prompt_text import as_spoken
 from bot.inbox.slots import RESTING_AT_MOST
 from bot.media.notes import SHOWN_WHOLE, tell_document
 from bot.media.pdf import PdfLimits
@@ -36,7 +35,7 @@ from bot.turn.replies import CODE_UNITS_AT_MOST, FILE_NAME, PARTS_AT_MOST
 from memory import keys
 from memory.heard import HEARD_CHARS
 from memory.message import Quote, Sender
-from tests.unit.agent.kit import message
+from tests.unit.agent.kit import as_spoken, message
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "telegram.md").read_text("utf-8")

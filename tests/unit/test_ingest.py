@@ -383,7 +383,7 @@ async def test_a_lone_half_of_a_surrogate_pair_breaks_nothing() -> None:
     arrival = await _arrival(_update("half \ud83d"))
 
     assert arrival.payload.isascii()
-    assert parse_waiting(arrival.payload).message.text == "half \ud83d"
+    assert parse_waiting(arrival.payload).message.text == "half \ufffd"
 
 
 @pytest.mark.parametrize("partitions", [1, 16])

@@ -180,3 +180,9 @@ def test_each_reason_has_its_words(reason: MediaReason) -> None:
     variables: dict[str, str | int] = {"limit": 20, "duration": "20:01"}
 
     assert words_for("en")(f"media-{reason}", **variables).endswith(".")
+
+
+async def test_what_was_heard_can_be_stored_whatever_the_endpoint_says() -> None:
+    media = await read("voice", a_voice_note(), ear=Ear("a\ud800b"), duration_s=3)
+
+    assert media.heard == "a\ufffdb"

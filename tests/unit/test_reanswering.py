@@ -5,7 +5,13 @@ from dataclasses import replace
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_update
-from bot.turn.reanswering import AGAIN_WITHIN_S, find_last_turn, plan_again, retell
+from bot.turn.reanswering import (
+    AGAIN_WITHIN_S,
+    find_last_turn,
+    plan_again,
+    retell,
+    without_outdated_quotes,
+)
 from memory.history_store import HistorySnapshot
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message, Quote, Sender
@@ -150,6 +156,27 @@ def test_what_is_told_again_has_the_edited_text_and_no_quotation_of_the_old_one(
     told = retell(turn, {0: asked(0, "hi, edited")})
 
     assert [(message.text, message.quote) for message in told] == [("hi, edited", None), ("hi", None)]
+
+
+def test_a_message_that_was_edited_before_its_turn_is_not_quoted_as_it_was() -> None:
+    def quoting(number: int, text: str, of: int) -> Message:
+        return replace(asked(number), quote=Quote(telegram_message_id=of, sender_name="Ben", text=text))
+
+    messages = [
+        replace(asked(0, "by the lake"), edited_at=NOW),
+        asked(1, "at nine"),
+        quoting(2, "in the woods", of=0),
+        quoting(3, "by the…", of=0),
+        quoting(4, "at ten", of=1),
+        quoting(5, "elsewhere", of=77),
+        quoting(6, "elsewhere", of=78),
+    ]
+    kept = [replace(asked(78, "nowhere"), edited_at=NOW)]
+
+    told = without_outdated_quotes(messages, kept)
+
+    assert [each.quote is not None for each in told] == [False, False, False, True, True, True, False]
+    assert [replace(each, quote=None) for each in told] == [replace(each, quote=None) for each in messages]
 
 
 def test_a_rewound_context_is_with_whom_had_it_before_the_transfer() -> None:

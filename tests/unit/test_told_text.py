@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.chat_reading import message_document
+from bot.cli.chat_reading import message_document, shown_text
 from memory.compression import CompressionLimits, plan_compression
 from memory.message import Message, Quote, Sender, dump_message, is_indexed, parse_message, told_text
 from memory.message_selectors import TokenWindowMessageSelector
@@ -121,3 +121,8 @@ def test_the_consoles_json_tells_it_too() -> None:
     )
     assert document["quote"] == {"sender": "Ben", "text": "where?"}
     assert message_document(a_message())["quote"] is None
+
+
+def test_the_console_shows_what_a_message_answers_to() -> None:
+    assert shown_text(FORWARDED) == '(in reply to Ben: "where?")\n' + told_text(FORWARDED)
+    assert shown_text(replace(FORWARDED, quote=None)) == told_text(FORWARDED)

@@ -276,4 +276,4 @@ preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
 # Knöpfe
 
 answer-written = Diese Antwort ist schon geschrieben.
-stop-not-yours = Diese Antwort können nur anhalten, wer gefragt hat, und die Administratoren der Gruppe.
+stop-not-yours = Diese Antwort anhalten können nur die Person, die gefragt hat, und die Administratoren der Gruppe.

@@ -222,7 +222,7 @@ memory-unsearchable = not known: the index does not answer now
 memory-beside = Beside them: { $summaries }, { $ledger }, { $artifacts }.
 memory-heard = Kept for a short while as context: { $heard }.
 memory-agent = The agent { $agent } answers here, to whom this chat was transferred.
-memory-erasing = /forget as a reply erases one message, /reset all of it.
+memory-erasing = /forget as a reply erases one message; /reset erases all of it.
 memory-summary = What came earlier in this conversation, in short:
 
 ## /forget and /reset

@@ -1,4 +1,4 @@
-# Lo que Mnemogram dice en un chat, en español. Cada clave está en el fichero de cada idioma, con las mismas variables.
+# Lo que Mnemogram dice en un chat, en español. Cada clave está en el archivo de cada idioma, con las mismas variables.
 
 ## Saludo y ayuda
 
@@ -18,7 +18,7 @@ help-private =
 
     Si editas un mensaje que guardo, guardo lo que dice ahora.
 help-group =
-    Contesto cuando me respondéis, me mencionáis o me dais una orden. Lo que recuerdo de este grupo no lo uso en ningún otro chat, y cada tema tiene su propia memoria.
+    Contesto cuando me responden, me mencionan o me dan un comando. Lo que recuerdo de este grupo no lo uso en ningún otro chat, y cada tema tiene su propia memoria.
 
     /memory — qué guardo de este grupo o tema
     /forget — en respuesta a un mensaje: borrarlo de todo lo que guardo, con un recibo
@@ -37,7 +37,7 @@ help-operator =
     /stats — contextos, la cola y lo usado hoy
     /reset -1001234 — borrar lo que guardo del chat con ese número
 
-## El menú de órdenes (256 caracteres como máximo)
+## El menú de comandos (256 caracteres como máximo)
 
 menu-help = Qué sé hacer
 menu-new = Empezar una conversación nueva; la memoria anterior se puede buscar
@@ -55,7 +55,7 @@ stopped = Detenido.
 stopped-mark = detenido
 nothing-to-stop = No hay nada que detener: no estoy escribiendo ninguna respuesta.
 unreadable = No puedo ver lo que hay en este tipo de mensaje. Dímelo con palabras, por favor.
-unknown-command = No conozco la orden { $name }. Con /help ves las que conozco.
+unknown-command = No conozco el comando { $name }. Con /help ves los que conozco.
 new-conversation = Conversación nueva. Lo que se dijo antes sigue en mi memoria y puedo buscarlo.
 
 ## Lo que ha fallado
@@ -77,7 +77,7 @@ administrators-only = Eso solo pueden hacerlo los administradores de este grupo.
 operators-only = Eso solo pueden hacerlo los operadores de este bot. No he cambiado nada.
 cannot-check = No he podido comprobar en Telegram quién administra este grupo, así que no he cambiado nada. Inténtalo de nuevo, por favor.
 others-message = Aquí puedes pedir que olvide tus propios mensajes. Los de otros, y mis respuestas, solo los administradores de este grupo. No he cambiado nada.
-invitation-accepted = ¡Bienvenido! Tu invitación es válida y desde ahora te contesto.
+invitation-accepted = ¡Te doy la bienvenida! Tu invitación es válida y desde ahora te contesto.
 invitation-invalid = Esta invitación no existe, ya se ha usado o ha caducado. Pide un enlace nuevo a quien te invitó, por favor.
 invitation-later = Has probado demasiadas invitaciones que no conozco. Espera una hora antes de la siguiente, por favor.
 
@@ -86,14 +86,14 @@ invitation-later = Has probado demasiadas invitaciones que no conozco. Espera un
 group-joined = ¡Hola! Soy un asistente que recuerda este grupo, y lo que sé de él no lo uso en ningún otro chat.
 group-promoted = Ahora soy administrador aquí y veo más que antes.
 group-sees-all = Veo todos los mensajes de este grupo, y solo contesto cuando se dirigen a mí.
-group-sees-addressed = Solo veo lo que va dirigido a mí: respuestas a mis mensajes, menciones de { $bot } y órdenes. Para que pueda seguir también la conversación, hacedme administrador, o que mi dueño desactive mi modo de privacidad (/setprivacy en @BotFather) y me añada de nuevo al grupo.
+group-sees-addressed = Solo veo lo que va dirigido a mí: respuestas a mis mensajes, menciones de { $bot } y comandos. Para que pueda seguir también la conversación, háganme administrador, o que mi dueño desactive mi modo de privacidad (/setprivacy en @BotFather) y me añada de nuevo al grupo.
 group-keeps-talk =
     { $count ->
-        [one] De lo que no va dirigido a mí guardo el último mensaje, una semana como máximo, para saber de qué habláis.
-       *[other] De lo que no va dirigido a mí guardo los últimos { $count } mensajes, una semana como máximo, para saber de qué habláis.
+        [one] De lo que no va dirigido a mí guardo el último mensaje, una semana como máximo, para saber de qué hablan.
+       *[other] De lo que no va dirigido a mí guardo los últimos { $count } mensajes, una semana como máximo, para saber de qué hablan.
     }
-group-keeps-addressed = Guardo lo que me decís y lo que contesto, y nada más.
-group-addressing = Respondedme o mencionad a { $bot } y contesto. Con /help cuento más, con /memory lo que guardo, y con /reset un administrador hace que se borre todo.
+group-keeps-addressed = Guardo lo que me dicen y lo que contesto, y nada más.
+group-addressing = Respóndanme o mencionen a { $bot } y contesto. Con /help cuento más, con /memory lo que guardo, y con /reset un administrador hace que se borre todo.
 
 ## Límites (wait = una de las wait-… de abajo)
 
@@ -101,12 +101,12 @@ limit-user-messages =
     { $limit ->
         [one] Puedo contestarte una vez por minuto
        *[other] Puedo contestarte { $limit } veces por minuto
-    }, y ya hemos llegado. Inténtalo de nuevo dentro de { $wait }.
+    }, y ese límite ya se alcanzó. Inténtalo de nuevo dentro de { $wait }.
 limit-chat-messages =
     { $limit ->
         [one] En este chat puedo contestar una vez por minuto
        *[other] En este chat puedo contestar { $limit } veces por minuto
-    }, y ya hemos llegado. Inténtalo de nuevo dentro de { $wait }.
+    }, y ese límite ya se alcanzó. Inténtalo de nuevo dentro de { $wait }.
 limit-user-tokens =
     { $limit ->
         [one] Has gastado tu { $limit } token de hoy.
@@ -245,30 +245,30 @@ receipt-left = Encontrado al comprobarlo: mensajes { $messages }, entradas de b�
 receipt-proven = Después comprobé los dos almacenes: no queda nada.
 receipt-index-away = El índice de búsqueda no responde ahora: ninguna búsqueda puede ver ya sus entradas, y se borrarán en cuanto responda.
 
-## Ficheros: lo que se dice cuando uno no se puede leer y el mensaje no tiene palabras que contestar
+## Archivos: lo que se dice cuando uno no se puede leer y el mensaje no tiene palabras que contestar
 
 media-unseen = No puedo ver imágenes: el modelo de lenguaje con el que trabajo solo lee texto. Dime qué hay en ella y te ayudo con eso.
-media-no-picture = No he podido abrir esta imagen. Envíala de nuevo, por favor, como foto o como fichero JPEG, PNG, WebP o GIF.
+media-no-picture = No he podido abrir esta imagen. Envíala de nuevo, por favor, como foto o como archivo JPEG, PNG, WebP o GIF.
 media-deaf = No puedo escuchar grabaciones: aquí no hay nada que las transcriba. Envíamelo como texto, por favor.
 media-unheard = No he podido abrir esta grabación: no está en un formato que se pueda escuchar. Grábala de nuevo o envíalo como texto, por favor.
 media-silent = He escuchado tu grabación, pero no he distinguido ninguna palabra. Inténtalo un poco más alto o envíalo como texto, por favor.
 media-unavailable = No he podido escuchar tu grabación: el servicio que la transcribe no responde ahora. Envíala de nuevo dentro de un rato o envíalo como texto, por favor.
 media-too-long = Esta grabación dura { $duration }; puedo escuchar { $limit } minutos como máximo. Envía una más corta, por favor.
-media-too-large = Este fichero es demasiado grande para mí: puedo leer { $limit } MB como máximo. Envía uno más pequeño o la parte que importa, por favor.
-media-gone = Telegram ya no me da este fichero. Envíalo de nuevo, por favor.
-media-not-fetched = No he podido traer este fichero de Telegram ahora mismo. Envíalo de nuevo en un momento, por favor.
+media-too-large = Este archivo es demasiado grande para mí: puedo leer { $limit } MB como máximo. Envía uno más pequeño o la parte que importa, por favor.
+media-gone = Telegram ya no me da este archivo. Envíalo de nuevo, por favor.
+media-not-fetched = No he podido traer este archivo de Telegram ahora mismo. Envíalo de nuevo en un momento, por favor.
 media-moving = No puedo ver vídeos ni animaciones. Envíame una foto de lo que importa o cuéntamelo con palabras.
-media-unknown = No puedo leer este tipo de fichero. Leo texto, Markdown, CSV, JSON, código fuente y PDF; envíalo en uno de esos formatos o copia el texto en un mensaje, por favor.
-media-empty = En este fichero no hay nada. Compruébalo y envíalo de nuevo, por favor.
+media-unknown = No puedo leer este tipo de archivo. Leo texto, Markdown, CSV, JSON, código fuente y PDF; envíalo en uno de esos formatos o copia el texto en un mensaje, por favor.
+media-empty = En este archivo no hay nada. Compruébalo y envíalo de nuevo, por favor.
 media-pdf-encrypted = Este PDF está protegido y no puedo abrirlo. Envíalo sin contraseña, por favor.
-media-pdf-corrupt = No he podido abrir este PDF: el fichero está dañado o no es un PDF. Envíalo de nuevo, por favor.
+media-pdf-corrupt = No he podido abrir este PDF: el archivo está dañado o no es un PDF. Envíalo de nuevo, por favor.
 media-pdf-empty = En este PDF no hay texto.
 media-pdf-scanned = Este PDF solo tiene imágenes de sus páginas y ningún texto que yo pueda leer. Envía uno con texto o fotos de las páginas que importan, por favor.
 media-pdf-too-much = Leer este PDF da más trabajo del que puedo dedicarle. Envía uno más pequeño o las páginas que importan, por favor.
 
 ## Mientras se escribe una respuesta, y las largas
 
-rest-in-file = La respuesta completa está en el fichero { $name }, aquí abajo.
+rest-in-file = La respuesta completa está en el archivo { $name }, aquí abajo.
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
 preview-tool = ⚙️ Uso la herramienta { $tool }…

@@ -119,7 +119,7 @@ wait-hours = { $count } ساعت
 ## /usage
 
 stats-contexts = زمینه‌ها: { $count }.
-stats-queue = در صف: { $count }، قدیمی‌ترین: { $oldest }.
+stats-queue = در صف: { $count }، قدیمی‌ترین از { $oldest } پیش.
 usage-title = مصرف امروز ({ LTR("UTC") }):
 usage-you = شما: { $tokens }.
 usage-you-money = شما: { $tokens }، هزینه { NUMBER($money, maximumFractionDigits: 4) }.

@@ -11,6 +11,7 @@ from prometheus_client import Counter, Histogram
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.prompt_text import spoken_as_one
 from bot.agent.runner import RunLimits, RunResult, run_agent
 from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
@@ -223,3 +224,8 @@ async def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline, "it did not come true in time"
         await asyncio.sleep(0.001)
+
+
+def as_spoken(message: Message, *, is_group: bool) -> PromptMessage:
+    """The message in its own role, as `spoken_as_one` tells it."""
+    return spoken_as_one([message], is_group=is_group)

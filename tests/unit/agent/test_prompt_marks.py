@@ -14,7 +14,6 @@ from bot.agent.offline_marks import Unmarked, take_marks
 from bot.agent.prompt_text import (
     HEARD_HEADING,
     NO_TEXT,
-    as_spoken,
     quote_heard,
     quote_line,
     spoken_as_one,
@@ -23,7 +22,7 @@ from bot.agent.prompt_text import (
 from bot.transport.contents import note_on
 from memory.heard import HeardLine
 from memory.message import Message, Quote, Sender
-from tests.unit.agent.kit import FIRST_SECOND, message
+from tests.unit.agent.kit import FIRST_SECOND, as_spoken, message
 
 QUOTE = Quote(telegram_message_id=3, sender_name="Olga Marin", text='say "hi"\nand go')
 MARKED = replace(message(0, "look"), quote=QUOTE, forwarded_from="Ben", note="a photo")

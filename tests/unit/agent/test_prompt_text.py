@@ -15,13 +15,12 @@ from bot.agent.prompt_text import (
     RECORD_HEADING,
     SUMMARY_HEADING,
     TASK_HEADING,
-    as_spoken,
     quote_beside,
     quote_line,
     speaker_name,
 )
 from memory.message import Role, Sender
-from tests.unit.agent.kit import message
+from tests.unit.agent.kit import as_spoken, message
 
 
 def test_a_mark_inside_a_group_message_is_quoted() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.digest_request import stored_results
-from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall
+from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, Usage
 from bot.agent.offline_summary import structured_reply
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.summary_format import DIGEST_SCHEMA, SUMMARY_SCHEMA, summary_fields
@@ -388,6 +389,26 @@ async def test_i03_a_digest_is_asked_for_in_halves_where_the_endpoint_takes_less
         await a_summarizer(ScriptedJsonModel([PromptTooLong()] * 3)).digest(
             task="t", digest="", steps=steps, usages=[]
         )
+
+
+@pytest.mark.parametrize(
+    ("answer", "counted"),
+    [
+        (json.dumps(DIGEST), TOKENIZER.count(json.dumps(DIGEST))),
+        ("no", TOKENIZER.count("no")),
+        (ModelReply(text="no", usage=Usage(prompt_tokens=1, completion_tokens=7)), 7),
+        (ModelRepliedNothing(), 0),
+        (ModelUnavailable(), None),
+    ],
+)
+async def test_what_a_digest_used_is_told_whatever_comes_of_it(answer: Answer, counted: int | None) -> None:
+    usages: list[Usage] = []
+    with suppress(SummaryFailed):
+        await a_summarizer(ScriptedJsonModel([answer])).digest(
+            task="t", digest="", steps=[a_step(1, "x")], usages=usages
+        )
+    assert [each.completion_tokens for each in usages] == ([] if counted is None else [counted])
+    assert all(each.prompt_tokens for each in usages)
 
 
 @pytest.mark.parametrize("answer", ["no", json.dumps({**DIGEST, "done": 1}), ModelUnavailable()])
