@@ -1,7 +1,7 @@
 """What a preview is shown on: a draft in a private chat, a message that is edited elsewhere."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 from zlib import crc32
@@ -15,6 +15,7 @@ from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.turn.delivery import Pause, Rates
 from bot.turn.outbox import Destination
+from bot.turn.sending import TextApi
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -39,26 +40,13 @@ Look = Callable[[], RichText]
 """What there is to show now, empty for nothing."""
 
 
-class PreviewApi(Protocol):
+class PreviewApi(TextApi, Protocol):
     """The Bot API's calls that show what is being written."""
 
     async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None: ...
     async def send_draft(
         self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
     ) -> None: ...
-    async def send_message(
-        self,
-        chat_id: int,
-        rich: RichText,
-        *,
-        thread_id: int | None = None,
-        reply_to: int | None = None,
-        buttons: Sequence[Button] = (),
-    ) -> int: ...
-    async def edit_message(
-        self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
-    ) -> None: ...
-    async def delete_message(self, chat_id: int, message_id: int) -> None: ...
 
 
 class PreviewJournal(Protocol):

@@ -8,8 +8,8 @@ from bot.transport.telegram_api import Button
 from bot.turn.outbox import Part
 
 
-class MessageApi(Protocol):
-    """The Bot API's calls that send, edit and delete."""
+class TextApi(Protocol):
+    """The Bot API's calls that send, edit and delete texts."""
 
     async def send_message(
         self,
@@ -24,6 +24,11 @@ class MessageApi(Protocol):
         self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
     ) -> None: ...
     async def delete_message(self, chat_id: int, message_id: int) -> None: ...
+
+
+class MessageApi(TextApi, Protocol):
+    """What a delivery asks of the Bot API: also documents."""
+
     async def send_document(
         self,
         chat_id: int,

@@ -1,13 +1,15 @@
-"""The console on real embedded stores, for its suites."""
+"""The console on real embedded stores, and the history on both of its stores, for their suites."""
 
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
 
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
+from memory.redis_client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
+from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory
 from tests.stores import kept_open
 
 
@@ -27,3 +29,14 @@ def console(
     settings_in(monkeypatch, tmp_path, data_dir)
     on_stores(empty_stores())
     return ConsoleRig(capsys)
+
+
+@pytest.fixture(params=["redis", "memory"])
+async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Memory]:
+    """A history on Redis, and the fake of it: both keep the same promises."""
+    if request.param == "memory":
+        yield FakeMemory()
+        return
+    async with open_redis(redis_url) as redis:
+        await redis.call("FLUSHALL")
+        yield RedisMemory(redis)

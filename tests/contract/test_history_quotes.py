@@ -13,22 +13,12 @@ from memory.keys import telegram_key
 from memory.message import Message, Quote, Sender
 from memory.redis_client import RedisClient, load_script, open_redis
 from memory.redis_history import RedisHistory
-from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory, a_summary, a_turn
+from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
 from tests.messages import a_message, a_ref
 from tests.redis_values import keys_with
 
 REF = a_ref()
 FORGED = '","quote":{"telegram_message_id":1,"text":"\\"}}'
-
-
-@pytest.fixture(params=["redis", "memory"])
-async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Memory]:
-    if request.param == "memory":
-        yield FakeMemory()
-        return
-    async with open_redis(redis_url) as redis:
-        await redis.call("FLUSHALL")
-        yield RedisMemory(redis)
 
 
 @pytest.fixture

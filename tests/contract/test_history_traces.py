@@ -1,7 +1,6 @@
 """What tells of messages beside themselves: read with them, and gone with them, on the real store and on the fake."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
@@ -21,25 +20,15 @@ from memory.keys import (
 )
 from memory.ledger import LedgerTurn
 from memory.message import dump_message
-from memory.redis_client import RedisClient, open_redis
+from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
-from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory, a_summary, a_turn, an_entry
+from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn, an_entry
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
 
 REF = a_ref()
 NOTHING = Kept(summaries=0, ledger_turns=0, artifacts=0)
-
-
-@pytest.fixture(params=["redis", "memory"])
-async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Memory]:
-    if request.param == "memory":
-        yield FakeMemory()
-        return
-    async with open_redis(redis_url) as redis:
-        await redis.call("FLUSHALL")
-        yield RedisMemory(redis)
 
 
 async def a_conversation(memory: Memory) -> None:
