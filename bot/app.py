@@ -149,6 +149,8 @@ class _Service:
         """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
         stores, outside = _there(self._stores), _there(self._outside)
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
+        # Before what takes its time: /health/ready says by now that updates are taken.
+        ingest = self._ingest = self._build_ingest(stores, outside, inbox) if serve else None
         with suppress(StoreUnavailable, StoreFull):  # away again by now: the first claim makes the groups
             await inbox.open()
         async with background() as tasks:
@@ -157,10 +159,9 @@ class _Service:
                 await warm_up(self._settings)
                 worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(worker.run(stopping), "worker"))
-            if serve:
-                self._ingest = self._build_ingest(stores, outside, inbox)
+            if ingest is not None:
                 tasks.append(spawn(self._menus(stores, outside).keep_registered(), "command-menus"))
-                tasks.append(spawn(self._take_updates(outside.telegram, self._ingest, polls=work), "intake"))
+                tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
             try:
                 await until_one_ends([*tasks, *working], stopping)

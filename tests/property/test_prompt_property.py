@@ -14,12 +14,12 @@ from bot.agent.openai_request import request_body
 from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt import assemble
 from bot.agent.prompt_parts import PromptBudget, PromptParts
-from bot.agent.prompt_text import as_spoken
 from memory.heard import HeardLine
 from memory.ledger import LedgerEntry, LedgerTurn
 from memory.message import Message, Quote, Sender
 from memory.summary import Summary, SummaryText
 from memory.tokens import tokenizer_for
+from tests.unit.agent.kit import as_spoken
 
 TOKENIZER = tokenizer_for("gpt-4o")
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
