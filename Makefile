@@ -14,7 +14,7 @@ run: setup ## Run the product: the simulator without a token, Telegram with one.
 	@$(BIN)/mnemogram run
 
 test: setup ## The whole suite on the embedded real stores; needs nothing but Python.
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-all: setup-outside ## Everything, with branch coverage: also browser, fault and outside cross-checks.
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90

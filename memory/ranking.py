@@ -96,7 +96,8 @@ def rank(
         return []
     counted = weights.hybrid if _have_vectors(messages) else weights.lexical
     vector = np.array([counted.get(name, 0.0) for name in FEATURES])
-    scores: list[float] = (featurise(question, messages, listed=listed) @ vector).tolist()
+    # Rounded: in which order a product is summed depends on the row, and must not decide between equals.
+    scores: list[float] = (featurise(question, messages, listed=listed) @ vector).round(9).tolist()
     scored = [Scored(candidate=each, score=score) for each, score in zip(messages, scores, strict=True)]
     return sorted(scored, key=lambda each: (-each.score, -each.candidate.sequence))
 

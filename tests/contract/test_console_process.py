@@ -11,6 +11,8 @@ from threading import Timer
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HEAVY = ("pydantic_settings", "structlog", "redis", "qdrant_client", "telegram", "openai", "httpx", "numpy")
 DEADLINE_S = 30.0

@@ -12,6 +12,8 @@ from tests.scripted_embeddings import Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.stores import kept_open
 
+pytestmark = pytest.mark.slow
+
 ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
 MINILM = "all-MiniLM-L6-v2"
 

@@ -14,6 +14,8 @@ from memory.embedded.index.front import build_front
 from memory.embedded.index.switchboard import Switchboard
 from memory.embedded.locks import open_lock, try_lock
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {"vectors": {"size": 4, "distance": "Dot"}}
 
 

@@ -10,10 +10,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
 from memory.embedded.index_server import IndexEndpoint, open_index_server
+
+pytestmark = pytest.mark.slow
 
 COUNT_IN_ANOTHER_PROCESS = """
 import asyncio, sys

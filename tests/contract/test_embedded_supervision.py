@@ -20,6 +20,8 @@ from memory.embedded.locks import is_held, open_lock, try_lock
 from memory.embedded.supervisor import EmbeddedServer, supervised
 from memory.embedded.valkey import answers_ping, open_valkey
 
+pytestmark = pytest.mark.slow
+
 USE_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path

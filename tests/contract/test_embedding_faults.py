@@ -17,6 +17,8 @@ from tests.messages import a_ref
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 
+pytestmark = pytest.mark.slow
+
 REF = a_ref()
 NOW = 1_763_661_780.0
 TALK = ("my sister moved to Lisbon", "the weather is awful", "our dog eats carrots", "the train was late")

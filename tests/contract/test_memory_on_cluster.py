@@ -31,6 +31,8 @@ from tests.messages import ids, some_messages
 from tests.stores import kept_open
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 
+pytestmark = pytest.mark.slow
+
 PARTITIONS = 3
 EVERY_PARTITION = pytest.mark.parametrize("partition", range(PARTITIONS))
 

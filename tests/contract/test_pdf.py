@@ -8,6 +8,8 @@ import pytest
 from bot.media.pdf import PdfLimits, PdfProblem, PdfReading, PdfText
 from tests.documents import encrypted_pdf, pdf_bomb, pdf_of, pdf_with, scanned_pdf
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = pdf_with(b"BT /F1 12 Tf " + b"(a) Tj 1 0 0 1 0 0 Tm " * 400_000 + b"ET")
 """A page that takes minutes."""
 

@@ -11,6 +11,8 @@ from memory.redis_client import RedisClient, Script, load_script, open_redis
 from tests.stores import kept_open
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 
+pytestmark = pytest.mark.slow
+
 KEYS = [f"{{m{number}}}:box" for number in range(6)]
 """On both nodes, as the partitions of an inbox are."""
 

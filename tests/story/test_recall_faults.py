@@ -12,6 +12,8 @@ from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled
 
+pytestmark = pytest.mark.slow
+
 SHORT_WINDOW: dict[str, Any] = {"window_tokens": 64, "openai_summary_model": ""}
 TOLD = "my sister Anna lives in Lisbon"
 ASKED = "where does my sister live"

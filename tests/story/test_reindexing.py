@@ -10,6 +10,8 @@ from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled
 
+pytestmark = pytest.mark.slow
+
 LINE, QUESTION = "my sister Anna lives in Lisbon", "where does my sister Anna live?"
 
 

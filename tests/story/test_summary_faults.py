@@ -45,6 +45,8 @@ from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
 from tests.story.prompts import said
 from tests.summarizing_model import SummarizingModel, echo_of, summary_of
 
+pytestmark = pytest.mark.slow
+
 DESCRIBED: dict[str, Any] = {"prompt_order": "described", "recall_k": 0}
 """Its window is not trimmed in chunks: it has as many messages as it may, the one to answer included."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
@@ -394,6 +394,7 @@ def some_messages(seed: int, count: int) -> list[Candidate]:
 
 
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 60), terms=st.sets(st.integers(0, 40), max_size=300))
+@example(seed=4092, count=35, terms={6})
 def test_any_messages_get_a_finite_order_that_does_not_hang_on_how_they_came(
     seed: int, count: int, terms: set[int]
 ) -> None:
