@@ -107,7 +107,6 @@ async def running_system(
             data_dir=data_dir,
             directory=directory,
             environment={
-                "TELEGRAM_BOT_TOKEN": DEFAULT_TOKEN,
                 "TELEGRAM_API_URL": simulator.url,
                 "HTTP_PORT": str(port),
                 "WEBHOOK_URL": f"http://127.0.0.1:{port}",
