@@ -9,7 +9,7 @@ from bot.agent.functions_based import PromptLimits
 from bot.agent.prompt import measure
 from bot.agent.prompt_parts import PromptParts
 from bot.settings import Settings
-from bot.tools import BUILT_IN_TOOLS
+from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from memory.message_selectors import TokenCounter
 from memory.token_cache import CachingTokenCounter
 from memory.tokens import tokenizer_for
@@ -26,7 +26,7 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
 
     OPENAI_MODEL is that of each agent for which the file names none. Raises SettingsInvalid.
     """
-    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS)
+    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS, optional_tools=OPTIONAL_TOOLS)
     agents = {
         name: replace(agent, model=agent.model or settings.openai_model)
         for name, agent in spec.agents.items()

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import structlog
@@ -26,8 +27,16 @@ from bot.embedders import warm_up
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
-from bot.indexing import build_indexers, index_forever, leave, reindex_forever
-from bot.lifecycle import background, bounded, signals, spawn, unless, until_one_ends
+from bot.indexing import build_indexers, index_forever, leave, reindex_forever, rewrite_forever
+from bot.lifecycle import (
+    background,
+    bounded,
+    set_aside_what_is_loaded,
+    signals,
+    spawn,
+    unless,
+    until_one_ends,
+)
 from bot.models import open_models
 from bot.observe import metrics
 from bot.observe.logs import configure_logs
@@ -48,6 +57,8 @@ from bot.transport.telegram_files import open_files
 from bot.transport.webhook import Webhook
 from bot.transport.words import words_for
 from memory.compressor import CompressionResult, Compressor
+from memory.embedded.rewriting import FileRewriter
+from memory.embedded.valkey import remove_left_rewritings
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.indexing import Indexer
 from memory.keys import ContextRef
@@ -84,7 +95,7 @@ async def run_service(
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     settings, spec = read_agents(settings)
     build_team(settings, spec, None)  # a mistake in them ends the start first
-    service = _Service(settings, spec)
+    service = _Service(settings, spec, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, simulate=simulate, health_port=health_port)
         await bounded(stopping, life, name="service")
@@ -101,9 +112,10 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
 
 
 class _Service:
-    """The parts of one process, as they come up."""
+    """The parts of one process, as they come up. `has_process`: nobody else lives in it."""
 
-    def __init__(self, settings: Settings, spec: TeamSpec) -> None:
+    def __init__(self, settings: Settings, spec: TeamSpec, *, has_process: bool) -> None:
+        self._has_process = has_process
         self._settings = settings
         self._spec = spec
         self._ingest: Ingest | None = None
@@ -148,6 +160,8 @@ class _Service:
     async def run(self, stopping: asyncio.Event, *, serve: bool, work: bool) -> None:
         """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
         stores, outside = _there(self._stores), _there(self._outside)
+        if self._has_process:
+            set_aside_what_is_loaded()
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
         # Before what takes its time: /health/ready says by now that updates are taken.
         ingest = self._ingest = self._build_ingest(stores, outside, inbox) if serve else None
@@ -206,6 +220,7 @@ class _Service:
                 partitions=settings.partitions,
                 keeps_talk=settings.group_context,
                 interrupts=settings.while_busy == "interrupt",
+                door="polling" if settings.webhook_url is None else "webhook",
             ),
             anchors=stores.migrations,
             guests=stores.guests,
@@ -236,6 +251,14 @@ class _Service:
         consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
+        if settings.redis_url is None:
+            rewriter = FileRewriter(
+                stores.redis,
+                partitions=stores.partitions,
+                clock=time.monotonic,
+                clear_away=partial(remove_left_rewritings, settings.data_dir),
+            )
+            tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(services.signals.listen(partition), f"signals-{partition}"))

@@ -6,7 +6,8 @@ BotError
 ├── TellUser                    the chat gets one honest sentence (bot/transport/texts.py has it)
 │   ├── ModelUnavailable        connection, 429 with hope, 5xx, a cut stream: after our tries
 │   ├── ModelQuotaExhausted     a 429 that no retry cures
-│   ├── ModelRefused            a 4xx: wrong key, unknown model, a request that it does not take
+│   ├── ModelRefused            a 4xx: a request that it does not take
+│   │   └── ModelBarred         whatever is asked: a wrong key, or a model that there is not
 │   ├── PromptTooLong           the endpoint's context length is smaller than we assumed
 │   ├── ModelRepliedNothing     no text and no tool call, twice
 │   └── DeadlinePassed          the whole turn took longer than TURN_DEADLINE_S
@@ -62,6 +63,10 @@ class ModelQuotaExhausted(TellUser):
 
 class ModelRefused(TellUser):
     """The model endpoint refused the request."""
+
+
+class ModelBarred(ModelRefused):
+    """The model endpoint refuses every request."""
 
 
 class PromptTooLong(TellUser):

@@ -1,4 +1,4 @@
-"""The loops that keep the index: indexers bring it after the history, a reindexer into another space."""
+"""The loops that keep the stores: the index after the history and in its space, the files rid of what was erased."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import structlog
 
 from bot.observe import metrics
 from bot.stores import Stores
+from memory.embedded.rewriting import FileRewriter
 from memory.errors import MemoryFailure, RecallUnavailable
 from memory.indexing import Indexer
 from memory.reindexing import Reindexer, ReindexState
@@ -15,6 +16,7 @@ from memory.reindexing import Reindexer, ReindexState
 log = structlog.get_logger()
 
 LONGEST_PAUSE_S = 30.0
+PAUSE_S = 2.0
 _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
 
@@ -65,6 +67,17 @@ async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> 
                 await reindexer.follow()  # what is not claimed yet is searched as others have it
             pause, retry_in_s = retry_in_s, min(LONGEST_PAUSE_S, retry_in_s * 2)
         await asyncio.sleep(pause)
+
+
+async def rewrite_forever(rewriter: FileRewriter) -> None:
+    """Look every other second whether the file tells of something that is erased."""
+    while True:
+        try:
+            if await rewriter.step():
+                log.debug("store_file_rewritten")
+        except (MemoryFailure, TimeoutError) as error:
+            log.warning("rewriting_waits", error=str(error))
+        await asyncio.sleep(PAUSE_S)
 
 
 async def leave(indexers: Sequence[Indexer]) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -52,8 +53,14 @@ class Settings(BaseSettings):
     http_port: int = Field(8080, ge=0, le=65535, description="The port that we listen on (0: any free one).")
     redis_url: SecretStr | None = Field(
         None,
-        description="redis://, rediss://, redis+cluster:// or redis+sentinel:// (?service=NAME). "
-        "Unset: an embedded Valkey under DATA_DIR.",
+        description="redis://, rediss://, redis+cluster:// (host:port,host:port) or redis+sentinel:// "
+        "(?service=NAME). Unset: an embedded Valkey under DATA_DIR.",
+    )
+    redis_replicas: int = Field(
+        0,
+        ge=0,
+        le=5,
+        description="How many replicas must have an update before it is acknowledged; else a failover may lose it.",
     )
     allow_unsafe_store: bool = Field(
         False, description="Serve even from a Redis that would lose (no AOF) or evict what it acknowledged."
@@ -296,6 +303,8 @@ class Settings(BaseSettings):
             urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname
         ):
             raise ValueError("must be an http:// or https:// address")
+        if value is not None:
+            _check_ports(value)
         return value.rstrip("/") if value else value
 
     @field_validator("webhook_url")
@@ -316,6 +325,8 @@ class Settings(BaseSettings):
     def _redis_form(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS_SCHEMES:
             raise ValueError("must start with one of " + ", ".join(f"{s}://" for s in _REDIS_SCHEMES))
+        if value is not None:
+            _check_ports(value.get_secret_value())
         return value
 
     @property
@@ -367,10 +378,33 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """What may never be seen in a log, an error or a chat."""
         given = (self.telegram_bot_token, self.openai_api_key, self.qdrant_api_key, self.redis_url)
-        password = urlsplit(self.redis_url.get_secret_value()).password if self.redis_url else None
-        # In the URL it is percent-encoded; the server, and so its errors, know it decoded.
-        passwords = {password, unquote(password)} if password else set[str]()
+        urls = (
+            self.redis_url.get_secret_value() if self.redis_url else None,
+            *(self.qdrant_url, self.openai_base_url, self.telegram_api_url, self.otel_exporter_otlp_endpoint),
+            *(url for name, url in os.environ.items() if name.lower().endswith("_proxy")),
+        )
+        passwords = {password for url in urls if url for password in _passwords_in(url)}
         return (*(s.get_secret_value() for s in given if s), self.secret, *passwords)
+
+
+def _check_ports(url: str) -> None:
+    """Of each host, where there are several. What stands there is not told: it may be a part of a password."""
+    for host in urlsplit(url).netloc.rpartition("@")[2].split(","):
+        try:
+            _ = urlsplit(f"//{host}").port
+        except ValueError:
+            raise ValueError(
+                "has a port that is no number up to 65535 (signs such as / # ? in a password are written %2F %23 %3F)"
+            ) from None
+
+
+def _passwords_in(url: str) -> set[str]:
+    """As it stands in the URL, percent-encoded, and as the server knows it, and so its errors."""
+    try:
+        password = urlsplit(url).password
+    except ValueError:  # of a proxy, which nobody has checked
+        return set()
+    return {password, unquote(password)} if password else set()
 
 
 def load_settings(**given: Any) -> Settings:

@@ -71,7 +71,11 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         redis = await stack.enter_async_context(
-            open_redis(redis_url.result(), max_connections=connections_for(settings))
+            open_redis(
+                redis_url.result(),
+                max_connections=connections_for(settings),
+                replicas=settings.redis_replicas,
+            )
         )
         await _wait_for(redis, is_patient=is_patient)
         await _check_durable(redis, settings)
@@ -167,7 +171,7 @@ async def _check_durable(redis: RedisClient, settings: Settings) -> None:
     durability = await check_store(redis, is_external=is_external)
     if durability.problems and is_external and not settings.allow_unsafe_store:
         raise SettingsInvalid(list(durability.problems))
-    for problem in durability.problems:
+    for problem in (*durability.problems, *filter(None, [durability.caution])):
         log.warning("unsafe_store", problem=problem)
 
 

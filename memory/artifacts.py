@@ -38,6 +38,11 @@ class Artifact:
     length: int
     ends_at: float
 
+    @property
+    def pieces(self) -> int:
+        """In how many pieces its text is kept."""
+        return -(-self.length // PIECE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactMatch:
@@ -95,7 +100,7 @@ class ContextArtifacts:
         writing = uuid4().hex
         arguments = [epoch, artifact.id, artifact.ends_at, now, self._ttl_s * 1000, self._key(""), writing]
         try:
-            for number, fields in enumerate(_batches(text, about=_dump(artifact))):
+            for number, fields in enumerate(_batches(text, about=dump_artifact(artifact))):
                 await self._write(artifact.id, [*arguments, int(number == 0), *fields])
         except (asyncio.CancelledError, StoreFull):
             # A turn that is stopped commits without it: no ledger would name it to whoever forgets that turn.
@@ -117,7 +122,7 @@ class ContextArtifacts:
         """
         start, end = max(start, 0), min(start + length, LARGEST_TEXT)
         numbers = range(start // PIECE, (end - 1) // PIECE + 1) if start < end else range(0)
-        pieces = await self._pieces(artifact_id, numbers)
+        pieces = await self.pieces(artifact_id, numbers)
         offset = numbers.start * PIECE
         return "".join(pieces)[start - offset : end - offset] if pieces else ""
 
@@ -133,7 +138,7 @@ class ContextArtifacts:
         number, skipped = divmod(max(start, 0), PIECE)
         kept = ""  # where a match may begin that ends in the next pieces
         while sought and len(found) < at_most:
-            pieces = await self._pieces(artifact_id, range(number, number + PIECES_AT_ONCE))
+            pieces = await self.pieces(artifact_id, range(number, number + PIECES_AT_ONCE))
             if not pieces:
                 break
             window, offset = kept + "".join(pieces)[skipped:], number * PIECE + skipped - len(kept)
@@ -165,8 +170,8 @@ class ContextArtifacts:
                 load_script("memory.scripts", "drop_artifact"), keys, [artifact_id, writing]
             )
 
-    async def _pieces(self, artifact_id: str, numbers: Iterable[int]) -> list[str]:
-        """Those pieces of a whole artifact, up to its last one."""
+    async def pieces(self, artifact_id: str, numbers: Iterable[int]) -> list[str]:
+        """Those pieces of a whole artifact, up to its last one. Raises ArtifactGone."""
         about, *pieces = (
             await self._redis.call("HMGET", self._key(artifact_id), "about", *numbers)
             if _ID.fullmatch(artifact_id)
@@ -234,7 +239,8 @@ def _matches(window: str, sought: str) -> Iterator[tuple[int, int]]:
         at = folded.find(sought, after)
 
 
-def _dump(artifact: Artifact) -> str:
+def dump_artifact(artifact: Artifact) -> str:
+    """What is known of it beside its text, as it is kept."""
     return json.dumps({"tool": artifact.tool, "length": artifact.length, "ends_at": artifact.ends_at})
 
 

@@ -22,6 +22,21 @@ class StoreDurability:
     appendfsync: str | None
     problems: tuple[str, ...] = ()
 
+    @property
+    def caution(self) -> str | None:
+        """What a power cut takes all the same, where it does; a start is not refused for it.
+
+        With `everysec` only WAITAOF could tell what is on the disk, and of the servers that have it Redis 7.4.0 to 7.4.2
+        and Valkey up to 9.1 (at least) confirm before: redis/redis pull request 13793.
+        """
+        waits = self.server == "Redis" and _numbers(self.version) >= (8,)
+        if self.appendfsync != "everysec" or waits:
+            return None
+        return (
+            f"{self.server} {self.version} writes to disk once a second, and confirms before: a power cut may take "
+            "what was acknowledged in the last second or two; `appendfsync always` keeps it"
+        )
+
 
 async def check_store(redis: RedisClient, *, is_external: bool) -> StoreDurability:
     """Read and judge. `is_external`: the server is named by REDIS_URL; else it is the embedded one.
@@ -113,5 +128,9 @@ def _weakest(values: Sequence[str | None], *, good: Sequence[str]) -> str | None
 
 
 def _is_too_old(version: str) -> bool:
-    numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
-    return len(numbers) == 2 and tuple(numbers) < _OLDEST
+    numbers = _numbers(version)
+    return len(numbers) == 2 and numbers < _OLDEST
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

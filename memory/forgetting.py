@@ -61,7 +61,7 @@ async def prove_erased(
     vectors_left: int | None = 0
     if recall is not None:
         try:
-            vectors = await recall.erase(ref, below_epoch=erased.epoch)
+            vectors = await _erase_vectors(ref, recall, below_epoch=erased.epoch)
             vectors_left = vectors.left
         except RecallUnavailable:
             vectors_left = None
@@ -79,6 +79,15 @@ async def prove_erased(
         heard_erased=erased.heard,
         others_left=kept.total,
     )
+
+
+async def _erase_vectors(ref: ContextRef, recall: Recall, *, below_epoch: int) -> VectorErasure:
+    """What an indexer had read before the erasure may come in as it is counted, once: no later one reads it any more."""
+    first = await recall.erase(ref, below_epoch=below_epoch)
+    if first.left == 0:
+        return first
+    again = await recall.erase(ref, below_epoch=below_epoch)
+    return VectorErasure(found=first.found - first.left + again.found, left=again.left)
 
 
 async def delete_provably(

@@ -33,6 +33,9 @@ INVITATION_TRIES_TTL_S = 3600
 COMMANDS_TTL_S = 30 * 24 * 3600
 """After this long the command menus are registered again, whatever was noted of them."""
 
+IMPORT_TTL_S = 3600
+"""How long what is read of a context's file may wait beside the memory for the rest of it."""
+
 SWEEPING_TTL_S = 30
 """How long one step of that sweeping may take: three requests to the index, each given up after six seconds."""
 
@@ -65,6 +68,8 @@ PERMANENT = (
     "walk",
     "spaces",
     "compress",
+    "erasures",
+    "rewritten",
     "unreachable",
     "update:*",  # until it is finished; TERMINAL_UPDATE_TTL_S from then on
 )
@@ -184,6 +189,11 @@ def heard_key(ref: ContextRef) -> str:
     return context_key(ref, "heard")
 
 
+def import_key(ref: ContextRef, token: str, name: str) -> str:
+    """What one import has read so far, under the name of the context's key whose place it takes; IMPORT_TTL_S."""
+    return partition_key(ref.partition, f"import:{token}:{name}")
+
+
 # One partition --------------------------------------------------------------------------------------------
 def contexts_key(partition: int) -> str:
     """HASH context id → its context keys and title as JSON."""
@@ -200,6 +210,11 @@ def walk_key(partition: int) -> str:
     context and sequence (queued up to there), queued, done, has_ended. `space` is where every message belongs.
     """
     return partition_key(partition, "walk")
+
+
+def erasures_key(partition: int) -> str:
+    """STRING: how often something was erased or replaced here on somebody's wish; see `rewritten_key`."""
+    return partition_key(partition, "erasures")
 
 
 def compress_key(partition: int) -> str:
@@ -292,6 +307,11 @@ def spaces_key() -> str:
 def sweeping_key() -> str:
     """STRING: somebody erases what is left in collections that are no space any more; SWEEPING_TTL_S."""
     return f"{PREFIX}:sweeping"
+
+
+def rewritten_key() -> str:
+    """STRING: of the erasures of all partitions, those that the embedded store's file no longer tells of."""
+    return f"{PREFIX}:rewritten"
 
 
 def unreachable_key(partition: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
 import redis.asyncio as aioredis
-from redis.asyncio.cluster import PipelineCommand, RedisCluster
+from redis.asyncio.cluster import ClusterNode, PipelineCommand, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
 from redis.backoff import ExponentialBackoff
@@ -37,12 +37,13 @@ from memory.errors import CommandRefused, StoreFull, StoreNotDurable, StoreUnava
 SOCKET_TIMEOUT_S = 5.0
 """redis-py 8 times a read out after this; a blocking read must ask for less."""
 DURABLE_WAIT_MS = 2_000
-"""How long WAITAOF may take: `appendfsync everysec` confirms within about one second."""
+"""How long WAITAOF may take: `appendfsync everysec` confirms within about one second (too early: durability.py)."""
 CONNECTION_WAIT_S = 5.0
 """How long a command waits for a free connection before it fails."""
 
-_FAILURES = (RedisError, RedisClusterException, OSError)
-"""What the driver raises: its cluster errors are no RedisErrors."""
+_FAILURES = (RedisError, RedisClusterException, OSError, AttributeError)
+"""What the driver raises: its cluster errors are no RedisErrors; and where it closes a connection under a command that was
+about to use it, as in a failover, the command finds no writer: AttributeError (redis-py 8)."""
 _PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
 """Answers of a server that cannot serve now: `BUSY ` is a script that runs long (BUSYGROUP is another thing)."""
 _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
@@ -51,6 +52,7 @@ _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster
 Command = tuple[str | int | float | bytes, ...]
 
 _WAIT_FOR_DISK: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
+"""Any server that has the command takes it, with replicas or without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +114,12 @@ class RedisClient:
 
     A command that finds all `max_connections` in use waits for one, CONNECTION_WAIT_S at most. Replies are
     str, int, list or None, as the server gives them. `round_trips` counts what was sent, for the benchmarks.
+    `replicas`: so many must have a durable write too before it counts as one.
     """
 
-    def __init__(self, connection: _Connection, *, max_connections: int) -> None:
+    def __init__(self, connection: _Connection, *, max_connections: int, replicas: int = 0) -> None:
         self._redis = connection
+        self._replicas = replicas
         self._cluster = cast(_Cluster, connection) if isinstance(connection, RedisCluster) else None
         # Not redis-py's BlockingConnectionPool: neither Sentinel's pool nor a cluster's nodes can be one.
         self._room = asyncio.Semaphore(max_connections)
@@ -169,8 +173,9 @@ class RedisClient:
         """Run scripts of one partition and wait until all are on its server's disk (WAITAOF), in one round trip.
 
         The failure of a script stands in the place of its reply. A server without WAITAOF (Redis before 7.2)
-        or without AOF is trusted to its `appendfsync`, which the start has checked. Raises StoreNotDurable
-        when the confirmation does not come in time, and what befalls the whole trip.
+        or without AOF is trusted to its `appendfsync`, which the start has checked; its replicas are asked by
+        WAIT. Raises StoreNotDurable when the confirmation does not come in time, of the replicas that are wanted
+        too, and what befalls the whole trip.
         """
         owned = calls[0].keys[0]
         replies = await self._run_and_wait(owned, [_evalsha(call) for call in calls])
@@ -182,11 +187,16 @@ class RedisClient:
         return [_translated(reply) if isinstance(reply, Exception) else reply for reply in replies]
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        if not await self._can_wait_for_disk(key):
+        has_waitaof = await self._can_wait_for_disk(key)
+        if not has_waitaof and not self._replicas:
             return await self._send_together(key, commands)
-        *replies, confirmed = await self._send_together(key, [*commands, _WAIT_FOR_DISK])
+        local: Command = ("WAITAOF", 1) if has_waitaof else ("WAIT",)
+        *replies, confirmed = await self._send_together(
+            key, [*commands, (*local, self._replicas, DURABLE_WAIT_MS)]
+        )
         _checked([confirmed])
-        if int(confirmed[0]) < 1:
+        on_disk, copies = confirmed if has_waitaof else (1, confirmed)
+        if int(on_disk) < 1 or int(copies) < self._replicas:
             raise StoreNotDurable
         return replies
 
@@ -261,17 +271,21 @@ class RedisClient:
 
 
 @asynccontextmanager
-async def open_redis(url: str, *, max_connections: int = 64) -> AsyncGenerator[RedisClient]:
+async def open_redis(
+    url: str, *, max_connections: int = 64, replicas: int = 0
+) -> AsyncGenerator[RedisClient]:
     """A client for the server at `url`; connects at first use, closes its connections at the end.
 
-    `max_connections`: to one server; each blocking read holds one for as long as it waits.
+    `max_connections`: to one server; each blocking read holds one for as long as it waits. `replicas`: how many
+    must have a durable write too.
 
     Forms: `redis://`, `rediss://`, `unix://` (the embedded server), `redis+cluster://` and
-    `rediss+cluster://` (any node), `redis+sentinel://host:port,host:port/db?service=name`.
+    `rediss+cluster://host:port,host:port` (any nodes: one that answers is enough),
+    `redis+sentinel://host:port,host:port/db?service=name`.
     """
     connection = _connection(url, max_connections)
     try:
-        yield RedisClient(connection, max_connections=max_connections)
+        yield RedisClient(connection, max_connections=max_connections, replicas=replicas)
     finally:
         await connection.aclose()
 
@@ -286,13 +300,22 @@ def _connection(url: str, max_connections: int) -> _Connection:
         "max_connections": 2 * max_connections,
     }
     if scheme.endswith("+cluster"):
-        cluster: Any = RedisCluster
-        return cast(_Connection, cluster.from_url(f"{scheme.removesuffix('+cluster')}://{rest}", **options))
+        return _cluster_connection(f"{scheme.removesuffix('+cluster')}://{rest}", options)
     options["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 2)
     if scheme.endswith("+sentinel"):
         return _sentinel_connection(url, options)
     single: Any = aioredis.Redis
     return cast(_Connection, single.from_url(url, **options))
+
+
+def _cluster_connection(url: str, options: dict[str, Any]) -> _Connection:
+    parts = urlsplit(url)
+    userinfo, at, hosts = parts.netloc.rpartition("@")
+    first, *others = hosts.split(",")
+    nodes = [ClusterNode(host.partition(":")[0], int(host.partition(":")[2] or 6379)) for host in others]
+    one = parts._replace(netloc=f"{userinfo}{at}{first}").geturl()
+    cluster: Any = RedisCluster
+    return cast(_Connection, cluster.from_url(one, startup_nodes=nodes, **options))
 
 
 def _sentinel_connection(url: str, options: dict[str, Any]) -> _Connection:
@@ -317,7 +340,7 @@ async def _send_to_owner(cluster: _Cluster, key: str, commands: Sequence[Command
     """
     await cluster.initialize()
     replies = await _send_to_node(cluster.get_node_from_key(key), commands)
-    if isinstance(replies[0], MovedError | ConnectionError):
+    if isinstance(replies[0], MovedError | ConnectionError | AttributeError):
         await cluster.execute_command("EXISTS", key)  # the client follows the key, and so learns the way
         replies = await _send_to_node(cluster.get_node_from_key(key), commands)
     return replies
@@ -328,7 +351,7 @@ async def _send_to_node(node: _Node, commands: Sequence[Command]) -> list[Any]:
     sent = [PipelineCommand(number, *command) for number, command in enumerate(commands)]
     try:
         await node.execute_pipeline(sent)
-    except ConnectionError as error:
+    except (ConnectionError, AttributeError) as error:
         return [error] * len(sent)
     return [command.result for command in sent]
 
@@ -374,6 +397,6 @@ def _is_passing(error: Exception, text: str) -> bool:
     """Whether the same command may succeed later."""
     if isinstance(error, RedisClusterException):
         return not any(mistake in text for mistake in _MISTAKES)
-    unreachable = ConnectionError | TimeoutError | BusyLoadingError | ClusterError | OSError
+    unreachable = ConnectionError | TimeoutError | BusyLoadingError | ClusterError | OSError | AttributeError
     redirected = AskError | TryAgainError
     return isinstance(error, unreachable | redirected) or text.startswith(_PASSING)

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from memory.heard import HeardLine, parse_heard
-from memory.keys import ContextRef, heard_key
+from memory.keys import ContextRef, erasures_key, heard_key
 from memory.redis_client import RedisClient, load_script
 
 
@@ -26,4 +26,4 @@ class RedisHeard:
     async def forget(self, ref: ContextRef, score: int) -> int:
         """Erase the line, and those that copy its message; how many were erased. Repeating it counts none."""
         script = load_script("memory.scripts", "forget_heard", ("memory.scripts", "heard_lines"))
-        return int(await self._redis.run(script, [heard_key(ref)], [score]))
+        return int(await self._redis.run(script, [heard_key(ref), erasures_key(ref.partition)], [score]))

@@ -15,6 +15,7 @@ from memory.keys import (
     compress_key,
     contexts_key,
     epoch_key,
+    erasures_key,
     heard_key,
     ledger_key,
     lineage_key,
@@ -152,7 +153,7 @@ class RedisHistory:
                 [
                     *(messages_key(ref), order_key(ref), meta_key(ref), work_key(ref.partition)),
                     *(epoch_key(ref), summaries_key(ref), lineage_key(ref), compress_key(ref.partition)),
-                    *(ledger_key(ref), artifacts_key(ref), telegram_key(ref)),
+                    *(ledger_key(ref), artifacts_key(ref), telegram_key(ref), erasures_key(ref.partition)),
                 ],
                 [
                     *(ref.context_id, epoch, message_id, line, dump_message(edited)),
@@ -172,7 +173,7 @@ class RedisHistory:
             return Deleted()
         reply = await self._redis.run(
             load_script(_SCRIPTS, "delete", *_INDEXES, *DELETE_PRELUDES),
-            delete_keys(ref),
+            [*delete_keys(ref), erasures_key(ref.partition)],
             [ref.context_id, epoch, artifact_key(ref, ""), len(ids), *ids, *quoted],
         )
         if reply is None:
@@ -347,6 +348,7 @@ def erase_keys(ref: ContextRef) -> list[str]:
         *(contexts_key(ref.partition), work_key(ref.partition), summaries_key(ref), lineage_key(ref)),
         *(ledger_key(ref), artifacts_key(ref), prompts_key(ref), compress_key(ref.partition)),
         *(people_key(ref), senders_key(ref), sessions_key(ref), heard_key(ref)),
+        erasures_key(ref.partition),
     ]
 
 

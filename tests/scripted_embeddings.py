@@ -1,11 +1,12 @@
 """The embeddings half of the scripted OpenAI server: deterministic vectors, and the ways in which they fail."""
 
+import asyncio
 import base64
 import hashlib
 import math
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -21,12 +22,21 @@ EmbeddingFailure = Literal[
 class Embeddings:
     """How `/v1/embeddings` behaves: vectors of `dimension`, `delay_s` before each answer, and what goes wrong.
 
-    "nan" sends vectors of NaN, "null" and "nan_text" send null and "NaN" where numbers belong.
+    "nan" sends vectors of NaN, "null" and "nan_text" send null and "NaN" where numbers belong. `gate` may name what an
+    answer to these texts waits for.
     """
 
     dimension: int = 64
     failure: EmbeddingFailure | None = None
     delay_s: float = 0.0
+    gate: Callable[[Sequence[str]], asyncio.Event | None] | None = None
+
+    async def wait(self, body: Mapping[str, Any]) -> None:
+        """Return when it is time to answer this request."""
+        held = self.gate(cast("list[str]", _inputs(body))) if self.gate else None
+        if held is not None:
+            await held.wait()
+        await asyncio.sleep(self.delay_s)
 
 
 def vector_of(text: str, dimension: int) -> list[float]:

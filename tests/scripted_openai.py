@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
@@ -79,7 +79,10 @@ class InvalidRequest:
 
 @dataclass(slots=True, kw_only=True)
 class ScriptedOpenAI:
-    """The running server; `embeddings` and `transcriptions` may be replaced while it runs."""
+    """The running server; `embeddings` and `transcriptions` may be replaced while it runs.
+
+    `most_kept`: about so many of the newest requests are kept, for long runs; None keeps all.
+    """
 
     base_url: str
     embeddings: Embeddings
@@ -87,6 +90,7 @@ class ScriptedOpenAI:
     recordings: list[Recording] = field(default_factory=list[Recording])
     requests: list[RecordedRequest] = field(default_factory=list[RecordedRequest])
     invalid_requests: list[InvalidRequest] = field(default_factory=list[InvalidRequest])
+    most_kept: int | None = None
 
     _arrival: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -107,6 +111,8 @@ class ScriptedOpenAI:
         """Keep a request and wake who waits for it."""
         async with self._arrival:
             self.requests.append(request)
+            if self.most_kept is not None and len(self.requests) > 2 * self.most_kept:
+                del self.requests[: -self.most_kept]
             self._arrival.notify_all()
 
 
@@ -149,7 +155,10 @@ class _Endpoint:
         return _json({"object": "list", "data": [model]})
 
     async def complete(self, request: Request) -> Response:
-        body = await self._record(request, find_fault)
+        try:
+            body = await self._record(request, find_fault)
+        except ClientDisconnect:
+            return Response()  # killed while it asked: nobody reads this
         if isinstance(body, RequestFault):
             return _refused(body)
         try:
@@ -176,7 +185,7 @@ class _Endpoint:
         )
         if failing and failing.failure:
             return _failed(failing.failure)
-        await asyncio.sleep(behaviour.delay_s)
+        await behaviour.wait(body)
         return _json(embeddings_body(body, behaviour))
 
     async def transcribe(self, request: Request) -> Response:

@@ -1,10 +1,12 @@
 """A cluster of real servers on loopback, each with a part of the slots, for tests of what only a cluster does."""
 
 import asyncio
+import signal
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from memory.embedded.valkey import valkey_binary
@@ -43,6 +45,36 @@ class Cluster:
         return counts
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicatedCluster:
+    """`nodes` and `servers`: the masters in the order of their slots, then the replica of each in the same order."""
+
+    url: str
+    nodes: list[RedisClient]
+    masters: int
+    servers: list[asyncio.subprocess.Process]
+
+    def master_of(self, slot: int) -> int:
+        """Which master has the slot, as long as no failover was."""
+        return slot * self.masters // SLOTS
+
+    async def lose_master(self, number: int) -> None:
+        """Kill a master; returns once its replica has taken over, and its slots are served.
+
+        A replica that is stopped (SIGSTOP) goes on: with what had reached it.
+        """
+        self.servers[number].kill()
+        await self.servers[number].wait()
+        self.servers[self.masters + number].send_signal(signal.SIGCONT)
+        replica = self.nodes[self.masters + number]
+
+        async def leads() -> bool:
+            is_whole = "cluster_state:ok" in str(await replica.call("CLUSTER", "INFO"))
+            return is_whole and (await replica.call("ROLE"))[0] == "master"
+
+        await _until(leads)
+
+
 @asynccontextmanager
 async def cluster_servers(directory: Path, *, nodes: int = 2, **settings: str) -> AsyncGenerator[list[int]]:
     """The ports of a cluster that serves; `settings` are of every server (`_` for `-`)."""
@@ -65,7 +97,32 @@ async def cluster_on(ports: list[int]) -> AsyncGenerator[Cluster]:
 
 
 @asynccontextmanager
-async def _server(directory: Path, port: int, settings: dict[str, str]) -> AsyncGenerator[None]:
+async def replicated_cluster(
+    directory: Path, *, masters: int = 3, **settings: str
+) -> AsyncGenerator[ReplicatedCluster]:
+    """A cluster that serves, in which each master has a replica that has all of it."""
+    async with AsyncExitStack() as stack:
+        ports = [_free_port() for _ in range(2 * masters)]
+        servers = [
+            await stack.enter_async_context(
+                _server(directory / str(port), port, {"repl_diskless_sync_delay": "0", **settings})
+            )
+            for port in ports
+        ]
+        cluster = await stack.enter_async_context(cluster_on(ports))
+        await _join(cluster.nodes[:masters], ports[:masters])
+        async with asyncio.TaskGroup() as following:
+            for replica, master in zip(cluster.nodes[masters:], cluster.nodes, strict=False):
+                following.create_task(_follow(replica, master, ports[0]))
+        # Every node: that of a lone one may be the first to go.
+        url = "redis+cluster://" + ",".join(f"127.0.0.1:{port}" for port in ports)
+        yield ReplicatedCluster(url=url, nodes=cluster.nodes, masters=masters, servers=servers)
+
+
+@asynccontextmanager
+async def _server(
+    directory: Path, port: int, settings: dict[str, str]
+) -> AsyncGenerator[asyncio.subprocess.Process]:
     directory.mkdir()  # noqa: ASYNC240 - before anything else goes on in this loop
     options = {
         "port": str(port),
@@ -80,25 +137,47 @@ async def _server(directory: Path, port: int, settings: dict[str, str]) -> Async
         valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL
     )
     try:
-        yield
+        yield server
     finally:
-        server.kill()
+        if server.returncode is None:
+            server.kill()
         await server.wait()
 
 
-async def _join(clients: list[RedisClient], ports: list[int]) -> None:
+async def _follow(replica: RedisClient, master: RedisClient, met: int) -> None:
+    """Have an empty server follow a master of the cluster; returns once it has caught up."""
+    await _until(replica.is_alive)
+    await replica.call("CLUSTER", "MEET", "127.0.0.1", met)
+    name = str(await master.call("CLUSTER", "MYID"))
+
+    async def knows_it() -> bool:
+        return name in str(await replica.call("CLUSTER", "NODES"))
+
+    async def has_caught_up() -> bool:
+        return (await replica.call("INFO", "replication")).get("master_link_status") == "up"
+
+    await _until(knows_it)
+    await replica.call("CLUSTER", "REPLICATE", name)
+    await _until(has_caught_up)
+
+
+async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Ask servers until they say so, for 30 s."""
     async with asyncio.timeout(30):
-        for number, client in enumerate(clients):
-            while not await client.is_alive():  # noqa: ASYNC110 - another process has no event to wait for
-                await asyncio.sleep(0.01)
-            first, end = (-(-SLOTS * at // len(clients)) for at in (number, number + 1))
-            await client.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
-            await client.call("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
-            if number > 0:
-                await client.call("CLUSTER", "MEET", "127.0.0.1", ports[0])
-        for client in clients:
-            while not await _is_whole(client, len(clients)):  # noqa: ASYNC110 - nor have the servers
-                await asyncio.sleep(0.02)
+        while not await holds():  # noqa: ASYNC110 - another process has no event to wait for
+            await asyncio.sleep(0.02)
+
+
+async def _join(clients: list[RedisClient], ports: list[int]) -> None:
+    for number, client in enumerate(clients):
+        await _until(client.is_alive)
+        first, end = (-(-SLOTS * at // len(clients)) for at in (number, number + 1))
+        await client.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
+        await client.call("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        if number > 0:
+            await client.call("CLUSTER", "MEET", "127.0.0.1", ports[0])
+    for client in clients:
+        await _until(partial(_is_whole, client, len(clients)))
 
 
 async def _is_whole(client: RedisClient, nodes: int) -> bool:

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from bot.agent.artifact_reference import READ_ARTIFACT
 from bot.agent.handover_tools import can_be_named, delegate_tool, read_handover, transfer_tool
+from bot.agent.scope import Place, Role, Scope
 from bot.agent.team import TeamLimits
 from bot.agent.tool import Tool
 from bot.errors import SettingsInvalid
@@ -63,10 +64,12 @@ class TeamSpec:
     limits: TeamLimits
 
 
-def load_agents(path: Path | None, *, built_in_tools: Mapping[str, str]) -> TeamSpec:
+def load_agents(
+    path: Path | None, *, built_in_tools: Mapping[str, str], optional_tools: Mapping[str, str] | None = None
+) -> TeamSpec:
     """The agents of the file; without one, the built-in agent with every built-in tool.
 
-    `built_in_tools`: name → `module:function`. Modules are looked for on sys.path, to which the file's folder
+    `built_in_tools`: name → `module:function`; `optional_tools` too, which only an agent has that lists them. Modules are looked for on sys.path, to which the file's folder
     is added at the end. Raises SettingsInvalid with a line for each problem, naming key and value.
     """
     if path is None:
@@ -76,7 +79,7 @@ def load_agents(path: Path | None, *, built_in_tools: Mapping[str, str]) -> Team
         folder = str(path.resolve().parent)
         if folder not in sys.path:
             sys.path.append(folder)
-    loading = _Loading(described, built_in_tools)
+    loading = _Loading(described, built_in_tools, optional_tools or {})
     agents = loading.load()
     if loading.problems:
         raise SettingsInvalid(loading.problems)
@@ -111,8 +114,18 @@ class _ToolLimits(_Table):
     max_calls: int | None = Field(None, ge=1)
     timeout_s: float = Field(30.0, gt=0)
     is_final: bool = False
+    who: Role = "anyone"
+    where: list[Place] | None = Field(None, min_length=1)
+    chats: list[int] | None = Field(None, min_length=1)
+
+    @property
+    def scope(self) -> Scope:
+        """To whom and where the file restricts the tool."""
+        where = Scope().where if self.where is None else frozenset(self.where)
+        return Scope(who=self.who, where=where, chats=None if self.chats is None else frozenset(self.chats))
 
 
+_LIMITS = {"max_calls", "timeout_s", "is_final"}
 _DEFAULT = TeamLimits()
 
 
@@ -147,10 +160,13 @@ def _read(path: Path) -> _File:
 class _Loading:
     """One reading of a file into agents, and the problems that it finds."""
 
-    def __init__(self, described: _File, built_in_tools: Mapping[str, str]) -> None:
+    def __init__(
+        self, described: _File, built_in_tools: Mapping[str, str], optional_tools: Mapping[str, str]
+    ) -> None:
         self.problems: list[str] = []
         self._described = described
         self._built_in = built_in_tools
+        self._known = {**built_in_tools, **optional_tools}
         self._descriptions = {described.agent.name: described.agent.description}
 
     def load(self) -> dict[str, AgentSpec]:
@@ -200,7 +216,7 @@ class _Loading:
         for number, reference in enumerate(references):
             where = f"{key}.tools[{number}]"
             try:
-                tool = _load_tool(reference, self._built_in)
+                tool = _load_tool(reference, self._known)
             except ValueError as error:
                 self._note(where, reference, str(error))
                 continue
@@ -208,8 +224,14 @@ class _Loading:
                 self._note(where, reference, f"another tool is named {tool.name} too")
             if read_handover(tool.name):
                 self._note(where, reference, f"{tool.name} is a name for handing over to another agent")
-            tools[tool.name] = _limited(tool, self._described.tools.get(tool.name))
+            tools[tool.name] = self._limit(where, tool)
         return tools
+
+    def _limit(self, where: str, tool: Tool) -> Tool:
+        limited = _limited(tool, self._described.tools.get(tool.name))
+        if limited.scope.is_empty:
+            self._note(where, tool.name, "its own scope and that of this file have nothing in common")
+        return limited
 
     def _add_handovers(
         self,
@@ -242,7 +264,8 @@ class _Loading:
         if not self.problems:
             for name, limits in self._described.tools.items():
                 if name not in names or read_handover(name):
-                    self._note(f"tools.{name}", dict(limits), "no agent lists a tool of this name")
+                    given = limits.model_dump(exclude_unset=True)
+                    self._note(f"tools.{name}", given, "no agent lists a tool of this name")
 
     def _note(self, key: str, value: object, why: str) -> None:
         self.problems.append(_problem(key, value, why))
@@ -276,8 +299,11 @@ def _import(name: str) -> object:
 
 
 def _limited(tool: Tool, limits: _ToolLimits | None) -> Tool:
-    given: dict[str, Any] = limits.model_dump(exclude_unset=True) if limits else {}
-    return replace(tool, **given)
+    """The tool within these limits. Its scope in the code is never widened."""
+    if limits is None:
+        return tool
+    given: dict[str, Any] = limits.model_dump(exclude_unset=True, include=_LIMITS)
+    return replace(tool, scope=tool.scope.within(limits.scope), **given)
 
 
 def _fault_problem(fault: ErrorDetails) -> str:

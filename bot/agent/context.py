@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt_receipt import PromptReceipt
+from bot.agent.scope import Caller
+from bot.agent.step_notes import StepNote
 from memory import contexts
 from memory.artifacts import ContextArtifacts
 from memory.chat_history import ChatHistory
@@ -37,8 +39,9 @@ class AgentContext:
     `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
     `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests, `usages`
     those of its model's calls, of replies that are replayed and of calls without a reply too. A run within a delegation has its path in `delegation_id`, its
-    `task`, and shares these three.
-    Without `artifacts` large results are cut instead of kept. `count_uncovered` tells, for receipts and without a round
+    `task`, and shares these three and the `notes` of what was done.
+    Without `artifacts` large results are cut instead of kept. `caller` is for whom the run works: it decides which tools
+    there are, in delegations and after transfers too. `count_uncovered` tells, for receipts and without a round
     trip, how many messages of the conversation no summary covers.
     """
 
@@ -63,10 +66,12 @@ class AgentContext:
     ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
     receipts: list[PromptReceipt] = field(default_factory=list[PromptReceipt])
     usages: list[Usage] = field(default_factory=list[Usage])
+    notes: list[StepNote] = field(default_factory=list[StepNote])
     delegation_id: str = ""
     task: str = ""
     digest: StepDigest | None = None
     artifacts: ContextArtifacts | None = None
+    caller: Caller = field(default_factory=Caller)
     count_uncovered: Callable[[], Awaitable[int]] | None = None
 
     @classmethod
@@ -93,6 +98,11 @@ class AgentContext:
     def context_id(self) -> str:
         """The id that the context's keys give."""
         return self.ref.context_id
+
+    @property
+    def depth(self) -> int:
+        """How many delegations this is within: 0 for the agent that talks with the chat."""
+        return len(self.delegation_id.split("/")) if self.delegation_id else 0
 
     async def emit(self, reply: str) -> None:
         """Give the reply to each emit function, in the order in which they were registered."""

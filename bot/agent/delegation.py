@@ -70,7 +70,7 @@ class Delegations:
 
     def _open(self, planned: PlannedCall, context: AgentContext) -> AgentContext:
         agent, limits = self._named(planned), self._team.limits
-        if depth_of(context) >= limits.delegation_depth:
+        if context.depth >= limits.delegation_depth:
             raise ToolFailed(
                 f"Delegations may be {limits.delegation_depth} deep, and this would be one more. Do it yourself."
             )
@@ -85,11 +85,6 @@ class Delegations:
         if agent not in self._team.agents:
             raise ToolFailed(f"There is no agent {agent} here.")
         return agent
-
-
-def depth_of(context: AgentContext) -> int:
-    """How many delegations this context is within: 0 for the agent that talks with the chat."""
-    return len(context.delegation_id.split("/")) if context.delegation_id else 0
 
 
 def open_context(context: AgentContext, *, agent: str, path: str, task: str) -> AgentContext:

@@ -2,10 +2,22 @@
 
 from email.utils import parsedate_to_datetime
 
-from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong, TellUser
+from bot.errors import (
+    ModelBarred,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelUnavailable,
+    PromptTooLong,
+    TellUser,
+)
 
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 _QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_MISSING_CODES = ("model_not_found",)
+_MISSING_PHRASES = (
+    "not found",  # Ollama: model "x" not found
+    "does not exist",  # vLLM
+)
 _LENGTH_CODES = ("context_length_exceeded", "exceed_context_size_error", "ContextWindowExceededError")
 _LENGTH_PHRASES = (
     "maximum context length",  # OpenAI, vLLM, OpenRouter
@@ -25,6 +37,8 @@ def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
         status = next((int(word) for word in code.split() if word.isdigit() and len(word) == 3), None)
     if status == 402 or any(known in code for known in _QUOTA_CODES):
         return ModelQuotaExhausted()
+    if status == 401 or _is_about_missing_model(status, code, text):
+        return ModelBarred(f"The model endpoint refuses the key or the model (HTTP {status or 'none'})")
     if status == 413 or _is_about_length(status, code, text):
         return PromptTooLong()
     if status is None:
@@ -46,6 +60,14 @@ def retry_after_s(header: str | None, *, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(header).timestamp() - now)
     except (ValueError, OverflowError):
         return None
+
+
+def _is_about_missing_model(status: int | None, code: str, text: str) -> bool:
+    """A 404 alone may be about one prompt: OpenRouter gives it where no route of a model takes pictures or tools."""
+    if any(known in code for known in _MISSING_CODES):
+        return True
+    said = text.lower()
+    return status == 404 and "model" in said and any(phrase in said for phrase in _MISSING_PHRASES)
 
 
 def _is_about_length(status: int | None, code: str, text: str) -> bool:

@@ -14,6 +14,7 @@ from bot.agent.output_parser import parse_reply
 from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt import assemble, measure
 from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
+from bot.agent.scope import permitted
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
@@ -165,11 +166,11 @@ class FunctionsBasedAgent:
         recent: Sequence[Message],
         prompt: Sequence[Message],
     ) -> PromptParts:
-        """The parts of the prompt, of other agents' calls only those that this context may see (row I11)."""
+        """The parts of the prompt: the tools that its caller may use, of other agents' calls those that it may see (I11)."""
         here = context.delegation_id
         return PromptParts(
             system=self.prompt,
-            tools=[tool.spec for tool in self.tools.values()],
+            tools=[tool.spec for tool in permitted(self.tools, context.caller).values()],
             summary=context.summary,
             recalled=[hit.message for hit in recalled],
             beside={hit.message.id: (*hit.before, *hit.after) for hit in recalled},
@@ -202,7 +203,7 @@ class FunctionsBasedAgent:
 
     def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
         """The action that the reply asks for."""
-        return parse_reply(reply, self.tools, earlier=context.completed_steps)
+        return parse_reply(reply, permitted(self.tools, context.caller), earlier=context.completed_steps)
 
     def _assemble(self, parts: PromptParts, *, room: int) -> AssembledPrompt:
         window = self.limits.context_window

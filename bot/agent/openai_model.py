@@ -11,6 +11,7 @@ import stamina
 import structlog
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
 
+from bot.agent.breaker import Breaker
 from bot.agent.endpoint_failure import failure_of, retry_after_s
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.openai_request import has_images, json_forms, request_body, without_images
@@ -55,16 +56,23 @@ class OpenAIModel:
     """A ChatModel and a JsonModel on Chat Completions, always streamed.
 
     Connection errors, 408, 409, 429 with hope, 5xx, a stream that is cut and a silence are tried again, whole;
-    an empty reply once. No text of the endpoint, no URL and no key get into an error's message. To a model that does
+    an empty reply once. An endpoint that refuses whatever it is asked is left alone for a while (`Breaker`). No text of the endpoint, no URL and no key get into an error's message. To a model that does
     not see (`sees`, or as its endpoint says), a line says that there were pictures.
     """
 
     def __init__(
-        self, client: AsyncOpenAI, *, model: str, patience: Patience | None = None, sees: bool = True
+        self,
+        client: AsyncOpenAI,
+        *,
+        model: str,
+        patience: Patience | None = None,
+        breaker: Breaker | None = None,
+        sees: bool = True,
     ) -> None:
         self._client = client
         self._model = model
         self._patience = patience or Patience()
+        self._breaker = breaker or Breaker()
         self._sees = sees
         self._asks_for_usage = True
         self._json_form = 0
@@ -77,8 +85,8 @@ class OpenAIModel:
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
     ) -> ModelReply:
-        """One reply; see `ChatModel.chat`. Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused,
-        PromptTooLong or ModelRepliedNothing.
+        """One reply; see `ChatModel.chat`. Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused
+        (ModelBarred), PromptTooLong or ModelRepliedNothing.
         """
         if not has_images(messages):
             return await self._reply(request_body(self._model, messages, tools), on_text)
@@ -122,7 +130,7 @@ class OpenAIModel:
             wait_initial=self._patience.first_wait_s,
             wait_jitter=self._patience.first_wait_s,
         ):
-            with attempt:
+            with attempt, self._breaker.guarding():
                 return await self._counted_try(body, on_text)
         raise ModelUnavailable
 
@@ -196,6 +204,7 @@ async def open_openai_model(
     api_key: str | None,
     base_url: str | None,
     patience: Patience | None = None,
+    breaker: Breaker | None = None,
     sees: bool = True,
 ) -> AsyncGenerator[OpenAIModel, None]:
     """The model `model` at `base_url` (OpenAI's own without one); its connections are closed at the end."""
@@ -206,7 +215,7 @@ async def open_openai_model(
         timeout=Timeout(None, connect=_CONNECT_TIMEOUT_S),
     )
     async with client:
-        yield OpenAIModel(client, model=model, patience=patience, sees=sees)
+        yield OpenAIModel(client, model=model, patience=patience, breaker=breaker, sees=sees)
 
 
 class _RetryRule:

@@ -20,7 +20,9 @@ from bot.agent.context import AgentContext
 from bot.agent.delegation import Delegations
 from bot.agent.model import ModelReply, Usage
 from bot.agent.run_ledger import record_calls
+from bot.agent.scope import permitted
 from bot.agent.step_digest import StepCompression
+from bot.agent.step_notes import StepNote, noted
 from bot.agent.team import Agent, Team
 from bot.agent.tool_run import Journal, plan_calls, run_calls
 from bot.errors import ModelRepliedNothing
@@ -67,6 +69,7 @@ async def run_agent(
     context.completed_steps.clear()
     context.ledger.clear()
     context.usages.clear()
+    context.notes.clear()
     context.recalled = context.digest = None
     _settle_name(team, context)
     with traced("agent_run", request_id=context.request_id):
@@ -125,20 +128,38 @@ class _Run:
         if known is not None:
             action = parse_action(known)
             context.usages.append(action.reply.usage)
+            self._note_replayed(context, action)
             return action
         await self._compression.relieve(agent, context, journal)
-        action = await decide(context)
+        with noted(context.notes, "model", self._team.name_of(context), depth=context.depth) as note:
+            action = await decide(context)
+            note.usage = action.reply.usage
         context.usages.append(action.reply.usage)
         await journal.record(step, dump_action(action))
         return action
+
+    def _note_replayed(self, context: AgentContext, action: Action) -> None:
+        name, depth = self._team.name_of(context), context.depth
+        context.notes.append(
+            StepNote(
+                kind="model",
+                name=name,
+                outcome="replayed",
+                seconds=0.0,
+                usage=action.reply.usage,
+                depth=depth,
+            )
+        )
 
     async def _complete(
         self, action: UseTools, agent: Agent, context: AgentContext, journal: Journal
     ) -> CompletedStep:
         name, is_delegated = self._team.name_of(context), bool(context.delegation_id)
+        # Here too: an agent of somebody else's may pass on whatever its model asks for.
+        tools = permitted(agent.tools, context.caller)
         planned = plan_calls(
             action.calls,
-            agent.tools,
+            tools,
             earlier=context.completed_steps,
             transfer_limit=0 if is_delegated else self._team.limits.transfers,
         )
@@ -147,7 +168,7 @@ class _Run:
             results = await run_calls(
                 planned,
                 context,
-                tools=agent.tools,
+                tools=tools,
                 journal=journal,
                 handovers=self._delegations,
                 finished=finished,

@@ -7,6 +7,7 @@ import structlog
 from bot.agent.actions import StepDigest, dump_digest, parse_digest
 from bot.agent.context import AgentContext
 from bot.agent.prompt_parts import PromptSize
+from bot.agent.step_notes import noted
 from bot.agent.team import Agent, Digester
 from bot.agent.tool_run import Journal
 from bot.errors import TellUser
@@ -67,7 +68,9 @@ class StepCompression:
         size = await agent.prompt_size(context)
         if not should_digest(size, window):
             return
-        text = await self._digest(context, covered)
+        with noted(context.notes, "digest", "") as note:
+            text = await self._digest(context, covered)
+            note.outcome = "ok" if text.strip() else "error"
         if not text.strip():
             self.has_failed = True  # the turn's deadline is short
             DIGESTS.labels("failed").inc()

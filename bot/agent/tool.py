@@ -5,7 +5,7 @@ import inspect
 import re
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, get_type_hints
 
@@ -14,6 +14,7 @@ import structlog
 from bot.agent.context import AgentContext
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.model import ToolSpec
+from bot.agent.scope import Scope
 from bot.agent.tool_arguments import ToolArguments, parse_object, read_arguments
 from bot.agent.tool_output import render_output
 from bot.errors import ToolFailed, TurnEnded
@@ -32,7 +33,8 @@ log = structlog.get_logger()
 class Tool:
     """A function with what a model is told of it.
 
-    `is_final`: its output is the reply of the whole run. `max_calls`: how often it runs in one run at most.
+    `is_final`: its output is the reply of the whole run. `max_calls`: how often it runs in one run at most. Out of its
+    `scope` it is neither offered to a model nor run.
     """
 
     spec: ToolSpec
@@ -42,6 +44,7 @@ class Tool:
     is_final: bool = False
     max_calls: int | None = None
     timeout_s: float = 30.0
+    scope: Scope = field(default_factory=Scope)
 
     @classmethod
     def from_function(
@@ -52,6 +55,7 @@ class Tool:
         is_final: bool = False,
         max_calls: int | None = None,
         timeout_s: float = 30.0,
+        scope: Scope | None = None,
     ) -> "Tool":
         """The tool that calls `function`: described by its docstring, its parameters by their annotations.
 
@@ -76,6 +80,7 @@ class Tool:
             is_final=is_final,
             max_calls=max_calls,
             timeout_s=timeout_s,
+            scope=scope or Scope(),
         )
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from bot.agent.artifact_reference import cut_middle, keep_if_large
 from bot.agent.context import AgentContext
 from bot.agent.handover_tools import Handover, read_handover
 from bot.agent.model import ToolCall
+from bot.agent.step_notes import UNKNOWN, Noting, StepKind, StepNote, noted
 from bot.agent.tool import Tool
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
@@ -119,13 +121,16 @@ async def run_calls(
         async with places:
             known = await journal.finished(each.step)
             if known is None:
-                result = await _run_call(each, context, tools=tools, journal=journal, handovers=handovers)
+                with _noted(each, context, tools) as note:
+                    result = await _run_call(each, context, tools=tools, journal=journal, handovers=handovers)
+                    note.outcome = "error" if result.is_error else "ok"
                 finished[each.step] = result
                 await journal.record(each.step, dump_result(result))
-                _tell_finished(each.call, result)
+                _tell_finished(each.call, result, name=_told_name(each, tools))
                 return result
             if each.is_delegation:
                 await handovers.restore(each, context, journal)
+            context.notes.append(_replayed(each, context, tools))
             finished[each.step] = parse_result(known)
             return finished[each.step]
 
@@ -181,9 +186,29 @@ async def _output_of(
     return handovers.transfer(planned) if planned.handover else await tool.call(call.arguments, context)
 
 
-def _tell_finished(call: ToolCall, result: ToolResult) -> None:
+def _noted(
+    planned: PlannedCall, context: AgentContext, tools: Mapping[str, Tool]
+) -> AbstractContextManager[Noting]:
+    return noted(context.notes, _kind_of(planned), _told_name(planned, tools), depth=context.depth)
+
+
+def _replayed(planned: PlannedCall, context: AgentContext, tools: Mapping[str, Tool]) -> StepNote:
+    name = _told_name(planned, tools)
+    return StepNote(kind=_kind_of(planned), name=name, outcome="replayed", seconds=0.0, depth=context.depth)
+
+
+def _kind_of(planned: PlannedCall) -> StepKind:
+    return planned.handover.kind if planned.handover else "tool"
+
+
+def _told_name(planned: PlannedCall, tools: Mapping[str, Tool]) -> str:
+    """The tool's name; one that there is none of was made up by the model."""
+    return planned.call.name if planned.call.name in tools else UNKNOWN
+
+
+def _tell_finished(call: ToolCall, result: ToolResult, *, name: str) -> None:
     TOOL_CALLS.labels("error" if result.is_error else "ok").inc()
-    trace_tool_result(call.name, call.arguments, result.output, is_error=result.is_error)
+    trace_tool_result(name, call.arguments, result.output, is_error=result.is_error)
 
 
 def _refusal(name: str, tool: Tool | None, used: int) -> str | None:

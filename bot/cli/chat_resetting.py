@@ -40,7 +40,7 @@ async def reset_chat(settings: Settings, name: ChatName, *, all_topics: bool, as
             {"chat": str(name), "contexts": len(chats), **asdict(receipt), "is_proven": receipt.is_proven}
         )
     else:
-        _print(receipt, _what(name, chats))
+        print_receipt(receipt, _what(name, chats))
     if topics:
         print_error(
             f"Chat {name} also has {count(len(topics), 'topic')} with memory of their own "
@@ -76,7 +76,8 @@ def _what(name: ChatName, chats: list[KnownChat]) -> str:
     return f"chat {name} with {count(topics, 'topic')}" if topics else f"chat {name}"
 
 
-def _print(receipt: ErasureReceipt, what: str) -> None:
+def print_receipt(receipt: ErasureReceipt, what: str) -> None:
+    """What was erased of `what`, and what reading back found."""
     print_line(f"The memory of {what} is erased.", style="bold")
     vectors_left = "not known" if receipt.vectors_left is None else f"{receipt.vectors_left:,}"
     print_facts(

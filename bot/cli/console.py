@@ -7,6 +7,7 @@ import typer
 from bot.cli import (
     chat_commands,
     doctor_command,
+    file_commands,
     invite_command,
     queue_commands,
     reindex_command,
@@ -37,6 +38,8 @@ def build_console() -> typer.Typer:
     app.command(rich_help_panel=CHATS)(chat_commands.chats)
     for command in (chat_commands.history, chat_commands.search, chat_commands.reset):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
+    app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(file_commands.export)
+    app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(file_commands.import_)
     app.command(rich_help_panel=OPERATION)(doctor_command.doctor)
     app.command(rich_help_panel=OPERATION)(invite_command.invite)
     app.command(rich_help_panel=OPERATION)(reindex_command.reindex)

@@ -39,6 +39,3 @@ Chat = Annotated[
     typer.Argument(parser=parse_chat, metavar="CHAT", help="A chat id, or chat_id/thread_id for a topic."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-UpdateId = Annotated[
-    int, typer.Argument(metavar="UPDATE_ID", help="The number that Telegram gave the update.")
-]

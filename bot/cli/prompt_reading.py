@@ -9,6 +9,7 @@ from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import PromptMessage
 from bot.agent.prompt_parts import AssembledPrompt
 from bot.agent.prompt_receipt import PromptReceipt, ReceiptItem
+from bot.agent.scope import Caller
 from bot.agents import read_agents
 from bot.assembly import build_conversations, build_team, loaded_messages
 from bot.cli.failures import CommandFailed
@@ -51,6 +52,8 @@ async def _preview(settings: Settings, stores: Stores, chat: KnownChat, text: st
     buffered = conversations.buffer(chat.ref, snapshot)
     context = conversations.open(chat.ref, snapshot, buffered, is_group=chat.name.chat_id < 0)
     shown = PLACEHOLDER if text is None else text
+    # As somebody gets it who is neither an administrator nor an operator.
+    context.caller = Caller(place="groups" if chat.name.chat_id < 0 else "private", chat_id=chat.name.chat_id)
     context.user_messages = (
         Message(
             id="next",

@@ -1,11 +1,17 @@
-"""What `mnemogram trace` prints: what became of one update."""
+"""What `mnemogram trace` prints: what became of updates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.cli.failures import CommandFailed
 from bot.cli.inbox_words import Known, chat_cells, chat_document, known_by_ref, not_found, open_inspection
-from bot.cli.output import count, iso, print_facts, print_json, utc
+from bot.cli.output import UNKNOWN, count, iso, print_facts, print_json, print_line, print_table, utc
 from bot.inbox.inspection import UpdateRecord
 from bot.settings import Settings
 from bot.stores import open_stores
+from bot.turn.limit_texts import MICROS
+from bot.turn.send_note import SentPart, parse_sent
+from bot.turn.turn_trace import TurnTrace, parse_trace
 
 _STATES = {
     "pending": "it waits for its turn",
@@ -18,54 +24,238 @@ _STATES = {
 }
 
 
-async def print_trace(settings: Settings, update_id: int, *, as_json: bool) -> None:
-    """Print what became of an update. Raises CommandFailed where there is no record of it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Traced:
+    """An update, and the one that has its turn: itself, or the one with which it was answered."""
+
+    record: UpdateRecord
+    turn: TurnTrace | None
+    sends: Sequence[SentPart]
+
+
+async def print_traces(settings: Settings, update_ids: Sequence[int], *, as_json: bool) -> None:
+    """Print what became of an update, or of several in a table. Raises CommandFailed where there is no record of one."""
     async with open_stores(settings) as stores:
-        record = await open_inspection(stores).find(update_id)
+        inspection = open_inspection(stores)
+        traced: list[_Traced] = []
+        for update_id in update_ids:
+            record = await inspection.find(update_id)
+            if record is None:
+                raise CommandFailed(not_found(update_id))
+            head = record if record.turn_of is None else await inspection.find(record.turn_of)
+            traced.append(_traced(record, head or record))
         known = await known_by_ref(settings, stores)
-    if record is None:
-        raise CommandFailed(not_found(update_id))
     if as_json:
-        print_json(_record_document(record, known))
+        documents = [_document(each, known) for each in traced]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    elif len(traced) == 1:
+        print_facts(_facts(traced[0], known))
+        _print_steps(traced[0].turn)
+        _print_sends(traced[0].sends)
     else:
-        print_facts(_record_facts(record, known))
+        _print_states(traced, known)
 
 
-def _record_document(record: UpdateRecord, known: Known) -> dict[str, object]:
+def _traced(record: UpdateRecord, head: UpdateRecord) -> _Traced:
+    sends = [parse_sent(number, line) for number, line in sorted(head.parts.items())]
+    return _Traced(
+        record=record, turn=parse_trace(head.turn), sends=[each for each in sends if each is not None]
+    )
+
+
+def _document(traced: _Traced, known: Known) -> dict[str, object]:
+    record = traced.record
     return {
         "update_id": record.update_id,
         "state": record.state,
         "reason": record.reason,
         **chat_document(record.ref, known),
         "received_at": iso(record.received_at),
-        "finished_at": iso(record.finished_at),
+        **dict(zip(("door", "action", "why"), _gate(record), strict=True)),
+        "redelivered": record.redelivered,
         "attempts": record.attempts,
+        "begun_at": iso(record.begun_at),
+        "worker": record.begun_by or None,
+        "steps_so_far": list(record.steps),
+        "answered_with": record.turn_of,
+        "committed_at": iso(record.committed_at),
+        "turn": _turn_document(traced.turn),
+        "sends": [_send_document(send) for send in traced.sends],
         "sent_message_ids": list(record.sent),
+        "finished_at": iso(record.finished_at),
         "ahead": record.ahead,
         "is_dead_letter": record.is_dead_letter,
     }
 
 
-def _record_facts(record: UpdateRecord, known: Known) -> list[tuple[str, str]]:
+def _turn_document(turn: TurnTrace | None) -> dict[str, object] | None:
+    if turn is None:
+        return None
+    return {
+        "steps": [
+            {
+                "kind": step.kind,
+                "name": step.name,
+                "outcome": step.outcome,
+                "seconds": step.seconds,
+                "prompt_tokens": step.usage.prompt_tokens,
+                "completion_tokens": step.usage.completion_tokens,
+                "within_delegations": step.depth,
+            }
+            for step in turn.steps
+        ],
+        "more_steps": turn.more_steps,
+        "recalled": turn.recalled,
+        "files": turn.files,
+        "prompt_tokens": turn.usage.prompt_tokens,
+        "completion_tokens": turn.usage.completion_tokens,
+        "cost": None if turn.micros is None else turn.micros / MICROS,
+        "compresses": turn.compresses,
+    }
+
+
+def _send_document(send: SentPart) -> dict[str, object]:
+    return {
+        "part": send.number,
+        "kind": send.kind,
+        "outcome": send.outcome,
+        "at": iso(send.at),
+        "message_id": send.telegram_id,
+        "repeats": send.repeats,
+        "refusals": send.refusals,
+        "waited_s": send.waited_s,
+    }
+
+
+def _gate(record: UpdateRecord) -> tuple[str | None, str | None, str | None]:
+    """The door, what it decided, and why; nothing of an update that an older version took in."""
+    words = record.gate.split()
+    return (words[0], words[1], words[2]) if len(words) == 3 else (None, None, None)
+
+
+def _facts(traced: _Traced, known: Known) -> list[tuple[str, str]]:
+    record = traced.record
     said = _STATES.get(record.state, "")
+    door, action, why = _gate(record)
+    twins = f", and {count(record.redelivered, 'time')} again" if record.redelivered else ""
     facts = [
         ("update", str(record.update_id)),
         ("state", f"{record.state}: {said}" if said else record.state),
         *([("reason", record.reason)] if record.reason else []),
         ("chat", " · ".join(chat_cells(record.ref, known))),
-        ("received", f"{utc(record.received_at)} UTC"),
+        ("received", f"{utc(record.received_at)} UTC" + (f" by {door}" if door else "") + twins),
+        *([("gated", f"{action} ({why})")] if action else []),
     ]
+    if record.begun_at is not None:
+        facts.append(
+            ("begun", f"{_after(record, record.begun_at)}, attempt {record.attempts}, by {record.begun_by}")
+        )
+    elif record.attempts:
+        facts.append(("attempts", str(record.attempts)))
+    if record.steps:
+        facts.append(("finished so far", ", ".join(record.steps)))
+    if record.turn_of is not None:
+        facts.append(("answered with", f"update {record.turn_of}, whose turn this is"))
+    facts += _turn_facts(traced.turn)
+    if record.committed_at is not None:
+        facts.append(("committed", _after(record, record.committed_at)))
     if record.finished_at is not None:
-        took = record.finished_at - (record.received_at or record.finished_at)
-        facts.append(("finished", f"{utc(record.finished_at)} UTC, after {took:.1f} s"))
+        facts.append(("finished", f"{utc(record.finished_at)} UTC, {_after(record, record.finished_at)}"))
     if record.is_dead_letter:
         facts.append(("now", f"set aside: `mnemogram queue retry {record.update_id}`, or `queue drop`"))
     if record.ahead is not None:
         facts.append(
             ("in its line", "first" if not record.ahead else f"after {count(record.ahead, 'other')}")
         )
-    if record.attempts:
-        facts.append(("attempts", str(record.attempts)))
     if record.sent:
         facts.append(("sent", "Telegram message " + ", ".join(map(str, record.sent))))
     return facts
+
+
+def _turn_facts(turn: TurnTrace | None) -> list[tuple[str, str]]:
+    if turn is None:
+        return []
+    tokens = f"{turn.usage.prompt_tokens:,} + {turn.usage.completion_tokens:,} tokens"
+    money = "" if turn.micros is None else f", {turn.micros / MICROS:.6f} at the set prices"
+    facts = [("cost", tokens + money)]
+    if turn.recalled is not None:
+        facts.append(("recalled", count(turn.recalled, "message")))
+    if turn.files:
+        facts.append(("files", str(turn.files)))
+    if turn.compresses:
+        facts.append(("afterwards", "the conversation is compressed"))
+    return facts
+
+
+def _after(record: UpdateRecord, at: float) -> str:
+    return f"after {max(0.0, at - (record.received_at or at)):.1f} s"
+
+
+def _print_steps(turn: TurnTrace | None) -> None:
+    if turn is None or not turn.steps:
+        return
+    print_table(
+        [("step", "left"), ("of", "left"), ("outcome", "left"), ("seconds", "right"), ("tokens", "right")],
+        [
+            (
+                "· " * step.depth + step.kind,
+                step.name,
+                step.outcome,
+                f"{step.seconds:.2f}",
+                f"{step.usage.prompt_tokens:,} + {step.usage.completion_tokens:,}"
+                if step.kind == "model"
+                else "",
+            )
+            for step in turn.steps
+        ],
+        wide=("of", "outcome"),
+    )
+    if turn.more_steps:
+        print_line(f"and {count(turn.more_steps, 'further step')}.")
+
+
+def _print_sends(sends: Sequence[SentPart]) -> None:
+    if not sends:
+        return
+    print_table(
+        [
+            *(("part", "right"), ("kind", "left"), ("outcome", "left"), ("message", "right")),
+            *(("repeats", "right"), ("refusals", "right"), ("waited s", "right")),
+        ],
+        [
+            (
+                str(send.number),
+                send.kind,
+                send.outcome,
+                UNKNOWN if send.telegram_id is None else str(send.telegram_id),
+                str(send.repeats),
+                str(send.refusals),
+                f"{send.waited_s:.1f}",
+            )
+            for send in sends
+        ],
+        wide=(),
+    )
+
+
+def _print_states(traced: Sequence[_Traced], known: Known) -> None:
+    print_table(
+        [
+            *(("update", "right"), ("chat", "right"), ("state", "left"), ("reason", "left")),
+            *(("received (UTC)", "left"), ("took s", "right")),
+        ],
+        [
+            (
+                str(each.record.update_id),
+                chat_cells(each.record.ref, known)[0],
+                each.record.state,
+                each.record.reason,
+                utc(each.record.received_at),
+                UNKNOWN
+                if each.record.finished_at is None or each.record.received_at is None
+                else f"{each.record.finished_at - each.record.received_at:.1f}",
+            )
+            for each in traced
+        ],
+        wide=("reason",),
+    )

@@ -11,6 +11,11 @@ Accepted = Literal["accepted", "duplicate", "full", "control", "ignored"]
 TerminalState = Literal["answered", "ignored", "refused", "forgotten", "dead"]
 
 
+ATTEMPTS_AT_MOST = 3
+"""An update that was begun this often and never finished is dead-lettered: it may be what kills the worker."""
+ALONE_FROM = 2
+"""Begun this often by workers that died, it is begun alone: only such a death can make a dead letter."""
+
 NudgeKind = Literal["edit", "message", "forward", "press"]
 
 
@@ -47,7 +52,8 @@ class Arrival:
     A stop waits too where nothing runs. `chat_id` is the chat in Telegram that it came from, which can be reached again
     for all we know (0: none did). `heard` (`dump_heard`) is talk to keep as context where the mode is "ignored"; in another
     mode (an edit) it only replaces the line of its score, and ends the update where there is one that nobody may quote.
-    `heard_score` is from `memory.heard.score_of`, and `registered` the entry of the context in the registry of contexts.
+    `heard_score` is from `memory.heard.score_of`, and `registered` the entry of the context in the registry of contexts. `gate` tells
+    operators the door, what was decided, and why: words with spaces between, none of the sender's.
     """
 
     update_id: int
@@ -60,16 +66,40 @@ class Arrival:
     registered: str = ""
     nudge: Nudge | None = None
     chat_id: int = 0
+    gate: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A context that is ours to work on. Entry, consumer and delivery count are the fence of each write."""
+    """A context that is ours to work on. Entry, consumer and delivery count are the fence of each write.
+
+    `begun`: how often its next update was begun by workers that died, or slept past their lease, before it was taken over;
+    `reprieved`: how often it was found to be no proof against that update. `delivers`: it was taken over with an answer to
+    deliver; no update is begun before that is done.
+    """
 
     ref: ContextRef
     entry: str
     consumer: str
     delivery: str
+    begun: int = 0
+    reprieved: int = 0
+    delivers: bool = False
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether another worker had it before, and died or slept."""
+        return self.delivery != "1"
+
+    @property
+    def begins_an_update(self) -> bool:
+        """Whether it may kill. Of an update that was begun before, an answer is only sent, and a dead letter buried."""
+        return not self.delivers and self.begun < ATTEMPTS_AT_MOST
+
+    @property
+    def is_to_be_alone(self) -> bool:
+        """Whether nothing else is to be begun beside it."""
+        return ALONE_FROM <= self.begun < ATTEMPTS_AT_MOST
 
     @property
     def fence(self) -> tuple[str, str, str, str]:

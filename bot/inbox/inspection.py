@@ -1,7 +1,7 @@
 """The inbox as operators see it: what waits, what died, what became of one update; and a dead letter's two ways."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from bot.inbox.facts import GROUP
@@ -12,6 +12,7 @@ from memory.redis_client import RedisClient
 
 _BATCH = 500
 _SENT = "sent:"
+_PART = "part:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,9 @@ class UpdateRecord:
     """What became of one update, never what it says. Times are Unix seconds; `sent` has Telegram message ids.
 
     `ahead` counts the updates of its context that come first, where it waits for its turn. A dead letter
-    can be retried or dropped.
+    can be retried or dropped. `gate` is what the door told (`Arrival.gate`), `turn` what its turn did and `parts` how each
+    part was sent (bot/turn/turn_trace.py, send_note.py); `turn_of` is the update with which it was answered, and which has
+    these. `steps` are the names of the finished steps of a turn that goes on. `begun_at` is of the last attempt.
     """
 
     update_id: int
@@ -58,6 +61,15 @@ class UpdateRecord:
     sent: tuple[int, ...]
     ahead: int | None
     is_dead_letter: bool
+    gate: str = ""
+    redelivered: int = 0
+    begun_at: float | None = None
+    begun_by: str = ""
+    committed_at: float | None = None
+    turn: str = ""
+    turn_of: int | None = None
+    parts: Mapping[int, str] = field(default_factory=dict[int, str])
+    steps: tuple[str, ...] = ()
 
 
 class InboxInspection:
@@ -83,6 +95,13 @@ class InboxInspection:
             for letter in await self._dead_letters_in(partition)
         ]
         return sorted(found, key=lambda letter: letter.age_s or 0)
+
+    async def index_work(self) -> int:
+        """How many messages and erasures wait for an indexer, or are with one."""
+        lengths = [
+            await self._redis.call("XLEN", keys.work_key(partition)) for partition in range(self._partitions)
+        ]
+        return sum(int(length) for length in lengths)
 
     async def find(self, update_id: int) -> UpdateRecord | None:
         """The record of an update; None if it never came, or was finished over TERMINAL_UPDATE_TTL_S ago."""
@@ -177,8 +196,12 @@ class InboxInspection:
         )
 
     async def _record(self, update_id: int, ref: ContextRef, fields: Mapping[str, str]) -> UpdateRecord:
-        rank, died = await self._redis.calls(
-            [("ZRANK", keys.box_key(ref), update_id), ("ZSCORE", keys.dead_key(ref.partition), update_id)]
+        rank, died, journal = await self._redis.calls(
+            [
+                ("ZRANK", keys.box_key(ref), update_id),
+                ("ZSCORE", keys.dead_key(ref.partition), update_id),
+                ("HKEYS", keys.journal_key(ref)),
+            ]
         )
         sent = sorted(int(name.removeprefix(_SENT)) for name in fields if name.startswith(_SENT))
         return UpdateRecord(
@@ -192,6 +215,17 @@ class InboxInspection:
             sent=tuple(sent),
             ahead=None if rank is None else int(rank),
             is_dead_letter=died is not None,
+            gate=fields.get("gate", ""),
+            redelivered=int(fields.get("redelivered", 0)),
+            begun_at=_seconds(fields.get("begun_at")),
+            begun_by=fields.get("begun_by", ""),
+            committed_at=_seconds(fields.get("committed_at")),
+            turn=fields.get("turn", ""),
+            turn_of=int(fields["turn_of"]) if "turn_of" in fields else None,
+            parts={
+                int(name.removeprefix(_PART)): line for name, line in fields.items() if name.startswith(_PART)
+            },
+            steps=tuple(sorted(journal)) if rank == 0 else (),
         )
 
     async def _settle_dead(self, update_id: int, verb: Literal["retry", "drop"]) -> bool:

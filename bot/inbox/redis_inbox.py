@@ -1,10 +1,11 @@
 """The inbox on Redis: accept at the door; claim, keep, settle for the workers. One Lua script a step."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from bot.errors import Fenced
-from bot.inbox.facts import GROUP, Accepted, Arrival, Claim, Signal
+from bot.inbox.facts import ATTEMPTS_AT_MOST, GROUP, Accepted, Arrival, Claim, Signal
 from memory import keys
 from memory.errors import CommandRefused
 from memory.group_commit import GroupCommit
@@ -81,6 +82,7 @@ class RedisInbox:
                 nudge.telegram_message_id if nudge else 0,
                 nudge.sender_id if nudge else 0,
                 arrival.chat_id,
+                arrival.gate,
             ],
         )
         outcome: Accepted = await self._doors[ref.partition].run(call)
@@ -115,12 +117,25 @@ class RedisInbox:
 
     async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
         """Up to `count` contexts whose worker gave no sign of life for `idle_ms`; they are ours now."""
+        any_context = keys.ContextRef(context_id="", partition=partition)
         flat = await self._redis.run(
-            inbox_script("sweep"), [keys.ready_key(partition)], [GROUP, consumer, idle_ms, count]
+            inbox_script("sweep"),
+            [keys.ready_key(partition)],
+            [
+                *(GROUP, consumer, idle_ms, count, keys.box_key(any_context)),
+                *(keys.update_prefix(partition), ATTEMPTS_AT_MOST, keys.journal_key(any_context)),
+                keys.outbox_key(any_context),
+            ],
         )
+        rows = zip(*(flat[at::6] for at in range(6)), strict=True)
         return [
-            _claim(partition, entry, context, consumer=consumer, delivery=delivery)
-            for entry, context, delivery in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+            replace(
+                _claim(partition, entry, context, consumer=consumer, delivery=delivery),
+                begun=int(begun),
+                reprieved=int(reprieved),
+                delivers=delivers == "1",
+            )
+            for entry, context, delivery, begun, reprieved, delivers in rows
         ]
 
     async def keep(self, claim: Claim) -> None:
@@ -131,11 +146,24 @@ class RedisInbox:
         if not held:
             raise Fenced
 
+    async def let_others_in(self, claim: Claim) -> None:
+        """Say that others are begun beside this context, which was alone: its worker's death proves nothing against it
+        any more. Raises Fenced when it is another worker's by now.
+        """
+        ref = claim.ref
+        held = await self._redis.run(
+            inbox_script("let_in"),
+            [keys.ready_key(ref.partition), keys.box_key(ref)],
+            [*claim.fence, keys.update_prefix(ref.partition)],
+        )
+        if not held:
+            raise Fenced
+
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
         """Let the context rest; True if it has more to do and is still ours.
 
-        `rotate` sends it to the end of the line instead (fairness, shutdown); `handed_back` names the update
-        whose begun attempt shall not count. Raises Fenced.
+        Where others wait it goes to the end of the line instead, and with `rotate` always (shutdown);
+        `handed_back` names the update whose begun attempt shall not count. Raises Fenced.
         """
         ref = claim.ref
         back = "" if handed_back is None else keys.update_key(ref.partition, handed_back)

@@ -9,6 +9,7 @@ import structlog
 
 from bot.errors import Fenced
 from bot.inbox.facts import Claim
+from bot.inbox.quarantine import Quarantine
 from bot.inbox.slots import Slots
 from bot.observe import metrics
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
@@ -17,6 +18,9 @@ log = structlog.get_logger()
 
 CLAIM_WAIT_MS = 1_000
 """How long one blocking read waits: below the client's 5 s socket time-out, and the longest delay of a stop."""
+
+SWEPT_AT_ONCE = 8
+"""Contexts that are taken over in one go: what a dead worker leaves is shared by those that live."""
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 """Between two tries while the store does not answer."""
@@ -43,6 +47,7 @@ class WorkQueue(Protocol):
     async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]: ...
     async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]: ...
     async def keep(self, claim: Claim) -> None: ...
+    async def let_others_in(self, claim: Claim) -> None: ...
     async def leave(self, partition: int, *, consumer: str) -> None: ...
 
 
@@ -68,6 +73,7 @@ class Worker:
         self._partitions = partitions
         self._slots = slots
         self._lease_s = lease_s
+        self._quarantine = Quarantine()
         self._busy: set[asyncio.Task[None]] = set()
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
@@ -90,6 +96,7 @@ class Worker:
 
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         async def claim_once() -> None:
+            await self._quarantine.until_open()
             if not await self._has_room(stopping):
                 return
             for claim in await self._queue.claim(
@@ -102,12 +109,13 @@ class Worker:
     async def _sweep_forever(self, partition: int, stopping: asyncio.Event) -> None:
         async def sweep_once() -> None:
             claims = await self._queue.sweep(
-                partition, consumer=self._consumer, count=8, idle_ms=int(self._lease_s * 1000)
+                partition, consumer=self._consumer, count=SWEPT_AT_ONCE, idle_ms=int(self._lease_s * 1000)
             )
             for claim in claims:
                 log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.delivery)
                 self._start(claim)
-            await _wait(stopping, self._lease_s / 4)
+            is_all = len(claims) < SWEPT_AT_ONCE
+            await _wait(stopping, self._lease_s / 4 if is_all else FIRST_PAUSE_S)
 
         await _repeat(sweep_once, stopping, "sweep")
 
@@ -153,7 +161,7 @@ class Worker:
     async def _work_in_slot(self, claim: Claim) -> None:
         """Work; where the store goes away under it, begin again as soon as it is back and the claim still ours."""
         rest = FIRST_PAUSE_S
-        async with self._slots.work():
+        async with self._slots.work(), self._quarantine.begin(claim, lambda: self._let_others_in(claim)):
             while True:
                 try:
                     return await self._work(claim)
@@ -162,6 +170,20 @@ class Worker:
                 await asyncio.sleep(rest)
                 rest = min(LONGEST_REST_S, rest * 2)
                 await self._until_kept(claim)
+
+    async def _let_others_in(self, claim: Claim) -> None:
+        """Note it, however long the store is away; who has lost the claim has nothing to note."""
+        pause = FIRST_PAUSE_S
+        while True:
+            try:
+                await self._queue.let_others_in(claim)
+            except (Fenced, CommandRefused):
+                return
+            except (StoreUnavailable, StoreFull):
+                await asyncio.sleep(pause)
+                pause = min(LONGEST_PAUSE_S, pause * 2)
+            else:
+                return
 
     async def _until_kept(self, claim: Claim) -> None:
         pause = FIRST_PAUSE_S

@@ -15,6 +15,11 @@ UPDATES = Counter(
 WEBHOOK_REFUSED = Counter(
     "mnemogram_webhook_refused_total", "Webhook requests refused, by status.", ["status"]
 )
+CONNECTIONS_DROPPED = Counter(
+    "mnemogram_connections_dropped_total",
+    "HTTP connections ended without an answer: slow_head, long_head, pipelined, too_many.",
+    ["reason"],
+)
 FINISHED = Counter(
     "mnemogram_updates_finished_total",
     "Updates that reached their terminal state: answered, ignored, refused, forgotten, dead.",
@@ -34,6 +39,15 @@ MODEL_CALLS = Counter(
     "mnemogram_model_calls_total",
     "Requests to the model endpoint by outcome: ok, or the failure's name.",
     ["outcome"],
+)
+MODEL_BREAKER = Counter(
+    "mnemogram_model_breaker_total",
+    "What the breakers of the models did: opened (no quota, wrong key, unknown model), refused (a request, at once),"
+    " probed, closed.",
+    ["outcome"],
+)
+MODEL_BREAKERS_OPEN = Gauge(
+    "mnemogram_model_breakers_open", "Models that this process does not ask now, but for a probe."
 )
 MODEL_TOKENS = Counter(
     "mnemogram_model_tokens_total", "Tokens by direction: prompt, completion.", ["direction"]

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, cast
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -74,6 +74,8 @@ async def _answer(request: Request) -> Response:
         given = await read_parameters(request)
     except ApiError as error:
         return _failure(error)
+    except ClientDisconnect:
+        return Response()  # nobody is left to read it
     chat_id = _chat_number(given)
     end = await _perform(request, method, given, chat_id)
     if method.name != "getUpdates":

@@ -28,8 +28,14 @@ async def serve(
     `started` gets the actual port once connections are accepted. Raises PortInUse. On cancellation long
     polls and page streams end at once, and other calls have two seconds.
     """
+    await serve_app(create_app(config), host=host, port=port, started=started)
+
+
+async def serve_app(
+    app: Starlette, *, host: str, port: int, started: Callable[[int], None] | None = None
+) -> None:
+    """The same for what `create_app` gave, for who wants to hold the simulation as well."""
     with closing(_listen(host, port)) as listener:
-        app = create_app(config)
         simulation: Simulation = app.state.simulation
         server = _build_server(app)
         await server.startup(sockets=[listener])

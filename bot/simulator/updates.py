@@ -1,7 +1,7 @@
 """The queue of updates that polling and the webhook share: ids, lanes, expiry and what became of each."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
@@ -64,7 +64,7 @@ class Trace:
 class UpdateQueue:
     """Kept until confirmed, delivered or expired; `bell` rings at each change.
 
-    Kinds that were not asked for never enter.
+    Kinds that were not asked for never enter. `on_delivery`, if set, is told of each try: the traces keep the newest only.
     """
 
     def __init__(self, clock: Clock, bell: Wakeup, *, first_id: int) -> None:
@@ -75,6 +75,7 @@ class UpdateQueue:
         self._lanes: dict[str, deque[int]] = {}
         self._traces: OrderedDict[int, Trace] = OrderedDict()
         self.allowed: frozenset[str] = DEFAULT_KINDS
+        self.on_delivery: Callable[[Update, Delivery], None] | None = None
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -126,6 +127,9 @@ class UpdateQueue:
         self._bell.ring()
 
     def record(self, update_id: int, delivery: Delivery) -> None:
+        update = self._pending.get(update_id)
+        if self.on_delivery is not None and update is not None:
+            self.on_delivery(update, delivery)
         trace = self._traces.get(update_id)
         if trace is not None:
             trace.deliveries.append(delivery)

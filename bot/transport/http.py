@@ -6,6 +6,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.observe import metrics
 from bot.transport.webhook import Webhook
@@ -14,8 +15,8 @@ WhatIsDown = Callable[[], Awaitable[dict[str, str]]]
 """Names what is down, each with one sentence; empty when all is well."""
 
 
-def create_http_app(*, webhook: Webhook | None, what_is_down: WhatIsDown, webhook_path: str) -> Starlette:
-    """The app; without a webhook (a worker) the rest."""
+def create_http_app(*, webhook: Webhook | None, what_is_down: WhatIsDown, webhook_path: str) -> ASGIApp:
+    """The app; without a webhook (a worker) the rest. Updates go to the webhook at once: it has to be cheap to refuse."""
 
     async def live(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -28,16 +29,20 @@ def create_http_app(*, webhook: Webhook | None, what_is_down: WhatIsDown, webhoo
     async def show_metrics(_: Request) -> Response:
         return Response(metrics.render(), media_type=metrics.CONTENT_TYPE)
 
-    async def take_in(request: Request) -> Response:
-        if webhook is None:
-            return JSONResponse({"ok": False, "error": "this process takes no updates"}, 404)
-        return await webhook(request)
+    async def take_nothing(_: Request) -> Response:
+        return JSONResponse({"ok": False, "error": "this process takes no updates"}, 404)
 
-    return Starlette(
+    rest = Starlette(
         routes=[
-            Route(webhook_path, take_in, methods=["POST"]),
+            Route(webhook_path, take_nothing, methods=["POST"]),
             Route("/health/live", live),
             Route("/health/ready", ready),
             Route("/metrics", show_metrics),
         ]
     )
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        is_update = scope["type"] == "http" and scope["path"] == webhook_path and scope["method"] == "POST"
+        await (webhook if webhook is not None and is_update else rest)(scope, receive, send)
+
+    return app

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from bot.inbox.facts import Accepted, Arrival, Nudge
 from bot.observe import metrics
@@ -68,11 +68,14 @@ class GuestList(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorRules:
-    """By which settings updates are taken in. `interrupts`: a new message ends the answer to the one before."""
+    """By which settings updates are taken in. `interrupts`: a new message ends the answer to the one before. `door` is
+    what operators are told they came by.
+    """
 
     partitions: int
     keeps_talk: bool = True
     interrupts: bool = False
+    door: Literal["webhook", "polling"] = "webhook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +138,8 @@ class Ingest:
             admission = self._with_digest(admission, message)
         admission = self._continued(update, admission)
         visit = _Visit(update=update, message=message, admission=admission, anchor_id=anchor_id, raw=raw)
-        return await self._accept(self._arrival(visit), is_refused=admission.action == "refuse")
+        arrival = replace(self._arrival(visit), gate=self._gate(admission))
+        return await self._accept(arrival, is_refused=admission.action == "refuse")
 
     async def _accept(self, arrival: Arrival, *, is_refused: bool = False) -> Accepted:
         outcome = await self._door.accept(arrival)
@@ -148,8 +152,18 @@ class Ingest:
     def _unplaced(self, update: ParsedUpdate) -> Arrival:
         """An update of no chat: noted, so that it is known when it comes again."""
         ref = ContextRef(context_id="none", partition=partition_of(0, self._rules.partitions))
-        reason = self._admit(update, False).reason
-        return Arrival(update_id=update.update_id, ref=ref, mode="ignored", reason=reason)
+        admission = self._admit(update, False)
+        return Arrival(
+            update_id=update.update_id,
+            ref=ref,
+            mode="ignored",
+            reason=admission.reason,
+            gate=self._gate(admission),
+        )
+
+    def _gate(self, admission: Admission) -> str:
+        """What operators are told of it: the door, what was decided, why."""
+        return f"{self._rules.door} {admission.action} {admission.reason or '-'}"
 
     async def _anchor_of(self, update: ParsedUpdate, message: IncomingMessage) -> int:
         """The id of the memory's chat. What tells of a migration is learnt first, whichever of the two messages it is."""

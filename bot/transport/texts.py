@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from bot.errors import (
     DeadlinePassed,
+    ModelBarred,
     ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
@@ -20,6 +21,7 @@ _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
     ModelRefused: "failure-model-refused",
+    ModelBarred: "failure-model-refused",
     PromptTooLong: "failure-prompt-too-long",
     ModelRepliedNothing: "failure-model-silent",
     DeadlinePassed: "failure-deadline",

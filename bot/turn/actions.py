@@ -25,6 +25,7 @@ from bot.turn.reanswering import LastTurn, find_last_turn, plan_again
 from bot.turn.services import TurnServices
 from bot.turn.stop_presses import STOPPED, answer_press, answer_stale_press
 from bot.turn.turn_store import Commit
+from bot.turn.turn_trace import dump_trace
 from bot.turn.work import Work
 from memory import contexts
 from memory.errors import Forgotten
@@ -111,6 +112,7 @@ class Actions:
             compresses=outcome.compresses,
             deletes=question.again.ids if question.again else (),
             booking=self._services.guard.booking(question.asked, outcome.usage),
+            trace=dump_trace(outcome.trace),
         )
 
     def _question(

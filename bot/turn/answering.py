@@ -13,12 +13,14 @@ from bot.agent.runner import RunLimits, run_agent
 from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
 from bot.turn.asking import append_questions, append_unread
+from bot.turn.callers import find_caller
 from bot.turn.interruptions import wait_for_end
 from bot.turn.preview import Preview
 from bot.turn.question import Question
 from bot.turn.reading import ReadMessage
 from bot.turn.services import TurnServices
 from bot.turn.stop_button import dump_stop
+from bot.turn.turn_trace import TurnTrace, trace_of
 from memory.compression import is_due
 from memory.errors import Forgotten
 from memory.ledger import LedgerEntry
@@ -53,6 +55,7 @@ class Outcome:
     edits: tuple[int, ...] = ()
     deletes: tuple[int, ...] = ()
     shown: tuple[int, ...] = ()
+    trace: TurnTrace = field(default_factory=TurnTrace)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,17 +98,26 @@ async def answer(services: TurnServices, question: Question) -> Outcome:
         await services.guard.book(question.asked, run.usage)
         raise
     context, before, limits = run.context, question.snapshot, services.compression
+    compresses = limits is not None and is_due(
+        before, question.history.pending, limits, loaded_limit=services.limits.window_messages
+    )
     return Outcome(
         answer=given,
         ledger=(*(entry for read in run.reads for entry in read.ledger), *context.ledger),
         receipt=_last_receipt(services, context),
         active_agent=None if context.agent_name == before.active_agent else context.agent_name,
-        compresses=limits is not None
-        and is_due(before, question.history.pending, limits, loaded_limit=services.limits.window_messages),
+        compresses=compresses,
         usage=run.usage,
         edits=run.preview.edits if run.preview else tuple(question.shown_as),
         deletes=run.preview.deletes if run.preview else (),
         shown=run.preview.shown if run.preview else (),
+        trace=trace_of(
+            context,
+            usage=run.usage,
+            micros=services.guard.cost_of(run.usage),
+            files=sum(update.message.attachment is not None for update in question.batch.updates),
+            compresses=compresses,
+        ),
     )
 
 
@@ -186,6 +198,7 @@ async def _read_and_run(services: TurnServices, question: Question, run: _Run) -
     problem = _unreadable(run.reads)
     if problem:
         return Answer(text=problem, reason="unreadable_media")
+    context.caller = await find_caller(services, question)
     limits = RunLimits(max_actions=services.limits.max_actions)
     await run_agent(services.team, context, journal=journal, limits=limits)
     return Answer(text=run.replies[-1], message_id=question.reply_id)

@@ -25,6 +25,7 @@ from bot.transport.rates import Importance
 from bot.turn.fallbacks import moved, next_form
 from bot.turn.outbox import Part, dump_part, is_repeatable, parse_part
 from bot.turn.replies import plan_instead_of
+from bot.turn.send_note import SendNote
 from bot.turn.turn_store import NO_MESSAGE, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 
@@ -97,6 +98,14 @@ class Delivery:
         Waits out 429s and outages for as long as it takes: the claim is kept meanwhile, the worker's slot is not. A
         chat that cannot be reached ends the outbox. Raises Fenced, and the store's errors; what is undelivered stays.
         """
+        await self._deliver(claim, lines, begun=sends_begun, counted=sends_begun)
+
+    async def resume(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
+        """Deliver what a crash left. A send that was begun may have arrived: it is repeated once, not twice."""
+        log.info("delivery_resumed", parts=len(lines), sends_begun=sends_begun)
+        await self._deliver(claim, lines, begun=sends_begun + 1, counted=sends_begun)
+
+    async def _deliver(self, claim: Claim, lines: Sequence[str], *, begun: int, counted: int) -> None:
         async with AsyncExitStack() as rest:
             errand = _Errand(
                 store=self._store,
@@ -105,8 +114,9 @@ class Delivery:
                 pause=self._pause,
                 claim=claim,
                 rest=rest,
+                counted=counted,
             )
-            left, begun = deque(lines), sends_begun
+            left = deque(lines)
             while left:
                 line = left.popleft()
                 instead = await errand.deliver(line, begun)
@@ -114,18 +124,15 @@ class Delivery:
                     await errand.clean_up([line, *left])
                     return
                 left.extendleft(reversed(instead))
-                begun = 1  # `sent` has counted the next part's first send
-
-    async def resume(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
-        """Deliver what a crash left. A send that was begun may have arrived: it is repeated once, not twice."""
-        log.info("delivery_resumed", parts=len(lines), sends_begun=sends_begun)
-        if await self._store.count_sends(claim, lines[0], sends_begun + 1):
-            await self.deliver(claim, lines, sends_begun=sends_begun + 1)
+                begun = errand.counted = 1  # `sent` has counted the next part's first send
 
 
 @dataclass(slots=True, kw_only=True)
 class _Errand:
-    """The delivery of one outbox under one claim. `rest` is where the slot is lent, once it has to wait."""
+    """The delivery of one outbox under one claim. `rest` is where the slot is lent, once it has to wait.
+
+    `counted`: of the first part, how many sends the store knows of whose outcome is open.
+    """
 
     store: TurnStore
     sender: Sender
@@ -133,12 +140,15 @@ class _Errand:
     pause: Pause
     claim: Claim
     rest: AsyncExitStack
+    counted: int
     is_resting: bool = False
     moved: dict[int, int] = field(default_factory=dict[int, int])
+    told: SendNote = field(default_factory=SendNote)
 
     async def deliver(self, line: str, begun: int) -> Sequence[str] | None:
         """Deliver the outbox's first part: the lines to go on with before the others. None: the end of the outbox."""
         part = parse_part(line)
+        self.told = SendNote(repeats=max(0, begun - 1))
         if part is None:
             log.error("part_unreadable", context=self.claim.ref.context_id)
             await self.store.sent(self.claim, line, epoch=_NO_EPOCH, undeliverable="undeliverable_unreadable")
@@ -194,17 +204,17 @@ class _Errand:
                 metrics.SENDS.labels("retried").inc()
                 log.warning("send_repeated", chat=part.chat_id, number=part.number, kind=part.kind)
                 begun += 1
-                is_there = await self.store.count_sends(self.claim, line, begun)
+                self.told.repeats += 1
                 await self._lend_slot()
                 await self.pause(pause)  # a gateway that fails for a moment may be back by then
                 pause = min(LONGEST_PAUSE_S, pause * 2)
             except (ChatMigrated, TelegramRefused) as refusal:
+                self.told.refusals += 1
                 form = await self._next_form(part, refusal)
                 if form is None:
                     return await self._refused(line, part, refusal)
                 if is_repeatable(part) and not is_repeatable(form):
                     begun = 1  # edits of unknown outcome were of a message that is not there: this is the first send
-                    is_there = await self.store.count_sends(self.claim, line, begun)
                 part = form
         return None
 
@@ -230,7 +240,10 @@ class _Errand:
         return form
 
     async def _wait_for_place(self, line: str, begun: int, part: Part) -> bool:
-        """Wait until the budgets and Telegram's 429s allow it. False: the outbox was erased meanwhile."""
+        """Wait until the budgets and Telegram's 429s allow it, and count it. False: the outbox was erased meanwhile.
+
+        A send is counted right before it: two crashes while none was under way must not make its outcome unknown.
+        """
         rates = self.traffic.rates
         if part.kind == "delete":
             wait = await rates.held(part.chat_id)
@@ -244,16 +257,25 @@ class _Errand:
                 if not await self._wait_unsent(line, begun, wait):
                     return False
             wait = await rates.held(part.chat_id)
-        return True
+        return await self._count(line, begun)
 
     async def _wait_unsent(self, line: str, begun: int, wait: float) -> bool:
         """Wait for a part that surely was not sent; a crash in this wait must not count as a send. False: erased."""
-        if not await self.store.count_sends(self.claim, line, begun - 1):
+        if not await self._count(line, begun - 1):
             return False
         log.info("send_waits", seconds=round(wait, 2))
+        self.told.waited_s += wait
         await self._lend_slot()
         await self.pause(wait)
-        return await self.store.count_sends(self.claim, line, begun)
+        return True
+
+    async def _count(self, line: str, begun: int) -> bool:
+        """Have the store know how many sends were begun. False: the outbox was erased meanwhile."""
+        if self.counted == begun:
+            return True
+        is_there = await self.store.count_sends(self.claim, line, begun)
+        self.counted = begun
+        return is_there
 
     async def _lend_slot(self) -> None:
         if not self.is_resting:
@@ -272,6 +294,7 @@ class _Errand:
                     epoch=part.epoch,
                     telegram_id=NO_MESSAGE if telegram_id is None else telegram_id,
                     message_id=part.message_id,
+                    told=(part.number, self.told.line(part.kind, "sent")),
                 )
             except (StoreUnavailable, StoreFull) as error:
                 log.warning("sent_not_noted", chat=part.chat_id, number=part.number, error=str(error))
@@ -283,7 +306,8 @@ class _Errand:
     async def _note_unknown(self, line: str, part: Part) -> Sequence[str] | None:
         metrics.SENDS.labels("unknown").inc()
         log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
-        return () if await self.store.sent(self.claim, line, epoch=part.epoch) else None
+        told = (part.number, self.told.line(part.kind, "unknown"))
+        return () if await self.store.sent(self.claim, line, epoch=part.epoch, told=told) else None
 
     async def _refused(
         self, line: str, part: Part, refusal: TelegramRefused | ChatMigrated
@@ -302,4 +326,10 @@ class _Errand:
         outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"
         metrics.SENDS.labels(outcome).inc()
         log.warning("send_given_up", chat=part.chat_id, outcome=outcome, error=str(error))
-        await self.store.sent(self.claim, line, epoch=part.epoch, undeliverable=f"undeliverable_{outcome}")
+        await self.store.sent(
+            self.claim,
+            line,
+            epoch=part.epoch,
+            undeliverable=f"undeliverable_{outcome}",
+            told=(part.number, self.told.line(part.kind, outcome)),
+        )

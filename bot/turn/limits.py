@@ -98,6 +98,11 @@ class LimitGuard:
         told = refusal_text(words, self._limits, limit=limit, wait_s=wait_s)
         return Refusal(reason=f"limit_{limit}", text=told if is_told else "")
 
+    def cost_of(self, usage: Usage) -> int | None:
+        """What this use costs in MICROS; None where no price is set."""
+        prices = self._limits.prices
+        return prices.micros_of(usage.prompt_tokens, usage.completion_tokens) if prices.are_known else None
+
     def booking(self, asked: Asked, usage: Usage, *, run: str = "") -> tuple[ScriptCall, ...]:
         """What counts a turn's use, once for its newest update however often it is run; () where nothing was used.
 

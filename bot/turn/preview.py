@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import Protocol
 
@@ -43,6 +44,9 @@ SLEPT_S = 5.0
 """A pause of a tick that took so long: this process stood still, and another may have the chat by now."""
 LATE_S = 1.0
 """A call under way at the end of the run may delay the answer by so much, and no more."""
+
+UNNOTED_AT_MOST = 100
+"""Messages that no journal took are remembered for so many turns, the newest: their turns begin again soon."""
 
 _CUT = "…\n"
 _TOOL_STATUS = "Running tool "
@@ -119,6 +123,7 @@ class Previews:
         self._clock = clock
         self._pause = pause
         self._late: set[asyncio.Task[None]] = set()
+        self._unnoted: dict[str, int] = {}
 
     @asynccontextmanager
     async def show(
@@ -133,8 +138,8 @@ class Previews:
     ) -> AsyncGenerator[Preview]:
         """Show what the block tells the preview, from "typing" on.
 
-        `stop_data` is what a press of the Stop button says, the same for the same turn; `edits` are the messages of an
-        older answer that this one is to replace. Leaving the block waits LATE_S at most, and leaves what is shown as it
+        `stop_data` is what a press of the Stop button says, the same for the same turn, and of no other; `edits` are
+        the messages of an older answer that this one is to replace. Leaving the block waits LATE_S at most, and leaves what is shown as it
         is: for the answer's delivery, or for the next `show` with this journal where the turn begins anew. Where the
         block raises Forgotten there is neither, and it is taken away.
         """
@@ -146,11 +151,12 @@ class Previews:
         stage = Stage(
             line=line,
             journal=journal,
+            unnoted=partial(self._remember, stop_data),
             stop=Button(text=words("preview-stop"), data=stop_data),
             writing=RichText(text=words("preview-writing")),
             opened_at=self._clock(),
         )
-        noted = await noted_message(journal)
+        noted = await self._noted(stage, stop_data)
         shown_by = () if noted is None else (noted,)
         screen: Screen
         if edits:  # an edit does not end a draft, which would stay below the answer until it fades
@@ -175,6 +181,21 @@ class Previews:
         """Delete what was shown of a turn that nobody goes on with. One that cannot be deleted stays."""
         for message_id in message_ids:
             await delete_shown(self._api, to.chat_id, message_id)
+
+    async def _noted(self, stage: Stage, stop_data: str) -> int | None:
+        """The message that an earlier try of this turn was shown by: that of the journal, else that of this process."""
+        remembered = self._unnoted.pop(stop_data, None)
+        noted = await noted_message(stage.journal)
+        if noted is not None or remembered is None:
+            return noted
+        await stage.keep(remembered)
+        return remembered
+
+    def _remember(self, stop_data: str, message_id: int) -> None:
+        """The store was away when it was to be noted: where the turn begins again here, it is known all the same."""
+        self._unnoted[stop_data] = message_id
+        if len(self._unnoted) > UNNOTED_AT_MOST:
+            del self._unnoted[next(iter(self._unnoted))]
 
     async def _run(self, preview: Preview, screen: Screen, line: Line) -> None:
         """The broad catch of the preview: whatever breaks here, the answer is on its way."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 from zlib import crc32
 
@@ -16,6 +16,7 @@ from bot.transport.telegram_api import Button
 from bot.turn.delivery import Pause, Rates
 from bot.turn.outbox import Destination
 from bot.turn.sending import TextApi
+from bot.turn.stop_button import as_alone
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -117,18 +118,25 @@ class Stage:
 
     line: Line
     journal: PreviewJournal | None
+    unnoted: Callable[[int], None]
+    """Told of a message that the journal did not take: only this process knows of it."""
     stop: Button
     writing: RichText
     opened_at: float
 
     async def note(self, message_id: int) -> None:
-        """Keep it for who resumes the turn. What ends the turn ends it without the preview's help."""
+        """This message shows the turn from now on."""
         metrics.PREVIEWS.labels("shown").inc()
+        await self.keep(message_id)
+
+    async def keep(self, message_id: int) -> None:
+        """Keep it for who resumes the turn. What ends the turn ends it without the preview's help."""
         if self.journal is None:
             return
         try:
             await self.journal.record(STEP, json.dumps({"message": message_id}))
         except (TurnEnded, MemoryFailure) as error:
+            self.unnoted(message_id)
             log.info("preview_not_noted", error=type(error).__name__)
 
     async def delete(self, message_id: int) -> None:
@@ -196,10 +204,11 @@ class DraftScreen:
 
     async def _send_button(self) -> None:
         stage, to = self.stage, self.stage.line.to
+        stop = replace(stage.stop, data=as_alone(stage.stop.data))
 
         async def send() -> int:
             return await stage.line.api.send_message(
-                to.chat_id, stage.writing, thread_id=to.thread_id, buttons=[stage.stop]
+                to.chat_id, stage.writing, thread_id=to.thread_id, buttons=[stop]
             )
 
         message_id = await stage.line.call("button", send)

@@ -11,11 +11,11 @@ from bot.transport.words import words_for
 from bot.turn.question import Question
 from bot.turn.rights import why_not
 from bot.turn.services import TurnServices
-from bot.turn.stop_button import is_meant_by
+from bot.turn.stop_button import is_alone, is_meant_by, is_stop
 
 log = structlog.get_logger()
 
-WRITTEN, STOPPED, NOT_YOURS = "answer-written", "stopped", "stop-not-yours"
+WRITTEN, STOPPED, NOT_YOURS, UNKNOWN = "answer-written", "stopped", "stop-not-yours", "button-unknown"
 """Keys of the catalogue."""
 
 
@@ -48,11 +48,18 @@ async def answer_press(
 
 
 async def answer_stale_press(services: TurnServices, press: WaitingUpdate) -> None:
-    """Tell that the answer is written, and take away the button, which a crash or a broken connection has left."""
+    """Tell that the answer is written, and take away the button, which a crash or a broken connection has left.
+
+    A message that is more than its button stays: it may be the answer by now. A button that is none of ours (software
+    that had the bot before) is only told to do nothing.
+    """
+    callback, message = press.callback, press.message
+    if callback is None or not is_stop(callback.data):
+        await answer_press(services, press, UNKNOWN)
+        return
     await answer_press(services, press, WRITTEN)
-    message = press.message
     with suppress(TelegramFailure):
-        if message.chat_type == "private":  # there a button is under a message of its own
+        if is_alone(callback.data):
             await services.chats.delete_message(message.chat_id, message.message_id)
         else:
             await services.chats.remove_buttons(message.chat_id, message.message_id)

@@ -51,7 +51,9 @@ class Turns:
                     todo, snapshot = await self._take(claim)
                     head = todo.updates[0].update_id if todo.updates and not todo.parts else None
                     is_whole = await self._do(claim, todo, snapshot, incoming)
-                if not await self._settling.settle(claim, rotate=number == QUANTUM or not is_whole):
+                # A turn that is done acquits: the next one begins with an entry of its own.
+                is_over = number == QUANTUM or not is_whole or claim.begun > 0 or claim.delivers
+                if not await self._settling.settle(claim, rotate=is_over):
                     return
         except asyncio.CancelledError:
             with suppress(Fenced, MemoryFailure):

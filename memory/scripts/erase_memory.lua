@@ -1,13 +1,13 @@
 -- Erase all that Redis keeps of one context's memory, and raise the fence that late writers meet. A prelude.
--- keys: the first seventeen as `erase_keys` (memory/redis_history.py) names them: messages, order, telegram, meta,
+-- keys: the first eighteen as `erase_keys` (memory/redis_history.py) names them: messages, order, telegram, meta,
 --       epoch, contexts, work, summaries, lineage, ledger, artifacts, prompts, compress, people, senders, sessions,
---       heard
+--       heard, erasures
 -- The work that it queues erases the vectors of every older epoch.
 -- Returns {new epoch, messages, summaries, ledger turns, artifacts, heard lines erased}.
 local function erase_memory(keys, context_id, artifact_prefix)
   local messages, order, telegram, meta, epoch_key, contexts, work = unpack(keys, 1, 7)
   local summaries, lineage, ledger, artifacts, prompts, compress = unpack(keys, 8, 13)
-  local people, senders, sessions, heard = unpack(keys, 14, 17)
+  local people, senders, sessions, heard, erasures = unpack(keys, 14, 18)
   -- First what needs no memory: a full server refuses a script at its first write, and never later.
   redis.call('HDEL', contexts, context_id)
   local counts = {
@@ -24,6 +24,7 @@ local function erase_memory(keys, context_id, artifact_prefix)
   redis.call('UNLINK', messages, order, telegram, meta, summaries, lineage, ledger, artifacts, prompts, people, senders,
              sessions, heard)
   redis.call('ZREM', compress, context_id)
+  redis.call('INCR', erasures)
   redis.call('XADD', work, '*', 'op', 'erase', 'context', context_id, 'epoch', counts[1])
   return counts
 end

@@ -1,11 +1,13 @@
 -- Replace a message of one context if it was not reset since `epoch` and the message is still as it was read.
 -- A new text takes what told the old one with it: summaries, turns of the ledger that quote it with their artifacts, and
 -- the quotations of it in other messages. It queues work on the message's vector.
--- KEYS: messages, order, meta, work, epoch, summaries, lineage, compress, ledger, artifacts, telegram
+-- KEYS: messages, order, meta, work, epoch, summaries, lineage, compress, ledger, artifacts, telegram,
+--       erasures
 -- ARGV: context_id, epoch, id, the message as it was read, the new one (JSON, opaque), is the text new (1 | 0),
 --       prefix of artifact keys
 -- Reply: replaced | changed (read it again) | nil when the context was reset: then nothing is written.
-local messages, order, meta, work, epoch_key, summaries, lineage, compress, ledger, artifacts, telegram = unpack(KEYS)
+local messages, order, meta, work, epoch_key, summaries, lineage, compress, ledger, artifacts, telegram,
+  erasures = unpack(KEYS)
 local context, epoch, id, before, after, is_new, artifact_prefix = unpack(ARGV)
 if (redis.call('GET', epoch_key) or '0') ~= epoch then
   return false
@@ -16,6 +18,7 @@ if not sequence or redis.call('HGET', messages, id) ~= before then
 end
 redis.call('HSET', messages, id, after)
 if is_new == '1' then
+  redis.call('INCR', erasures)
   -- Also for a text that recall passes over: the indexer drops the vector of what is not to be found.
   redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', epoch, 'id', id)
   redis.call('HINCRBY', meta, 'revision', 1)

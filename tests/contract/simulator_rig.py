@@ -12,7 +12,8 @@ import httpx
 
 from bot.simulator.app import create_app
 from bot.simulator.config import DEFAULT_TOKEN, SimulatorConfig
-from bot.simulator.serving import serve
+from bot.simulator.serving import serve_app
+from bot.simulator.simulation import Simulation
 from bot.simulator.updates import UPDATE_KINDS
 from tests.story.people import People
 
@@ -32,11 +33,14 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """`url` is the simulator's address; `call` gives a Bot API answer as it is."""
+    """`url` is the simulator's address; `call` gives a Bot API answer as it is. `simulation` is what it holds, for
+    loads that would spend their time on HTTP.
+    """
 
     url: str
     http: httpx.AsyncClient
     clock: Clock
+    simulation: Simulation
 
     async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         answer = await self.http.post(f"/bot{DEFAULT_TOKEN}/{method}", json=parameters)
@@ -107,21 +111,22 @@ async def simulator(**changes: Any) -> AsyncGenerator[Rig]:
         app.router.lifespan_context(app),
         httpx.AsyncClient(base_url="http://simulator", transport=transport) as http,
     ):
-        yield Rig(url="", http=http, clock=clock)
+        yield Rig(url="", http=http, clock=clock, simulation=app.state.simulation)
 
 
 @asynccontextmanager
 async def served_simulator(**changes: Any) -> AsyncGenerator[Rig]:
     """A simulator on a free port."""
     config, clock = _config(changes)
+    app = create_app(config)
     port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    starting = serve(config, host="127.0.0.1", port=0, started=port.set_result)
+    starting = serve_app(app, host="127.0.0.1", port=0, started=port.set_result)
     serving = asyncio.create_task(starting, name="serving-simulator")
     try:
         await asyncio.wait({serving, port}, return_when=asyncio.FIRST_COMPLETED)
         url = f"http://127.0.0.1:{await port if port.done() else await serving}"
         async with httpx.AsyncClient(base_url=url, timeout=DEADLINE_S, trust_env=False) as http:
-            yield Rig(url=url, http=http, clock=clock)
+            yield Rig(url=url, http=http, clock=clock, simulation=app.state.simulation)
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

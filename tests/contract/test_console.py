@@ -255,6 +255,7 @@ def test_an_empty_queue_is_said_to_be_empty(console: ConsoleRig) -> None:
         "updates": 0,
         "chats": 0,
         "oldest_s": None,
+        "index_work": 0,
         "waiting": [],
         "dead": [],
     }

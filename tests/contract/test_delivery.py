@@ -27,7 +27,7 @@ from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
-from tests.traffic import open_traffic
+from tests.traffic import OpenRates, open_traffic
 
 
 @dataclass(slots=True)
@@ -294,6 +294,38 @@ async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> 
         )
         with pytest.raises(asyncio.CancelledError):
             await waiting.resume(claim, parts, sends_begun=begun)
+    telegram = Telegram()
+
+    claim, parts, begun = await _take_over(box)
+    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+
+    assert telegram.arrived == ["one"]
+
+
+async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(redis: RedisClient) -> None:
+    """Between taking over and sending there are looks at the store and waits for a gap: nothing can have arrived."""
+    box, _ = await _committed(redis, some_parts("one"))
+    for _ in range(3):
+        claim, parts, begun = await _take_over(box)
+        gap = open_traffic(rates=OpenRates(waits=[0.1]))
+        with pytest.raises(asyncio.CancelledError):
+            await Delivery(box.turns, Telegram(), gap, pause=Pauses(during=_die)).resume(
+                claim, parts, sends_begun=begun
+            )
+    telegram = Telegram()
+
+    claim, parts, begun = await _take_over(box)
+    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+
+    assert telegram.arrived == ["one"]
+    assert await box.state_of(1) == ("answered", "")
+
+
+async def test_a_crash_in_the_pause_after_an_unknown_outcome_is_no_send(redis: RedisClient) -> None:
+    box, claim = await _committed(redis, some_parts("one"))
+    first = Delivery(box.turns, Telegram([SendUnknown()]), open_traffic(), pause=Pauses(during=_die))
+    with pytest.raises(asyncio.CancelledError):
+        await first.deliver(claim, await box.outbox(), sends_begun=1)
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)

@@ -75,6 +75,18 @@ async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Se
     return box, claim, lines
 
 
+async def test_an_answer_stays_in_its_message_when_the_reply_that_notes_it_is_lost(
+    redis: RedisClient,
+) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, edits=70))
+    await box.turns.sent(claim, lines[0], epoch=0, telegram_id=70)  # it has gone through, and is tried again
+    telegram = Telegram()
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+
+    assert telegram.told() == [("text", "hello", 70)]
+
+
 async def test_an_answer_stands_in_the_place_of_older_messages_and_takes_the_rest_away(
     redis: RedisClient,
 ) -> None:

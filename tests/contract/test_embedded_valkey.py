@@ -47,6 +47,26 @@ async def patiently(client: RedisClient, *command: str) -> Any:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a process's environment is not to be read like this"
+)
+async def test_its_processes_are_told_nothing_of_our_environment_that_they_do_not_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-key")
+    async with open_valkey(tmp_path):
+        environment = guardian_environment(tmp_path / "valkey" / "server.lock")
+
+    assert b"PATH=" in environment
+    assert b"canary-key" not in environment
+
+
+def guardian_environment(server_lock: Path) -> bytes:
+    """Of the process that starts the server, which overwrites its own."""
+    status = Path(f"/proc/{server_lock.read_text()}/status").read_text()
+    return Path(f"/proc/{status.partition('PPid:')[2].split()[0]}/environ").read_bytes()
+
+
 async def test_the_store_is_durable_never_evicts_and_opens_no_port(tmp_path: Path) -> None:
     wanted = {
         "appendonly": "yes",

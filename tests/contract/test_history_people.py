@@ -12,6 +12,7 @@ from memory.history_store import PEOPLE_LIMIT, CurrentMessages, HistoryStore, Ke
 from memory.keys import (
     ContextRef,
     epoch_key,
+    erasures_key,
     meta_key,
     partition_key,
     people_key,
@@ -226,7 +227,7 @@ async def test_nothing_of_it_is_left_in_any_key(redis: RedisClient) -> None:
     assert await keys_with(redis, "Anna") == await keys_with(redis, str(ANNA.id)) == []
 
     await store.erase(REF)
-    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0)])
+    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), erasures_key(0)])
 
 
 @pytest.mark.parametrize("key", [people_key, senders_key, sessions_key])

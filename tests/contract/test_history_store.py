@@ -14,6 +14,7 @@ from memory.keys import (
     context_key,
     contexts_key,
     epoch_key,
+    erasures_key,
     messages_key,
     meta_key,
     order_key,
@@ -227,13 +228,13 @@ async def test_deleting_and_erasing_queue_work_on_the_vectors(redis: RedisClient
     ]
 
 
-async def test_an_erasure_leaves_only_the_epoch_and_the_work(redis: RedisClient) -> None:
+async def test_an_erasure_leaves_only_the_epoch_the_work_and_its_count(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u", "canary", telegram=9)], epoch=0)
     await store.start_conversation(REF, epoch=0)
     await redis.call("HSET", contexts_key(0), REF.context_id, "{}")
     await store.erase(REF)
-    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0)])
+    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), erasures_key(0)])
 
 
 async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: RedisClient) -> None:

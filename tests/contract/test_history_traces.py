@@ -13,6 +13,7 @@ from memory.keys import (
     artifacts_key,
     compress_key,
     epoch_key,
+    erasures_key,
     lineage_key,
     messages_key,
     prompts_key,
@@ -368,7 +369,7 @@ async def test_an_erasure_takes_every_key_and_the_contexts_place_in_the_queue(re
 
     assert erased.artifacts == 7
     assert await keys_with(redis, "quokka") == []
-    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), compress_key(0)])
+    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), compress_key(0), erasures_key(0)])
     assert await redis.call("ZRANGE", compress_key(0), 0, -1) == [a_ref(2).context_id]
 
 

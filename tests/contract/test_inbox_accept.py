@@ -24,6 +24,7 @@ async def test_an_accepted_update_waits_in_its_chats_line_and_wakes_it_once(redi
         "context": a_ref().context_id,
         "received_at": str(NOW),
         "payload": "p1",
+        "gate": "",
     }
 
 

@@ -196,6 +196,18 @@ async def test_a_context_sent_to_the_end_of_the_line_lets_the_others_go_first(re
     assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
 
 
+async def test_a_context_with_more_to_do_goes_behind_those_that_wait(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    for update, chat in ((1, 1), (2, 1), (3, 2)):
+        await box.accept(update, chat=chat)
+    claim = await box.claim_one()
+    await box.commit(claim, 1)
+
+    assert await box.inbox.settle(claim) is False
+
+    assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
+
+
 async def test_each_worker_that_begins_an_update_counts_as_an_attempt_of_the_first_one_only(
     redis: RedisClient,
 ) -> None:
@@ -239,6 +251,63 @@ async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_
     assert await box.state_of(1) == ("dead", "interrupted too often")
     assert (await box.record_of(1))["payload"] == "p1"
     assert await box.ttl_of(keys.update_key(0, 1)) == -1
+
+
+async def test_a_death_beside_others_proves_nothing_and_a_third_one_alone_does(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.take(await box.claim_one())
+    (claim,) = await box.sweep("bert")
+    await box.take(claim)
+    for reprieves in range(5):
+        (claim,) = await box.sweep("bert")
+        assert (claim.begun, claim.reprieved) == (2, reprieves)
+        assert (await box.take(claim)).buried == ()
+        await box.inbox.let_others_in(claim)
+
+    (claim,) = await box.sweep("bert")
+    assert (await box.take(claim)).buried == ()
+    (claim,) = await box.sweep("carl")
+
+    assert [update.update_id for update in (await box.take(claim)).buried] == [1]
+
+
+async def test_a_sweep_tells_of_an_answer_that_is_to_be_delivered_first(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.accept(2)
+    claim = await box.claim_one()
+    await box.take(claim)
+    await box.commit(claim, 1, parts=some_parts("one"))
+
+    (taken,) = await box.sweep("bert")
+
+    assert (taken.delivers, taken.begun) == (True, 0)
+
+
+async def test_who_has_lost_a_context_lets_nobody_in(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.sweep("bert")
+
+    with pytest.raises(Fenced):
+        await box.inbox.let_others_in(claim)
+
+
+async def test_a_sweep_tells_how_often_the_interrupted_turn_was_begun_and_not_a_lower_update(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    await box.accept(100)
+    claim = await box.claim_one()
+    await box.take(claim)
+    await box.turns.record(claim, epoch=0, newest_update=100, fields={"joined": "[100]"})
+    await box.accept(50)
+
+    (taken,) = await box.sweep("bert")
+
+    assert taken.begun == 1
 
 
 async def test_an_interrupted_turn_takes_the_blame_and_not_a_lower_update_that_came_later(

@@ -26,6 +26,7 @@ from memory.space_record import SWEEP_AFTER_S
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
 from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, a_summary, a_turn, an_entry
 from tests.contract.reindex_kit import Clock, Rig, an_embedder
+from tests.contract.test_context_file import as_file, body, fill, take_in
 from tests.contract.vector_kit import a_local_client
 from tests.messages import ids, some_messages
 from tests.stores import kept_open
@@ -245,3 +246,15 @@ def a_commit(update_id: int) -> Commit:
         active_agent="Travel",
         compresses=True,
     )
+
+
+@EVERY_PARTITION
+async def test_a_contexts_file_is_written_and_taken_in(redis: RedisClient, partition: int) -> None:
+    ref = a_ref_in(partition)
+    await fill(redis, ref)
+    file = as_file(await body(redis, ref), ref)
+    await RedisHistory(redis).erase(ref)
+
+    await take_in(redis, file, ref, epoch=1)
+
+    assert as_file(await body(redis, ref), ref) == file

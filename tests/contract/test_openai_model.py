@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
+from bot.agent.breaker import Breaker, Pauses
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.errors import (
     BotError,
+    ModelBarred,
     ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
@@ -67,10 +69,14 @@ class Rig:
 
 
 @asynccontextmanager
-async def rig(*script: Reply | str, patience: Patience = HASTY) -> AsyncGenerator[Rig, None]:
+async def rig(
+    *script: Reply | str, patience: Patience = HASTY, breaker: Breaker | None = None
+) -> AsyncGenerator[Rig, None]:
     async with (
         scripted_openai(script) as server,
-        open_openai_model(model="test-1", api_key=KEY, base_url=server.base_url, patience=patience) as model,
+        open_openai_model(
+            model="test-1", api_key=KEY, base_url=server.base_url, patience=patience, breaker=breaker
+        ) as model,
     ):
         yield Rig(server, model)
         assert server.invalid_requests == []
@@ -224,8 +230,8 @@ async def test_an_empty_reply_is_tried_once_more_only() -> None:
     [
         (quota_exceeded(), ModelQuotaExhausted),
         (context_too_long(), PromptTooLong),
-        (unauthorized(), ModelRefused),
-        (Reply(failure=Failure(status=404, message="no such model", code="model_not_found")), ModelRefused),
+        (unauthorized(), ModelBarred),
+        (Reply(failure=Failure(status=404, message="no such model", code="model_not_found")), ModelBarred),
         (rate_limited(retry_after_s=3_600), ModelUnavailable),
     ],
 )
@@ -235,6 +241,26 @@ async def test_what_no_try_cures_is_not_tried_again(failure: Reply, kind: type[E
             await each.chat()
 
         assert each.tries == 1
+
+
+@pytest.mark.parametrize(
+    ("barred", "kind"), [(quota_exceeded(), ModelQuotaExhausted), (unauthorized(), ModelBarred)]
+)
+async def test_an_endpoint_that_takes_no_request_is_left_alone_until_a_probe_is_answered(
+    barred: Reply, kind: type[Exception]
+) -> None:
+    now = [0.0]
+    breaker = Breaker(pauses=Pauses(first_s=5, longest_s=60), clock=lambda: now[0])
+    async with rig(barred, barred, "at last", "and on", breaker=breaker) as each:
+        for second, tries in ((0, 1), (1, 1), (4.9, 1), (5, 2), (14, 2)):
+            now[0] = second
+            with pytest.raises(kind):
+                await each.chat()
+            assert each.tries == tries
+
+        now[0] = 15
+        assert (await each.chat()).text == "at last"
+        assert (await each.chat()).text == "and on"
 
 
 async def test_retry_after_is_waited_for() -> None:

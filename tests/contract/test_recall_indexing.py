@@ -23,6 +23,7 @@ from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
 from memory.spaces import Space, Spaces
 from memory.testing import FakeEmbedder
+from memory.vector_index import VectorErasure
 from tests.messages import WordTokenizer, a_message, some_messages
 
 
@@ -450,6 +451,30 @@ async def test_m15_a_receipt_is_not_proven_while_messages_are_left(rig: Rig) -> 
     await rig.store.append(rig.ref, some_messages(1, start=7), epoch=1)
     receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall, updates_forgotten=2)
     assert (receipt.messages_left, receipt.updates_forgotten, receipt.is_proven) == (1, 2, False)
+
+
+async def test_m15_a_vector_that_comes_in_as_they_are_counted_is_erased_as_well(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await rig.store.append(rig.ref, some_messages(3), epoch=0)
+    await rig.indexer().step()
+    (late,) = await rig.store.page(rig.ref, limit=1)
+    erased = await rig.store.erase(rig.ref)
+    erase, erasures = rig.recall.erase, list[int]()
+
+    async def erase_with_a_late_one(ref: ContextRef, *, below_epoch: int) -> VectorErasure:
+        done = await erase(ref, below_epoch=below_epoch)
+        erasures.append(done.found)
+        if len(erasures) == 1:
+            await rig.recall.index([IndexItem(ref=ref, epoch=0, message=late)])
+            return replace(done, left=await rig.recall.count(ref))
+        return done
+
+    monkeypatch.setattr(rig.recall, "erase", erase_with_a_late_one)
+    receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall)
+
+    assert (erasures, receipt.vectors_left, receipt.is_proven) == ([3, 1], 0, True)
+    assert await rig.recall.count(rig.ref) == 0
 
 
 async def test_m15_a_receipt_counts_the_vectors_that_an_indexer_erased_first(rig: Rig) -> None:

@@ -57,6 +57,12 @@ async def test_the_node_that_took_a_durable_write_confirms_it(rig: Rig) -> None:
     ]
 
 
+async def test_of_the_named_nodes_one_that_answers_is_enough(rig: Rig) -> None:
+    _, _, known = rig.cluster.url.rpartition("/")
+    async with open_redis(f"redis+cluster://127.0.0.1:1,{known}") as redis:
+        assert [await redis.run_durably(_set(), [key], ["v"]) for key in KEYS] == ["OK"] * len(KEYS)
+
+
 async def test_a_write_that_its_own_node_does_not_confirm_is_not_durable(rig: Rig) -> None:
     owners = {await rig.cluster.owner_of(key): key for key in KEYS}
     key = owners[1]

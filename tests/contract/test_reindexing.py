@@ -18,8 +18,9 @@ from memory.space_record import SpacesRecord
 from memory.walk import BACKLOG, PAGE
 from tests.contract.reindex_kit import Clock, Process, Rig, an_embedder, describe
 from tests.contract.vector_kit import a_local_client
+from tests.fault.tcp_proxy import TcpProxy
 from tests.messages import a_message, some_messages
-from tests.store_proxy import StoreProxy, index_proxy
+from tests.store_proxy import index_proxy
 
 ANNA, WEATHER = "my sister Anna lives in Lisbon", "the weather is fine"
 
@@ -34,7 +35,7 @@ async def rig(redis: RedisClient) -> AsyncGenerator[Rig]:
 @asynccontextmanager
 async def rig_behind_a_proxy(
     redis: RedisClient, endpoint: IndexEndpoint
-) -> AsyncGenerator[tuple[Rig, StoreProxy]]:
+) -> AsyncGenerator[tuple[Rig, TcpProxy]]:
     """On the index server, which can be cut off. Its collections go with the rig: erasing looks into all of them."""
     async with (
         index_proxy(endpoint.url) as way,

@@ -50,6 +50,17 @@ async def test_an_update_is_posted_as_json_with_the_secret() -> None:
     assert post.body["message"] == said
 
 
+async def test_who_asks_is_told_of_each_try_to_deliver() -> None:
+    told: list[tuple[int, int | None]] = []
+    async with hooked() as (sim, sink):
+        sim.simulation.queue.on_delivery = lambda update, delivery: told.append((update.id, delivery.status))
+        sink.decide = lambda _: Reply(status=503 if len(sink.posts) == 1 else 200)
+        await sim.say(OLGA, "hello")
+        await drained(sim)
+    number = sink.posts[0].body["update_id"]
+    assert told == [(number, 503), (number, 200)]
+
+
 async def test_without_a_secret_there_is_no_header() -> None:
     async with hooked() as (sim, sink):
         await sim.say(OLGA, "hello")

@@ -198,9 +198,25 @@ async def test_a_part_that_was_sent_is_not_taken_off_twice(redis: RedisClient) -
     await box.commit(claim, 1, parts=[first, second])
     await box.turns.sent(claim, first, epoch=0, telegram_id=71)
 
-    assert await box.turns.sent(claim, first, epoch=0, telegram_id=71) is False
+    assert await box.turns.sent(claim, first, epoch=0, telegram_id=71)
 
     assert await box.outbox() == [second]
+
+
+async def test_an_outcome_that_is_noted_again_after_a_lost_reply_is_no_erasure(redis: RedisClient) -> None:
+    """Who is told that the outbox was erased takes away what its parts have edited."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    (line,) = some_parts("one")
+    await box.commit(claim, 1, parts=[line])
+    await box.turns.sent(claim, line, epoch=0, telegram_id=71)
+    before = await all_values(redis)
+
+    assert await box.turns.sent(claim, line, epoch=0, telegram_id=71)
+    assert await all_values(redis) == before
+    await box.turns.reset(a_ref())
+    assert await box.turns.sent(claim, line, epoch=0, telegram_id=71) is False
 
 
 async def test_what_cannot_be_delivered_ends_its_updates_and_the_whole_outbox(redis: RedisClient) -> None:

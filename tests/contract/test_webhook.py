@@ -166,6 +166,25 @@ async def test_without_the_secret_a_body_is_not_waited_for(redis: RedisClient) -
     assert (answer.status, answer.is_closed) == (401, True)
 
 
+async def test_a_whole_request_without_the_secret_leaves_the_connection_open(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(a_message_update(1), secret="wrong")
+
+    assert (answer.status_code, answer.headers.get("connection")) == (401, None)
+
+
+async def test_a_body_that_takes_too_long_is_refused(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_module, "BODY_WITHIN_S", 0.1)
+    monkeypatch.setattr(webhook_module, "UNREAD_WAIT_S", 0.1)
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push_raw({"Content-Length": "1000"}, b"{")
+
+    assert (answer.status, answer.is_closed) == (408, True)
+    assert await all_values(redis) == {}
+
+
 @pytest.mark.parametrize(("secret", "status"), [(SECRET, 413), ("wrong", 401)])
 async def test_a_client_that_still_sends_hears_why_it_is_refused(
     redis: RedisClient, secret: str, status: int
@@ -174,7 +193,7 @@ async def test_a_client_that_still_sends_hears_why_it_is_refused(
         answers = [
             (
                 await endpoint.http.post(
-                    WEBHOOK_PATH, content=_chunks(8), headers={SECRET_HEADER: secret}, timeout=20
+                    WEBHOOK_PATH, content=_chunks(3), headers={SECRET_HEADER: secret}, timeout=20
                 )
             ).status_code
             for _ in range(3)

@@ -80,6 +80,9 @@ class ShakyInbox:
         self._fail("keep")
         await self.inbox.keep(claim)
 
+    async def let_others_in(self, claim: Claim) -> None:
+        await self.inbox.let_others_in(claim)
+
     async def leave(self, partition: int, *, consumer: str) -> None:
         self._fail("leave")
         await self.inbox.leave(partition, consumer=consumer)
@@ -108,6 +111,9 @@ class HangingInbox:
     async def keep(self, claim: Claim) -> None:
         await self._answer("keep")
         await self.inbox.keep(claim)
+
+    async def let_others_in(self, claim: Claim) -> None:
+        await self.inbox.let_others_in(claim)
 
     async def leave(self, partition: int, *, consumer: str) -> None:
         await self._answer("leave")
@@ -165,6 +171,26 @@ async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_a
         await eventually(lambda: len(work.done) == 5)
 
     assert work.most == 3
+
+
+async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    for chat in range(1, 4):
+        await box.accept(chat, chat=chat)
+    for claim in await box.inbox.claim(0, consumer="died", count=3, wait_ms=1):
+        await box.take(claim)
+    for claim in await box.inbox.sweep(0, consumer="died-too", count=3, idle_ms=0):
+        await box.take(claim)
+    work = Work(box)
+
+    async with _running(box.inbox, work, lease_s=0.3):
+        await eventually(lambda: work.taken == 1)
+        work.go.set()
+        await eventually(lambda: sorted(work.done) == [1, 2, 3])
+
+    assert work.most == 1
 
 
 async def test_a_context_that_only_waits_keeps_no_other_one_waiting(redis: RedisClient) -> None:

@@ -1,14 +1,17 @@
 """What the stores, the model and the chats show after a run, and the findings that must be empty."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from bot.agent.offline_recollection import text_of
 from memory import keys
 from memory.message import Message
 from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
+from tests.fault.crowd import LINE
 from tests.fault.program import until_it_is
 from tests.fault.witness import Recorded, Sending
 from tests.stores import all_keys
@@ -19,7 +22,7 @@ SETTLED_WITHIN_S = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request as it reached the model: for which line, and after how many finished tool steps.
+    """A request as it reached the model: for which line (of a crowd; else the whole text), after how many tool steps.
 
     `reply_id` names the reply: where it asked for a tool that is the call's id.
     """
@@ -35,7 +38,9 @@ def read_asked(request: Mapping[str, Any], *, at: float, reply_id: str) -> Asked
     messages = cast("list[dict[str, Any]]", request["messages"])
     last_user = max(at for at, message in enumerate(messages) if message["role"] == "user")
     tool_steps = sum(bool(message.get("tool_calls")) for message in messages[last_user:])
-    return Asked(at=at, line=messages[last_user]["content"], step=tool_steps + 1, reply_id=reply_id)
+    text = text_of(messages[last_user])
+    lines = LINE.findall(text)
+    return Asked(at=at, line=lines[-1] if lines else text, step=tool_steps + 1, reply_id=reply_id)
 
 
 def finished_steps(
@@ -67,6 +72,25 @@ def late_calls(asked: Sequence[Asked], finished: Mapping[tuple[str, int], Sequen
         for call in asked
         if any(call.at > recorded for recorded in finished.get((call.line, call.step), ()))
     ]
+
+
+def finished_tools(recorded: Iterable[Recorded]) -> dict[str, float]:
+    """When the journal took in the result of each tool call of a model's."""
+    asked: dict[str, Sequence[Sequence[str]]] = {}
+    finished: dict[str, float] = {}
+    for record in recorded:
+        kind, _, number = record.step.partition(":")
+        if kind == "model":
+            asked[record.context_id] = record.value["reply"]["calls"]
+        else:
+            call_id = asked[record.context_id][int(number.rpartition(":")[2])][0]
+            finished.setdefault(call_id, record.at)
+    return finished
+
+
+def late_effects(ran: Mapping[str, Sequence[float]], finished: Mapping[str, float]) -> list[str]:
+    """Tool calls that ran again after their result was in the journal: there must be none."""
+    return [call for call, times in ran.items() if max(times) > finished.get(call, max(times))]
 
 
 IN_FLIGHT_S = 1.0
@@ -108,35 +132,54 @@ def history_faults(history: Sequence[Message], lines: Sequence[str]) -> list[str
     return faults
 
 
+_UPDATE = re.compile(rf"{keys.PREFIX}:\{{m\d+\}}:update:(-?\d+)")
+_UNFINISHED = re.compile(
+    rf"{keys.PREFIX}:\{{m\d+\}}:(?:box|journal|outbox|sending|delivering|active)(?::.+)?"
+)
+
+
+async def update_records(redis: RedisClient) -> dict[int, str]:
+    """The key of every update of which there is a record."""
+    found = ((_UPDATE.fullmatch(key), key) for key in await all_keys(redis))
+    return {int(update[1]): key for update, key in found if update}
+
+
 async def update_ids(redis: RedisClient) -> list[int]:
     """Every update of which there is a record."""
-    prefix = keys.update_prefix(0)
-    return [int(key.removeprefix(prefix)) for key in await all_keys(redis) if key.startswith(prefix)]
+    return list(await update_records(redis))
 
 
 async def update_states(redis: RedisClient) -> Counter[str]:
     """How many updates are in each state."""
-    found = await update_ids(redis)
-    states = await redis.calls([("HGET", keys.update_key(0, number), "state") for number in found])
-    return Counter(states)
+    found = await update_records(redis)
+    states = [
+        await redis.call("HGET", key, "state") for key in found.values()
+    ]  # one by one: on a cluster they are in different slots
+    return Counter(map(str, states))
 
 
 async def histories(redis: RedisClient, contexts: Mapping[int, keys.ContextRef]) -> dict[int, list[Message]]:
     """The whole history of each chat, oldest first."""
-    store = RedisHistory(redis)
-    return {
-        chat: await store.page(ref, after_sequence=-1, limit=1000, whole=True)
-        for chat, ref in contexts.items()
-    }
+    return {chat: await whole_history(redis, ref) for chat, ref in contexts.items()}
 
 
-async def settled(redis: RedisClient) -> None:
+async def whole_history(redis: RedisClient, ref: keys.ContextRef) -> list[Message]:
+    """The whole history of one context, oldest first."""
+    return await RedisHistory(redis).page(ref, after_sequence=-1, limit=10_000, whole=True)
+
+
+async def settled(redis: RedisClient, *, within_s: float = SETTLED_WITHIN_S) -> None:
     """Return when no work is left in the store."""
-    await until_it_is([], lambda: leftovers(redis), within_s=SETTLED_WITHIN_S)
+    await until_it_is([], lambda: leftovers(redis), within_s=within_s, look_again_s=0.1)
 
 
 async def leftovers(redis: RedisClient) -> list[str]:
     """Keys of work that is not finished."""
-    unfinished = ("box", "journal", "outbox", "sending", "delivering", "active", "dead")
-    prefix = keys.partition_key(0, "")
-    return [key for key in await all_keys(redis) if key.removeprefix(prefix).split(":")[0] in unfinished]
+    partitions = int(await redis.call("GET", keys.partitions_key()) or 1)
+    at_work = [
+        keys.active_key(number)
+        for number in range(partitions)
+        if int(await redis.call("EXISTS", keys.active_key(number)))
+    ]
+    # All keys are looked through only when nobody has anything to do any more.
+    return at_work or [key for key in await all_keys(redis) if _UNFINISHED.fullmatch(key)]

@@ -4,9 +4,11 @@ Run as a program it is that one: each line of its stdin orders a process, each l
 """
 
 import asyncio
+import ctypes
 import importlib
 import json
 import os
+import select
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -16,28 +18,50 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 IMPORTED = ("bot.cli", "bot.cli.reindexing", "bot.app")
-_STARTS_WITHIN_S = 60.0
+_STARTS_WITHIN_S = 120.0
+_LOOK_AGAIN_S = 0.005
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forked:
-    """A running command with its log."""
+    """A command with its log, as `asyncio.subprocess.Process` shows one: it is a child of the source, not ours.
+
+    `handle` is a file descriptor that means this process even when its id was given to another.
+    """
 
     pid: int
     log: Path
+    handle: int
+
+    @property
+    def returncode(self) -> int | None:
+        """None while it lives; -9 for one that was killed."""
+        if self.is_alive:
+            return None
+        status = _status_file(self.log)
+        return int(status.read_text()) if status.exists() else -signal.SIGKILL
+
+    def send_signal(self, number: int) -> None:
+        """ProcessLookupError where it has ended."""
+        signal.pidfd_send_signal(self.handle, number)
+
+    async def wait(self) -> int:
+        """How it ended, once it has."""
+        while (status := self.returncode) is None:  # noqa: ASYNC110 - no event tells of another's child
+            await asyncio.sleep(_LOOK_AGAIN_S)
+        return status
 
     @property
     def is_alive(self) -> bool:
         """Whether it has not ended yet."""
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        ended = select.poll()
+        ended.register(self.handle, select.POLLIN)
+        return not ended.poll(0)
 
     def kill(self) -> None:
         """End it with SIGKILL."""
-        os.kill(self.pid, signal.SIGKILL)
+        self.send_signal(signal.SIGKILL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +79,8 @@ class Forks:
         order = {"words": words, "environment": {**kept, **environment}, "log": str(log)}
         async with self._ordering, asyncio.timeout(_STARTS_WITHIN_S):
             self.writer.write(json.dumps(order).encode() + b"\n")
-            process = Forked(pid=int(await self.reader.readline()), log=log)
+            pid = int(await self.reader.readline())
+            process = Forked(pid=pid, log=log, handle=os.pidfd_open(pid))
         self.started.append(process)
         return process
 
@@ -78,6 +103,7 @@ async def forks() -> AsyncGenerator[Forks]:
         for process in made.started:
             if process.is_alive:
                 process.kill()
+            os.close(process.handle)
         source.stdin.close()
         await source.wait()
 
@@ -100,6 +126,8 @@ def main() -> None:
 
 def _become(order: Mapping[str, Any], log: int) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # A test that was killed leaves no service behind.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(Path(order["log"]).parent)
     os.environ.clear()
     os.environ.update(order["environment"])
@@ -108,7 +136,12 @@ def _become(order: Mapping[str, Any], log: int) -> NoReturn:
     status = _run(order["words"])
     sys.stdout.flush()
     sys.stderr.flush()
+    _status_file(Path(order["log"])).write_text(str(status))
     os._exit(status)
+
+
+def _status_file(log: Path) -> Path:
+    return log.with_suffix(".status")
 
 
 def _run(words: Sequence[str]) -> int:

@@ -9,11 +9,13 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from tests.fault.forks import Forks
 
 T = TypeVar("T")
 
-READY_WITHIN_S = 40.0
+READY_WITHIN_S = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +27,25 @@ class Outcome:
     err: str
 
 
+class Process(Protocol):
+    """A process of our own, or one that was forked for us."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def send_signal(self, number: int, /) -> None: ...
+    async def wait(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A running `mnemogram COMMAND`; its log is JSON lines."""
+    """A running `mnemogram COMMAND`; its log is JSON lines. `port` is its HTTP_PORT, 0 where that is not set."""
 
     command: str
-    process: asyncio.subprocess.Process
+    process: Process
     log: Path
+    port: int = 0
 
     @property
     def is_ready(self) -> bool:
@@ -66,13 +80,19 @@ class Program:
             return await self.process.wait()
 
 
-async def start_program(command: str, *, environment: Mapping[str, str], log: Path) -> Program:
-    """Start `mnemogram COMMAND` in the folder of its log."""
+async def start_program(
+    command: str, *, environment: Mapping[str, str], log: Path, source: Forks | None = None
+) -> Program:
+    """Start `mnemogram COMMAND` in the folder of its log; with a `source` by a fork of it, which takes no time."""
+    port = int(environment.get("HTTP_PORT", "0"))
+    if source is not None:
+        forked = await source.start(command, environment=environment, log=log)
+        return Program(command=command, process=forked, log=log, port=port)
     with log.open("wb") as lines:
         process = await asyncio.create_subprocess_exec(
             *_console(command), cwd=log.parent, env=_environment(environment), stdout=lines, stderr=lines
         )
-    return Program(command=command, process=process, log=log)
+    return Program(command=command, process=process, log=log, port=port)
 
 
 async def run_console(*words: str, environment: Mapping[str, str], directory: Path) -> Outcome:
@@ -99,12 +119,14 @@ async def until(
         await asyncio.sleep(look_again_s)
 
 
-async def until_it_is(wanted: T, read: Callable[[], Awaitable[T]], *, within_s: float) -> None:
+async def until_it_is(
+    wanted: T, read: Callable[[], Awaitable[T]], *, within_s: float, look_again_s: float = 0.02
+) -> None:
     """Return as soon as what is read equals `wanted`; fails with what was read last after `within_s` seconds."""
     deadline = time.monotonic() + within_s
     while (found := await read()) != wanted:
         assert time.monotonic() < deadline, f"{found} did not become {wanted} within {within_s:g} s"
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(look_again_s)
 
 
 def _console(*words: str) -> tuple[str, ...]:

@@ -1,6 +1,10 @@
 """Looks for a word in everything that the stores hold: every Redis value of every type, every Qdrant point."""
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,17 +22,46 @@ _READING: Mapping[str, tuple[str, tuple[str | int, ...]]] = {
     "stream": ("XRANGE", ("-", "+")),
 }
 _PAGE = 256
+_AT_ONCE = 500
 
 
-async def redis_places(redis: RedisClient, word: str) -> list[str]:
-    """The keys whose name or value has the word, in any case of letters."""
-    found: list[str] = []
-    for key in await all_keys(redis):
-        verb, options = _READING[await redis.call("TYPE", key)]
-        reading: Command = (verb, key, *options)
-        if word.casefold() in f"{key} {await redis.call(*reading)!r}".casefold():
-            found.append(key)
+async def redis_words(redis: RedisClient, pattern: re.Pattern[str]) -> dict[str, set[str]]:
+    """Everything of this form in the name or value of any key, each with the keys. Made for many keys and many words."""
+    found: dict[str, set[str]] = {}
+    names = await all_keys(redis)
+    for at in range(0, len(names), _AT_ONCE):
+        some = names[at : at + _AT_ONCE]
+        kinds = await redis.calls([("TYPE", key) for key in some])
+        there = [(key, kind) for key, kind in zip(some, kinds, strict=True) if kind in _READING]
+        commands: list[Command] = [(_READING[kind][0], key, *_READING[kind][1]) for key, kind in there]
+        values = await redis.calls(commands) if commands else []
+        for (key, _), value in zip(there, values, strict=True):
+            for word in pattern.findall(f"{key} {value!r}"):
+                found.setdefault(word, set()).add(key)
     return found
+
+
+def file_words(paths: Iterable[Path], pattern: re.Pattern[bytes]) -> dict[str, set[str]]:
+    """Everything of this form in the bytes of these files, and of those in these folders, each with the files' names."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        for file in [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]:
+            for word in set(pattern.findall(_content(file))):
+                found.setdefault(word.decode(), set()).add(file.name)
+    return found
+
+
+def _content(file: Path) -> bytes:
+    """What was written of a file, which may be mostly holes; nothing of one that is removed meanwhile."""
+    parts: list[bytes] = []
+    with suppress(FileNotFoundError), file.open("rb") as opened:
+        end = 0
+        with suppress(OSError):  # behind the last that was written
+            while True:
+                begin = os.lseek(opened.fileno(), end, os.SEEK_DATA)
+                end = os.lseek(opened.fileno(), begin, os.SEEK_HOLE)
+                parts.append(os.pread(opened.fileno(), end - begin, begin))
+    return b"\0".join(parts)
 
 
 async def points(index: IndexEndpoint) -> list[dict[str, Any]]:
@@ -38,11 +71,6 @@ async def points(index: IndexEndpoint) -> list[dict[str, Any]]:
     ) as http:
         listed = (await http.get("/collections")).json()["result"]["collections"]
         return [point for kept in listed for point in await _scroll(http, kept["name"])]
-
-
-async def index_places(index: IndexEndpoint, word: str) -> list[str]:
-    """The ids of the points that have the word anywhere."""
-    return [point["id"] for point in await points(index) if word.casefold() in repr(point).casefold()]
 
 
 async def _scroll(http: httpx.AsyncClient, collection: str) -> list[dict[str, Any]]:

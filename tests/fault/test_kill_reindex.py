@@ -20,7 +20,7 @@ from memory.message import Message, Role, Sender
 from memory.recall import RecallQuestion
 from memory.redis_history import RedisHistory
 from tests.fault.forks import Forks, forks
-from tests.fault.index_recorder import IndexRecorder, recorded_index
+from tests.fault.index_proxy import IndexProxy, proxied_index
 from tests.fault.program import run_console, until
 from tests.fault.system import BOT_ID, System, running_system
 from tests.local_http import local_client
@@ -52,7 +52,7 @@ class Searches:
 async def test_a_reindex_that_is_killed_twenty_times_ends_as_a_clean_one(tmp_path: Path) -> None:
     async with (
         running_system(tmp_path, script=[]) as system,
-        recorded_index(system.index.url) as recorder,
+        proxied_index(system.index.url) as recorder,
         forks() as source,
     ):
         old = {**system.environment, "LEASE_S": "1", "QDRANT_URL": recorder.url}
@@ -126,7 +126,7 @@ async def reindexed(system: System, environment: Mapping[str, str], *options: st
 
 
 async def kill_again_and_again(
-    system: System, source: Forks, recorder: IndexRecorder, *, environment: Mapping[str, str]
+    system: System, source: Forks, recorder: IndexProxy, *, environment: Mapping[str, str]
 ) -> list[int]:
     """Kill processes at random moments of their work; how many messages were done at each kill.
 
@@ -160,7 +160,7 @@ async def kill_again_and_again(
 async def searching(
     environment: Mapping[str, str],
     chats: Mapping[str, ContextRef],
-    recorder: IndexRecorder,
+    recorder: IndexProxy,
 ) -> AsyncGenerator[Searches]:
     """Search one chat after the other, as a process of the new settings does, until the block ends."""
     settings = load_settings(**{name.lower(): value for name, value in environment.items()})
@@ -177,7 +177,7 @@ async def searching(
 
 
 async def search_on(
-    stores: Stores, chats: Mapping[str, ContextRef], recorder: IndexRecorder, seen: Searches
+    stores: Stores, chats: Mapping[str, ContextRef], recorder: IndexProxy, seen: Searches
 ) -> None:
     """Nobody else searches: the requests that the recorder notes during a search are that search's."""
     while True:

@@ -7,14 +7,17 @@ import asyncio
 import json
 import re
 from collections import defaultdict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-_LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ (?P<source>\S+)\] (?P<words>.*)")
-_CONSUMER = re.compile(r".+-(?P<pid>\d+)-[0-9a-f]{6}")
+_LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ lua\] (?P<words>.*)")
+_CONSUMER = re.compile(r'"[^"]+-(?P<pid>\d+)-[0-9a-f]{6}"')
+_HEAD = 300
+"""Of a line: when, from where (a socket has a long name), and the command."""
+_KEYS = (":box:", ":journal:", ":outbox:", ":sending:", ":active")
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|.)")
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
@@ -49,9 +52,15 @@ class Sending:
 
 @dataclass(slots=True)
 class Witness:
-    """What was seen so far, in the order in which the store did it. Workers go by their process ids."""
+    """What was seen so far, in the order in which the store did it. Workers go by their process ids.
+
+    `steps`: of each context, when a worker did something that brings it on (journal, commit, send, rest), and which.
+    """
 
     accepted: int = 0
+    steps: dict[str, list[tuple[float, int]]] = field(default_factory=lambda: defaultdict(list))
+    rests: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
+    """Which of a context's steps let it rest: who comes next takes nothing over."""
     recorded: list[Recorded] = field(default_factory=list[Recorded])
     sendings: list[Sending] = field(default_factory=list[Sending])
     _open: dict[str, list[Sending]] = field(default_factory=lambda: defaultdict(list))
@@ -59,20 +68,25 @@ class Witness:
 
     def see(self, line: str) -> None:
         """Take in one line of MONITOR: a call of a script, or a write of the script that was called last."""
-        found = _LINE.fullmatch(line)
-        if found is None:
-            return
-        words = [_unescaped(word) for word in _WORD.findall(found["words"])]
-        if found["source"] == "lua":
-            self._see_write(float(found["at"]), words)
-        elif words[0] in {"EVALSHA", "EVAL"}:
-            consumer = next(filter(None, map(_CONSUMER.fullmatch, words)), None)
+        head = line[:_HEAD]
+        if '] "EVAL' in head:
+            consumer = _CONSUMER.search(line)
             self._worker = int(consumer["pid"]) if consumer else 0
+        # Most lines tell nothing here, and there are thousands a second.
+        elif " lua] " in head and any(key in head for key in _KEYS):
+            found = _LINE.fullmatch(line)
+            if found is not None:
+                words = [_unescaped(word) for word in _WORD.findall(found["words"])]
+                self._see_write(float(found["at"]), words)
 
     def _see_write(self, at: float, words: list[str]) -> None:
+        if (moved := _brought_on(words)) is not None:
+            self.steps[moved].append((at, self._worker))
         match words:
             case ["ZADD", key, _, _] if _owner(key, "box") is not None:
                 self.accepted += 1
+            case ["HDEL", key, context] if key.endswith(":active"):
+                self.rests[context].add(at)
             case ["HSET", key, *fields] if (context := _owner(key, "journal")) is not None:
                 self._see_steps(at, context, fields)
             case ["RPUSH", key, part] if (context := _owner(key, "outbox")) is not None:
@@ -117,6 +131,21 @@ async def watching(redis_socket: Path) -> AsyncGenerator[Witness]:
 async def _watch(reader: asyncio.StreamReader, witness: Witness) -> None:
     async for line in reader:
         witness.see(line.decode().rstrip("\r\n"))
+
+
+def _brought_on(words: Sequence[str]) -> str | None:
+    """The context that this write of a worker's brings on: a step kept, a part committed, sent or begun, a rest."""
+    match words:
+        case ["HSET", key, *_]:
+            return _owner(key, "journal")
+        case ["RPUSH" | "LPOP", key, *_]:
+            return _owner(key, "outbox")
+        case ["SET", key, _]:
+            return _owner(key, "sending")
+        case ["HDEL", key, context] if key.endswith(":active"):
+            return context
+        case _:
+            return None
 
 
 def _owner(key: str, kind: Literal["box", "journal", "outbox", "sending"]) -> str | None:

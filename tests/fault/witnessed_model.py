@@ -14,7 +14,7 @@ from tests.scripted_script import ChatRequest, tool_then_echo
 class WitnessedModel:
     """Asks for `tool` first and echoes then. The last step of a line in `holding` waits until `release` is set."""
 
-    tool: Literal["add", "upper"] = "add"
+    tool: Literal["add", "upper", "note_call"] = "add"
     holding: frozenset[str] = frozenset()
     release: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[Asked] = field(default_factory=list[Asked])
@@ -26,12 +26,20 @@ class WitnessedModel:
             call_id = f"call_{number}"
             asked = read_asked(request, at=at, reply_id=call_id)
             self.asked.append(asked)
-            arguments = {"a": 2, "b": 3} if self.tool == "add" else {"text": asked.line}
-            return calls(call(self.tool, arguments, call_id=call_id))
+            return calls(call(self.tool, self._arguments(asked), call_id=call_id))
         answer = "".join(planned.pieces)
         asked = read_asked(request, at=at, reply_id=answer)
         self.asked.append(asked)
         return held(text(answer), until=self.release) if asked.line in self.holding else text(answer)
+
+    def _arguments(self, asked: Asked) -> dict[str, object]:
+        match self.tool:
+            case "add":
+                return {"a": 2, "b": 3}
+            case "upper":
+                return {"text": asked.line}
+            case "note_call":
+                return {"call": asked.reply_id}
 
     def count(self, line: str, step: int) -> int:
         """How often the model was asked for this step."""

@@ -20,8 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bot.errors import Fenced
-from bot.inbox.facts import Claim
-from bot.turn.turn_store import ATTEMPTS_AT_MOST
+from bot.inbox.facts import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
 from memory import keys
 from memory.redis_client import open_redis
 from tests.contract.inbox_kit import Inbox, open_inbox
@@ -54,6 +53,8 @@ class Attempts:
 
     count: int = 0
     last: tuple[str, str] | None = None
+    alone: tuple[str, str] | None = None
+    """The attempt in which nothing was begun beside it."""
 
 
 class InboxMachine(RuleBasedStateMachine):
@@ -110,7 +111,25 @@ class InboxMachine(RuleBasedStateMachine):
         assert len(taken) == len(held)
         for claim in taken:
             self._chat(claim).holder = claim
+            self._reprieve(claim)
         return multiple(*taken)
+
+    def _reprieve(self, claim: Claim) -> None:
+        """The attempt that would make a dead letter counts only where the update was alone in it."""
+        for update in self._chat(claim).line[:1]:
+            found = self.attempts[update]
+            if found.count >= ATTEMPTS_AT_MOST and found.last != found.alone:
+                found.count -= 1 if found.last and found.last[0] == claim.entry else 0
+            assert claim.begun == found.count
+
+    @rule(claim=claims)
+    def let_others_in(self, claim: Claim) -> None:
+        if not self._holds(claim):
+            return self._is_fenced(claim)
+        self.run(self.box.inbox.let_others_in(claim))
+        for update in self._chat(claim).line:
+            self.attempts[update].alone = None
+        return None
 
     @rule(claim=claims)
     def take(self, claim: Claim) -> None:
@@ -143,8 +162,9 @@ class InboxMachine(RuleBasedStateMachine):
         if not self._holds(claim):
             return self._is_fenced(claim)
         chat = self._chat(claim)
+        others_wait = any(other.waiting and other.holder is None for other in self.chats.values())
         has_more = self.run(self.box.inbox.settle(claim, rotate=is_rotated))
-        assert has_more == (bool(chat.waiting) and not is_rotated)
+        assert has_more == (bool(chat.waiting) and not is_rotated and not others_wait)
         if not has_more:
             chat.holder = None
         return None
@@ -210,6 +230,7 @@ class InboxMachine(RuleBasedStateMachine):
                 if not buried and attempts.last != key:
                     attempts.count += 1
                     attempts.last = key
+                    attempts.alone = key if claim.begun >= ALONE_FROM else attempts.alone
                 break
             buried.append(update)
             chat.waiting.remove(update)
@@ -230,6 +251,7 @@ class InboxMachine(RuleBasedStateMachine):
             self.box.record(claim, "model:1"),
             self.box.commit(claim, *line[:1]),
             self.box.inbox.keep(claim),
+            self.box.inbox.let_others_in(claim),
             self.box.inbox.settle(claim),
         ):
             try:

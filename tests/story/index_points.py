@@ -1,19 +1,32 @@
 """Looks into every point of the index server, whatever collection it is in."""
 
+from collections.abc import AsyncGenerator
+from typing import Any
+
 from memory.embedded.index_server import IndexEndpoint
 from tests.local_http import local_client
+
+_PAGE = 10_000
 
 
 async def points_with(index: IndexEndpoint, word: str) -> list[str]:
     """The ids of the points that have this word anywhere in them."""
+    return [str(point["id"]) async for point in every_point(index) if word in str(point)]
+
+
+async def every_point(index: IndexEndpoint) -> AsyncGenerator[dict[str, Any]]:
+    """Each point with its payload."""
     headers = {"api-key": index.api_key}
-    found: list[str] = []
     async with local_client(index.url, headers=headers) as client:
         listed = (await client.get("/collections")).json()["result"]["collections"]
         for collection in listed:
-            asked = {"limit": 10_000, "with_payload": True}
             path = f"/collections/{collection['name']}/points/scroll"
-            page = (await client.post(path, json=asked)).raise_for_status().json()["result"]
-            assert page.get("next_page_offset") is None
-            found += [str(point["id"]) for point in page["points"] if word in str(point)]
-    return found
+            offset: str | None = None
+            while True:
+                asked = {"limit": _PAGE, "with_payload": True, **({"offset": offset} if offset else {})}
+                page = (await client.post(path, json=asked)).raise_for_status().json()["result"]
+                for point in page["points"]:
+                    yield point
+                offset = page.get("next_page_offset")
+                if offset is None:
+                    break

@@ -8,8 +8,8 @@ import stamina
 
 from bot.errors import (
     DeadlinePassed,
+    ModelBarred,
     ModelQuotaExhausted,
-    ModelRefused,
     ModelRepliedNothing,
     ModelUnavailable,
     PromptTooLong,
@@ -102,8 +102,6 @@ FAILED: dict[str, tuple[list[Reply], type[Exception]]] = {
     "cut streams": ([cut("never seen by anybody", after=2)] * 3, ModelUnavailable),
     "429s": ([rate_limited(retry_after_s=0.01)] * 3, ModelUnavailable),
     "a 429 for longer than we wait": ([rate_limited(retry_after_s=3600)], ModelUnavailable),
-    "no quota": ([quota_exceeded()], ModelQuotaExhausted),
-    "a wrong key": ([unauthorized()], ModelRefused),
     "empty replies": ([empty(), null_content()], ModelRepliedNothing),
     "a prompt that is too long and cannot be made smaller": ([context_too_long()], PromptTooLong),
 }
@@ -122,6 +120,21 @@ async def test_it_says_so_and_keeps_the_question(
         assert (record["state"], record["reason"]) == ("answered", failure.__name__)
         assert "never seen" not in str(bot.events)
         assert await _ask(bot) == "Here you are."
+
+
+@pytest.mark.parametrize(
+    ("barred", "failure"), [(quota_exceeded(), ModelQuotaExhausted), (unauthorized(), ModelBarred)]
+)
+async def test_an_endpoint_that_takes_no_request_is_asked_once_and_every_chat_is_told_at_once(
+    stores: StoryStores, barred: Reply, failure: Any
+) -> None:
+    async with running_bot(stores, [barred, ANSWER]) as bot:
+        told = failure_text(words_for("en"), failure())
+        assert [await _ask(bot) for _ in range(3)] == [told] * 3
+
+        assert len(bot.prompts()) == 1
+        assert await bot.lines(BEN) == [("user", "hello")] * 3
+        assert {record["reason"] for record in await bot.records()} == {failure.__name__}
 
 
 async def test_a_prompt_that_the_endpoint_finds_too_long_is_asked_again_half_as_long(

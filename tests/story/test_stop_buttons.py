@@ -46,7 +46,7 @@ async def test_a_pressed_stop_keeps_what_was_written_by_then(stores: StoryStores
         ] * 2
 
 
-async def test_a_press_of_an_old_or_foreign_button_is_told_that_the_answer_is_written(
+async def test_a_press_of_an_old_button_is_told_that_the_answer_is_written_and_of_a_foreign_one_that_it_does_nothing(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, echo) as bot:
@@ -54,12 +54,27 @@ async def test_a_press_of_an_old_or_foreign_button_is_told_that_the_answer_is_wr
         await bot.wait_until_idle()
 
         for data in (f"stop:{BEN}:1", "stop", "buy:1", f"stop:{BEN}:1:2", "x"):
+            told = "answer-written" if data.startswith("stop") else "button-unknown"
             press = await bot.people.press(BEN, button, data, any_data=True)
-            assert await answer_to(bot, press) == (english("answer-written"), False)
+            assert await answer_to(bot, press) == (english(told), False)
 
         await bot.wait_until_finished(6)
         assert len(bot.shown_in(WEEKEND)) == 1
         assert len(await bot.lines(WEEKEND)) == 2
+
+
+async def test_an_answer_stays_whatever_button_is_pressed_under_it(stores: StoryStores) -> None:
+    """In private too: an answer that is written again has a Stop button while it grows, and it is pressed late."""
+    async with running_bot(stores, echo) as bot:
+        answer = await bot.wait_for_reply(await bot.say(BEN, "hi"))
+        await bot.wait_until_idle()
+
+        for data in (f"stop:{BEN}:1", "stop", "buy:1"):
+            await answer_to(bot, await bot.people.press(BEN, answer, data, any_data=True))
+
+        await bot.wait_until_finished(4)
+        await bot.wait_until_idle()
+        assert bot.shown_in(BEN) == [answer]
 
 
 async def test_an_old_button_does_not_stop_the_answer_that_is_being_written(stores: StoryStores) -> None:

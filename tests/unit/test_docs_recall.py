@@ -186,7 +186,7 @@ def test_the_figures_are_those_of_the_code() -> None:
         f"({minilm.dimension} dimensions, ",
         f"the first {TERMS_TOLD}, for the second request",
         f"pause of an hour, or after {SESSION_MESSAGES} messages",
-        f"after {times.quiet:.0f} seconds of silence, or after {times.patience / 60:.0f} minutes",
+        f"after {times.quiet:.0f} seconds of silence, or after {times.patience:.0f} without",
         f"two lists of the {LIST_LIMIT} best messages each",
         f"{PAGE} at a time",
         f"{SWEEP_AFTER_S:.0f} seconds later",

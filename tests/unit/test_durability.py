@@ -57,3 +57,17 @@ def test_several_problems_are_several_lines() -> None:
 
 def test_a_version_that_cannot_be_read_is_not_called_old() -> None:
     assert judge(replace(SAFE, version="of unknown version"), is_external=True) == ()
+
+
+def test_what_is_written_to_disk_once_a_second_is_said_to_be_lost_in_a_power_cut() -> None:
+    said = SAFE.caution
+    assert said is not None
+    assert said.startswith("Valkey 8.1.0 writes to disk once a second")
+    assert replace(SAFE, server="Redis", version="7.0.15").caution is not None
+    assert replace(SAFE, server="Redis", version="7.4.2").caution is not None
+
+
+def test_a_server_that_waits_for_the_disk_needs_no_caution() -> None:
+    assert replace(SAFE, server="Redis", version="8.0.1").caution is None
+    assert replace(SAFE, appendfsync="always").caution is None
+    assert replace(SAFE, appendfsync=None).caution is None

@@ -20,7 +20,7 @@ from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
 from bot.turn.outbox import Destination
 from bot.turn.preview import Preview, Previews, PreviewSettings
-from memory.errors import Forgotten
+from memory.errors import Forgotten, StoreUnavailable
 from tests.traffic import OpenRates
 
 PRIVATE, GROUP = Destination(chat_id=1001), Destination(chat_id=-2001, reply_to=5)
@@ -114,6 +114,7 @@ class Rig:
     journal: Journal = field(default_factory=Journal)
     is_streaming: bool = True
     now: float = 100.0
+    previews: Previews | None = None
     _waiting: list[tuple[float, asyncio.Event]] = field(default_factory=list[tuple[float, asyncio.Event]])
 
     async def pause(self, seconds: float) -> None:
@@ -136,7 +137,7 @@ class Rig:
     async def show(
         self, to: Destination = PRIVATE, *, edits: tuple[int, ...] = ()
     ) -> AsyncGenerator[Preview]:
-        previews = Previews(
+        self.previews = self.previews or Previews(
             self.api,
             self.rates,
             self.marks,
@@ -144,7 +145,7 @@ class Rig:
             clock=lambda: self.now,
             pause=self.pause,
         )
-        async with previews.show(
+        async with self.previews.show(
             to,
             is_private=to.chat_id > 0,
             stop_data="stop:7:9",
@@ -186,7 +187,7 @@ async def test_a_long_private_answer_gets_a_stop_button_which_the_answer_takes_a
         await rig.pass_time(0.5)
 
     assert rig.api.shown() == [("send", WORDS("preview-writing")), ("draft", "Hello")]
-    assert rig.api.buttons == [Button(text=WORDS("preview-stop"), data="stop:7:9")]
+    assert rig.api.buttons == [Button(text=WORDS("preview-stop"), data="stop:7:alone:9")]
     assert preview.deletes == (71,)
     assert rig.journal.fields == {"preview": '{"message": 71}'}
 
@@ -247,6 +248,22 @@ async def test_a_resumed_turn_goes_on_with_the_same_message() -> None:
     assert rig.api.shown() == [("edit", (44, "again"))]
     assert preview.edits == (44,)
     assert other.deletes == (44,)
+
+
+@pytest.mark.parametrize("to", [PRIVATE, GROUP])
+async def test_what_the_journal_did_not_take_is_known_where_the_turn_begins_again_in_this_process(
+    to: Destination,
+) -> None:
+    rig = Rig(journal=Journal(failure=StoreUnavailable("away")))
+    async with rig.show(to):
+        await rig.pass_time(3)
+    rig.journal.failure = None
+    async with rig.show(to) as preview:
+        await rig.pass_time(3)
+
+    assert [call for call in rig.api.shown() if call[0] == "send"] == [("send", "I am writing an answer…")]
+    assert (*preview.edits, *preview.deletes) == (71,)
+    assert rig.journal.fields == {"preview": '{"message": 71}'}
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])

@@ -23,6 +23,44 @@ def test_a_password_is_secret_as_the_url_has_it_and_as_the_server_knows_it() -> 
     assert {"p%40ss%2Fword", "p@ss/word"} <= set(settings.secrets)
 
 
+@pytest.mark.parametrize(
+    "name", ["qdrant_url", "openai_base_url", "telegram_api_url", "otel_exporter_otlp_endpoint"]
+)
+def test_the_password_in_any_url_is_secret(name: str) -> None:
+    settings = load_settings(**{name: "http://user:pass%2Dword@127.0.0.1:1"})
+
+    assert {"pass%2Dword", "pass-word"} <= set(settings.secrets)
+
+
+def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://user:proxy-word@127.0.0.1:1")
+
+    assert "proxy-word" in load_settings().secrets
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("redis_url", "redis://:hidden@127.0.0.1:port"),
+        ("redis_url", "redis://:hid/den@127.0.0.1:6379"),
+        ("redis_url", "redis+sentinel://:hidden@one:26379,two:port/0"),
+        ("qdrant_url", "http://user:hidden@127.0.0.1:99999"),
+        ("openai_base_url", "http://user:hid/den@127.0.0.1"),
+    ],
+)
+def test_a_port_that_is_none_is_refused_without_a_word_of_the_password(name: str, url: str) -> None:
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings(**{name: url})
+
+    (problem,) = refused.value.problems
+    assert problem.startswith(f"{name.upper()}: has a port that is no number")
+    assert "hid" not in problem
+
+
+def test_several_sentinels_are_named_with_their_ports() -> None:
+    assert load_settings(redis_url="redis+sentinel://:word@one:26379,two:26380,[::1]:26381/0").redis_url
+
+
 def test_a_url_without_a_password_adds_no_empty_secret() -> None:
     assert all(load_settings(redis_url="redis://127.0.0.1:1/0").secrets)
 

@@ -8,6 +8,7 @@ from bot.settings import Settings
 from bot.stores import qdrant_place, redis_place
 from memory import keys
 from memory.durability import StoreDurability, check_store
+from memory.errors import CommandRefused
 from memory.qdrant_index import QdrantIndex, open_qdrant
 from memory.redis_client import RedisClient, open_redis
 from memory.space_register import SpaceRegister
@@ -22,7 +23,8 @@ async def check_redis(settings: Settings) -> list[Finding]:
         durability = await check_store(redis, is_external=is_external)
         partitions = await _check_partitions(redis, settings)
         spaces = await _check_spaces(redis, settings)
-    return [*_durability_findings(durability, settings), partitions, *spaces]
+        replicas = await _check_replicas(redis, settings)
+    return [*_durability_findings(durability, settings), *replicas, partitions, *spaces]
 
 
 async def check_index(settings: Settings) -> list[Finding]:
@@ -49,6 +51,26 @@ async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
     return ok("partitions", f"{fixed}, as the store was begun with")
 
 
+async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Finding]:
+    """Whether each primary has the replicas that REDIS_REPLICAS waits for."""
+    if not settings.redis_replicas:
+        return []
+    try:
+        told = await redis.ask_each("INFO", "replication")
+    except CommandRefused:
+        return [warn("replicas", "the server does not tell its replicas", "Allow INFO to our user.")]
+    fewest = min(int(node.get("connected_slaves", 0)) for node in told)
+    if fewest < settings.redis_replicas:
+        return [
+            fail(
+                "replicas",
+                f"REDIS_REPLICAS is {settings.redis_replicas}, but a primary has {fewest}: no update is acknowledged",
+                "Start the replicas, with an append-only file each, or lower REDIS_REPLICAS.",
+            )
+        ]
+    return [ok("replicas", f"each primary has {fewest} or more")]
+
+
 async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]:
     """Which embedder's vectors are searched, and whether others are being made."""
     record = await SpaceRegister(redis, partitions=settings.partitions, clock=time.time).load()
@@ -70,6 +92,8 @@ def _durability_findings(durability: StoreDurability, settings: Settings) -> lis
     is_external = settings.redis_url is not None
     where = "at REDIS_URL" if is_external else "embedded under DATA_DIR"
     name = f"{durability.server} {durability.version}"
+    if not durability.problems and durability.caution:
+        return [warn("store", durability.caution, "Set `appendfsync always` on the server.")]
     if not durability.problems:
         fsync = f"appendfsync {durability.appendfsync or 'not told'}"
         return [ok("store", f"{name}, {where}: keeps what it acknowledges ({fsync}), evicts nothing")]

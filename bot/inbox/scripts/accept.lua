@@ -5,12 +5,12 @@
 --      10 the line that is heard (opaque) or '', 11 its score, 12 lines to keep, 13 seconds to keep them,
 --      14 the context's entry in the registry or '',
 --      15 the nudge for a running turn (edit | message | forward | press) or '', 16 its Telegram message, 17 its sender,
---      18 the chat that it came from, which can be reached again, or 0
+--      18 the chat that it came from, which can be reached again, or 0, 19 what the door decided, for operators
 -- Returns accepted | duplicate | full | control | ignored
 local update, box, active, ready, stop, control, heard, contexts, unreachable, telegram = unpack(KEYS)
 local id, context, now, limit, payload, mode, reason, ttl, stop_ttl = unpack(ARGV, 1, 9)
 local line, score, lines_kept, heard_ttl, registered = unpack(ARGV, 10, 14)
-local nudge, telegram_message, sender, chat = unpack(ARGV, 15, 18)
+local nudge, telegram_message, sender, chat, gate = unpack(ARGV, 15, 19)
 
 -- The control lane: what the turn that runs should know before its line comes to it. Every worker reads it.
 local function tell_running_turn(kind)
@@ -59,7 +59,7 @@ local function may_be_quoted()
 end
 
 if mode == 'ignored' or (is_edit and before and (before == line or not may_be_quoted())) then
-  redis.call('HSET', update, 'context', context, 'received_at', now)
+  redis.call('HSET', update, 'context', context, 'received_at', now, 'gate', gate)
   hear()
   finish_update(update, 'ignored', reason, now, ttl)
   return 'ignored'
@@ -68,14 +68,14 @@ if mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
   -- It must not wait behind the turn that it stops.
   redis.call('SET', stop, id, 'EX', stop_ttl)
   tell_running_turn('stop')
-  redis.call('HSET', update, 'context', context, 'received_at', now)
+  redis.call('HSET', update, 'context', context, 'received_at', now, 'gate', gate)
   finish_update(update, 'answered', 'stop', now, ttl)
   return 'control'
 end
 if redis.call('ZCARD', box) >= tonumber(limit) then
   return 'full'
 end
-redis.call('HSET', update, 'state', 'pending', 'context', context, 'received_at', now, 'payload', payload)
+redis.call('HSET', update, 'state', 'pending', 'context', context, 'received_at', now, 'payload', payload, 'gate', gate)
 redis.call('ZADD', box, id, id)
 hear()
 redis.call('HDEL', unreachable, chat)

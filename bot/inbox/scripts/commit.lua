@@ -11,6 +11,7 @@
 --      18 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
 --      19 is a compression due (1 | 0),
 --      20 number of parts p, 21 number of updates u, 22 number of messages to delete d, 23 prefix of artifact keys,
+--      24 what the turn did, for operators (opaque): with its first update; the others are told that they were with it;
 --      then u update ids, d message ids, the messages as `read_messages` reads them, p parts
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
@@ -22,7 +23,7 @@ local group, consumer, entry, delivery, context, epoch, now, prefix = unpack(ARG
 local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 9, 13)
 local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 14, 19)
 local part_count, update_count, delete_count = tonumber(ARGV[20]), tonumber(ARGV[21]), tonumber(ARGV[22])
-local artifact_prefix, first_id = ARGV[23], ARGV[24]
+local artifact_prefix, trace, first_id = ARGV[23], ARGV[24], ARGV[25]
 
 if not is_held(ready, group, consumer, entry, delivery) then
   return 'fenced'
@@ -38,10 +39,15 @@ if update_count == 0 and redis.call('LINDEX', outbox, 0) == ARGV[#ARGV - part_co
   return 'already'
 end
 
-local at = 24
+local at = 25
 for i = 1, update_count do
   local id = ARGV[at + i - 1]
   redis.call('ZREM', box, id)
+  if i > 1 then
+    redis.call('HSET', prefix .. id, 'turn_of', first_id)
+  else
+    redis.call('HSET', prefix .. id, 'committed_at', now, 'turn', trace)
+  end
   if part_count > 0 then
     redis.call('HSET', prefix .. id, 'state', 'delivering', 'ends_as', state, 'reason', reason)
     redis.call('HDEL', prefix .. id, 'payload')

@@ -5,6 +5,16 @@ local function is_held(ready, group, consumer, entry, delivery)
   return held ~= nil and held[2] == consumer and tostring(held[4]) == delivery
 end
 
+-- The update that the work on a context is about: the first of the interrupted turn, else the first that waits.
+local function first_update(journal, box)
+  local joined = redis.call('HGET', journal, 'joined')
+  local first = joined and string.match(joined, '-?%d+')
+  if first and redis.call('ZSCORE', box, first) then
+    return first, true
+  end
+  return redis.call('ZRANGE', box, 0, 0)[1], false
+end
+
 -- Put a finished update's record into its terminal state; its payload goes, the record stays for a while.
 local function finish_update(key, state, reason, now, ttl)
   redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)

@@ -1,5 +1,5 @@
 -- Forget dead letters of one context: what they say goes, their records stay for a while. Repeating is harmless.
--- KEYS dead   ARGV 1 context, 2 prefix of update keys, 3 now, 4 seconds to keep a finished record, 5 … update ids
+-- KEYS dead, erasures   ARGV 1 context, 2 prefix of update keys, 3 now, 4 seconds to keep a finished record, 5 … update ids
 -- Returns how many there were
 local context, prefix, now, ttl = unpack(ARGV, 1, 4)
 local forgotten = 0
@@ -9,5 +9,8 @@ for at = 5, #ARGV do
     finish_update(key, 'forgotten', 'its sender had it forgotten', now, ttl)
     forgotten = forgotten + 1
   end
+end
+if forgotten > 0 then
+  redis.call('INCR', KEYS[2])
 end
 return forgotten

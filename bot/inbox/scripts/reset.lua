@@ -1,5 +1,5 @@
 -- Erase everything of a context and raise its epoch, the fence that every late writer meets. Atomic.
--- KEYS the seventeen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased,
+-- KEYS the eighteen of `erase_memory`, then box, journal, outbox, sending, delivering, stop, dead, ready, erased,
 --      active, control
 -- ARGV 1 context id, 2 prefix of artifact keys, 3 now, 4 prefix of update keys, 5 seconds to keep a finished record,
 --      6 the update id of the /reset itself, which is being answered and whose successors stay, or '',
@@ -9,8 +9,8 @@
 -- Returns {new epoch, messages, summaries, ledger turns, artifacts, heard lines erased, updates forgotten}, also kept in the journal
 -- of that /reset, with the vectors; {'fenced'}.
 -- `erased` is this call's own key: repeated after a lost reply, it answers the same and erases nothing more.
-local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 18, 26)
-local active, control = unpack(KEYS, 27, 28)
+local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 19, 27)
+local active, control = unpack(KEYS, 28, 29)
 local context, artifact_prefix, now, prefix, ttl = unpack(ARGV, 1, 5)
 local reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV, 6, 13)
 if reset_id ~= '' and not is_held(ready, group, consumer, entry, delivery) then

@@ -11,7 +11,7 @@ if verb == 'drop' then
   return 1
 end
 redis.call('HSET', update, 'state', 'pending', 'attempts', 0)
-redis.call('HDEL', update, 'reason', 'finished_at')
+redis.call('HDEL', update, 'reason', 'finished_at', 'reprieved')
 redis.call('ZADD', box, id, id)
 wake(ready, active, context)
 return 1

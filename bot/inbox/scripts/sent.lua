@@ -2,17 +2,26 @@
 -- KEYS ready, outbox, sending, delivering, telegram, epoch
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 seconds to keep a finished record, 10 Telegram message id, '-' for a part that has none, '' if nobody knows,
---      11 message id or '', 12 why it could not be delivered or ''
--- Returns ok | fenced | gone (the outbox was erased meanwhile)
+--      11 message id or '', 12 why it could not be delivered or '',
+--      13 the part's number, 14 how it was sent (opaque): for operators, with the turn's first update
+-- Returns ok (also for a repetition) | fenced | gone (the outbox was erased meanwhile)
 local ready, outbox, sending, delivering, telegram_key, epoch_key = unpack(KEYS)
-local group, consumer, entry, delivery, part, epoch, now, prefix, ttl, telegram_id, message, undeliverable = unpack(ARGV)
+local group, consumer, entry, delivery, part, epoch, now, prefix, ttl = unpack(ARGV, 1, 9)
+local telegram_id, message, undeliverable, number, how = unpack(ARGV, 10, 14)
 if not is_held(ready, group, consumer, entry, delivery) then
   return 'fenced'
 end
 if redis.call('LINDEX', outbox, 0) ~= part then
-  return 'gone'
+  -- Under a claim that is held only a reset erases an outbox, and it raises the epoch. Else this went through before, and
+  -- its reply was lost: who is told that it was erased would take away what the part has edited.
+  return (redis.call('GET', epoch_key) or '0') == epoch and 'ok' or 'gone'
 end
 redis.call('LPOP', outbox)
+for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
+  if how ~= '' and redis.call('HEXISTS', prefix .. id, 'turn_of') == 0 then
+    redis.call('HSET', prefix .. id, 'part:' .. number, now .. ' ' .. how .. ' ' .. telegram_id)
+  end
+end
 if tonumber(telegram_id) and (redis.call('GET', epoch_key) or '0') == epoch then
   for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
     redis.call('HSET', prefix .. id, 'sent:' .. telegram_id, now)

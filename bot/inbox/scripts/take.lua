@@ -1,23 +1,14 @@
 -- What there is to do for a claimed context: its pending updates, the journal of an interrupted turn, the parts
 -- not yet delivered. An update that has been begun too often is dead-lettered here, and the rest goes on.
 -- KEYS ready, box, journal, outbox, sending, stop, dead, epoch
--- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 prefix of update keys, 6 updates at most, 7 attempts at most, 8 now
+-- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 prefix of update keys, 6 updates at most, 7 attempts at most, 8 now,
+--      9 whether nothing else is begun beside it (1 | 0)
 -- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
 --         {dead id, payload, …}, epoch}
 local ready, box, journal, outbox, sending, stop, dead, epoch = unpack(KEYS)
-local group, consumer, entry, delivery, prefix, at_most, attempts_at_most, now = unpack(ARGV)
+local group, consumer, entry, delivery, prefix, at_most, attempts_at_most, now, is_alone = unpack(ARGV)
 if not is_held(ready, group, consumer, entry, delivery) then
   return { 'fenced' }
-end
-
--- The update that this work is about: the first of the interrupted turn, else the first that waits.
-local function first_update()
-  local joined = redis.call('HGET', journal, 'joined')
-  local first = joined and string.match(joined, '-?%d+')
-  if first and redis.call('ZSCORE', box, first) then
-    return first, true
-  end
-  return redis.call('ZRANGE', box, 0, 0)[1], false
 end
 
 -- An attempt is one delivery of one entry: repeating this script, or taking again after an outage, is no new one.
@@ -31,7 +22,7 @@ end
 local buried = {}
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
-  local first, is_resumed = first_update()
+  local first, is_resumed = first_update(journal, box)
   while first and is_worn_out(first) do
     redis.call('HSET', prefix .. first, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
     redis.call('ZADD', dead, now, first)
@@ -45,12 +36,15 @@ if #parts == 0 then
     end
     buried[#buried + 1] = first
     buried[#buried + 1] = redis.call('HGET', prefix .. first, 'payload')
-    first, is_resumed = first_update()
+    first, is_resumed = first_update(journal, box)
   end
   -- After a burial the caller only apologises: the next update is not begun yet.
   if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
-    redis.call('HSET', prefix .. first, 'attempt', attempt)
+    redis.call('HSET', prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', consumer)
     redis.call('HINCRBY', prefix .. first, 'attempts', 1)
+    if is_alone == '1' then
+      redis.call('HSET', prefix .. first, 'alone', attempt)
+    end
   end
 end
 

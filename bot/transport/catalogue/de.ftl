@@ -276,4 +276,5 @@ preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
 # Knöpfe
 
 answer-written = Diese Antwort ist schon geschrieben.
+button-unknown = Dieser Knopf bewirkt nichts mehr.
 stop-not-yours = Diese Antwort anhalten können nur die Person, die gefragt hat, und die Administratoren der Gruppe.

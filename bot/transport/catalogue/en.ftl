@@ -276,4 +276,5 @@ preview-tool = ⚙️ Running the tool { $tool }…
 # Buttons
 
 answer-written = That answer is already written.
+button-unknown = This button does nothing any more.
 stop-not-yours = Only who asked and this group's administrators may stop this answer.

@@ -276,4 +276,5 @@ preview-tool = ⚙️ Uso la herramienta { $tool }…
 # Botones
 
 answer-written = Esa respuesta ya está escrita.
+button-unknown = Este botón ya no hace nada.
 stop-not-yours = Esta respuesta solo la pueden detener quien preguntó y los administradores del grupo.

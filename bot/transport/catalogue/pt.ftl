@@ -276,4 +276,5 @@ preview-tool = ⚙️ Usando a ferramenta { $tool }…
 # Botões
 
 answer-written = Essa resposta já está escrita.
+button-unknown = Este botão já não faz nada.
 stop-not-yours = Só quem perguntou e os administradores do grupo podem parar esta resposta.

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory.embedded.data_dir import MIN_FREE_BYTES
@@ -12,6 +13,7 @@ from memory.embedded.index.shard_process import ShardProcessGone
 from memory.embedded.index.succession import SuccessionFailed
 from memory.embedded.index.switchboard import Switchboard
 from memory.embedded.index.vacuum import Reached, go_on, vacuum
+from memory.embedded.pacing import rest_after
 
 # The copy itself, its log of writes, and the room that a shard lays out before it is filled.
 _ROOM_PER_SIZE = 2.0
@@ -20,14 +22,14 @@ _ROOM_PER_SIZE = 2.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepTimes:
     """Seconds: between looks; of silence before a vacuum; after which garbage is vacuumed though it is not quiet; and
-    after a vacuum that failed. After one that did not, `rest` times as long as it took.
+    after a vacuum that failed. After one that did not, what `rest` makes of how long it took.
     """
 
     tick: float = 1.0
-    quiet: float = 30.0
-    patience: float = 600.0
+    quiet: float = 3.0
+    patience: float = 20.0
     retry: float = 300.0
-    rest: float = 9.0
+    rest: Callable[[float], float] = rest_after
 
 
 async def keep_up(switchboard: Switchboard, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
@@ -47,7 +49,7 @@ async def keep_up(switchboard: Switchboard, times: UpkeepTimes, *, reached: Reac
             if is_due and now >= not_before.get(name, 0.0):
                 succeeded = await try_vacuum(switchboard, name, reached=reached)
                 took = time.monotonic() - now
-                not_before[name] = time.monotonic() + (times.rest * took if succeeded else times.retry)
+                not_before[name] = time.monotonic() + (times.rest(took) if succeeded else times.retry)
                 since.pop(name)
 
 

@@ -8,13 +8,15 @@ import pytest
 
 from bot.agent.agents_file import BUILT_IN_PROMPT, AgentSpec, TeamSpec, load_agents
 from bot.agent.model import ToolSpec
+from bot.agent.scope import Scope
 from bot.agent.team import TeamLimits
 from bot.errors import SettingsInvalid, ToolFailed
-from bot.tools import BUILT_IN_TOOLS
+from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from tests.unit.agent.kit import make_context
 
 TOOLS = '''
 """Tools for a test."""
+from bot.agent.scope import Scope
 from bot.agent.tool import Tool
 
 NUMBER = 4
@@ -27,6 +29,8 @@ def bare(sides):
     return sides
 
 ready = Tool.from_function(dice, name="ready", is_final=True)
+
+in_groups = Tool.from_function(dice, name="in_groups", scope=Scope(where=frozenset(["groups"])))
 
 def delegate_to_a(task: str) -> str:
     return task
@@ -168,10 +172,7 @@ def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
         ),
         (
             "[agent]\ntools = ['add']\n[tools.dice]\nmax_calls = 2",
-            [
-                "tools.dice = {'max_calls': 2, 'timeout_s': 30.0, 'is_final': False}: "
-                "no agent lists a tool of this name"
-            ],
+            ["tools.dice = {'max_calls': 2}: no agent lists a tool of this name"],
         ),
     ],
 )
@@ -279,6 +280,72 @@ def test_limits_of_a_tool_hold_for_every_agent_that_lists_it(folder: Path) -> No
     assert {limits[name, "read_artifact"] for name in team.agents} == {9}
 
 
+def test_a_file_says_who_may_use_a_tool_and_where_and_never_widens_what_the_code_says(folder: Path) -> None:
+    path = written(
+        folder,
+        """
+        [agent]
+        tools = ["add", "dice_tools:dice", "dice_tools:in_groups"]
+        [tools.dice]
+        who = "administrators"
+        where = ["private"]
+        [tools.in_groups]
+        who = "operators"
+        chats = [-5, 7]
+        """,
+    )
+
+    scopes = {tool.name: tool.scope for tool in main_of(path).tools}
+
+    assert scopes["add"] == scopes["read_artifact"] == Scope()
+    assert scopes["dice"] == Scope(who="administrators", where=frozenset(["private"]))
+    assert scopes["in_groups"] == Scope(
+        who="operators", where=frozenset(["groups"]), chats=frozenset([-5, 7])
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (
+            "who = 'everybody'",
+            "tools.in_groups.who = 'everybody': Input should be 'anyone', 'administrators' or 'operators'",
+        ),
+        (
+            "where = ['channels']",
+            "tools.in_groups.where[0] = 'channels': Input should be 'private' or 'groups'",
+        ),
+        (
+            "where = []",
+            "tools.in_groups.where = []: List should have at least 1 item after validation, not 0",
+        ),
+        ("chats = ['-5']", "tools.in_groups.chats[0] = '-5': Input should be a valid integer"),
+        (
+            "where = ['private']",
+            "agent.tools[0] = 'in_groups': its own scope and that of this file have nothing in common",
+        ),
+    ],
+)
+def test_a_scope_that_permits_nobody_or_is_not_understood_ends_the_start(
+    folder: Path, limits: str, expected: str
+) -> None:
+    path = written(folder, f"[agent]\ntools = ['dice_tools:in_groups']\n[tools.in_groups]\n{limits}")
+
+    assert problems(path) == [f"AGENTS_FILE: {expected}"]
+
+
+def test_an_optional_tool_is_only_of_an_agent_that_lists_it(folder: Path) -> None:
+    by_default, listed = written(folder, "[agent]\n"), folder / "listed.toml"
+    listed.write_text("[agent]\ntools = ['read_web_page']\n")
+
+    def names(path: Path) -> list[str]:
+        team = load_agents(path, built_in_tools=BUILT_IN_TOOLS, optional_tools=OPTIONAL_TOOLS)
+        return [tool.name for tool in team.agents[team.main].tools]
+
+    assert names(by_default) == list(BUILT_IN_TOOLS)
+    assert names(listed) == ["read_web_page", "read_artifact"]
+
+
 SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
 
 
@@ -327,10 +394,7 @@ SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
         ),
         (
             f"[agent]\ndelegates_to = ['a']\n[agents.a]\n{SUB}\n[tools.delegate_to_a]\nmax_calls = 1",
-            [
-                "tools.delegate_to_a = {'max_calls': 1, 'timeout_s': 30.0, 'is_final': False}: "
-                "no agent lists a tool of this name"
-            ],
+            ["tools.delegate_to_a = {'max_calls': 1}: no agent lists a tool of this name"],
         ),
         (
             f"[agent]\ntools = []\n[agents.a]\n{SUB.replace('[]', repr(['weather']))}",

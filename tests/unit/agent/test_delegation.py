@@ -9,7 +9,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.agent.context import AgentContext
-from bot.agent.delegation import depth_of
 from bot.agent.model import ModelReply, ToolCall
 from bot.agent.runner import RunLimits, RunResult, run_agent
 from bot.agent.team import Team, TeamLimits
@@ -658,7 +657,7 @@ async def test_two_runs_on_one_context_leave_the_ledger_of_the_last() -> None:
 async def test_how_deep_a_context_is_within_delegations() -> None:
     paths = ("", "5:tool:1:0", "5:tool:1:0/tool:2:1")
 
-    depths = [depth_of(await make_context(delegation_id=path)) for path in paths]
+    depths = [(await make_context(delegation_id=path)).depth for path in paths]
 
     assert depths == [0, 1, 2]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.agent.endpoint_failure import failure_of, retry_after_s
-from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong
+from bot.errors import ModelBarred, ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, Prom
         (500, "server_error", "", ModelUnavailable),
         (529, "overloaded_error", "", ModelUnavailable),
         (None, "502 upstream", "OpenRouter says so in the stream", ModelUnavailable),
-        (None, "401", "a key that ends while we stream", ModelRefused),
+        (None, "401", "a key that ends while we stream", ModelBarred),
         (429, "insufficient_quota insufficient_quota", "", ModelQuotaExhausted),
         (402, "", "Insufficient credits", ModelQuotaExhausted),
         (None, "insufficient_quota", "", ModelQuotaExhausted),
@@ -32,9 +32,13 @@ from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, Prom
         ),
         (413, "", "", PromptTooLong),
         (400, "invalid_request_error", "messages: must not be empty", ModelRefused),
-        (401, "invalid_api_key", "Incorrect API key provided: sk-secret", ModelRefused),
+        (401, "invalid_api_key", "Incorrect API key provided: sk-secret", ModelBarred),
         (403, "", "", ModelRefused),
-        (404, "model_not_found", "", ModelRefused),
+        (404, "model_not_found", "", ModelBarred),
+        (403, "model_not_found", "Project x does not have access to model y", ModelBarred),
+        (404, "api_error", 'model "qwen" not found, try pulling it first', ModelBarred),
+        (404, "NotFoundError", "The model `qwen` does not exist.", ModelBarred),
+        (404, "404", "No endpoints found that support image input", ModelRefused),
         (422, "", "", ModelRefused),
     ],
 )

@@ -1,0 +1,123 @@
+"""`mnemogram export` and `import`, on real embedded stores."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.settings import load_settings
+from bot.stores import open_stores
+from memory import keys
+from tests.contract.console_rig import (
+    BOT_ID,
+    ConsoleRig,
+    empty_stores,
+    on_stores,
+    remember,
+    settings_in,
+)
+
+TOKEN = f"{BOT_ID}:a-token-of-no-bot"
+TEXTS = ["Where is the key?", "Under the mat.", "Thanks «ß»"]
+
+
+@pytest.fixture
+def console(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_dir: Path
+) -> ConsoleRig:
+    settings_in(monkeypatch, tmp_path, data_dir, TELEGRAM_BOT_TOKEN=TOKEN)
+    on_stores(empty_stores())
+    return ConsoleRig(capsys)
+
+
+async def staged_keys() -> list[str]:
+    async with open_stores(load_settings()) as stores:
+        return list(await stores.redis.call("KEYS", f"{keys.PREFIX}*import:*"))
+
+
+def body_of(file: Path) -> list[str]:
+    """All but the header."""
+    return file.read_text().splitlines()[1:]
+
+
+def test_a_chat_goes_into_a_file_and_comes_back(console: ConsoleRig, tmp_path: Path) -> None:
+    on_stores(remember(-100, TEXTS))
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+
+    told = console("export", "-100", "--file", str(first), "--json")
+
+    assert told.status == 0, told.err
+    assert told.document["counts"]["message"] == 3
+    assert first.stat().st_mode & 0o777 == 0o600
+    assert console("reset", "-100", "--yes").status == 0
+    done = console("import", str(first), "--json")
+    assert done.status == 0, done.err
+    assert done.document["queued_for_index"] == 3
+    assert console("export", "-100", "--file", str(second)).status == 0
+    assert body_of(second) == body_of(first)
+    assert [each["title"] for each in console("chats", "--json").document] == ["Anna"]
+    waiting = console("queue", "--json").document
+    assert waiting["index_work"] == 3 + 1 + 3, "the first three, their erasure, and the three again"
+    assert on_stores(staged_keys()) == []
+
+
+def test_without_a_file_the_lines_go_to_stdout(console: ConsoleRig) -> None:
+    on_stores(remember(7, TEXTS))
+
+    lines = [json.loads(line) for line in console("export", "7").out.splitlines()]
+
+    assert [line["kind"] for line in lines] == [
+        "header",
+        "context",
+        *["message"] * 3,
+        "person",
+        "session",
+        "end",
+    ]
+    assert lines[0]["chat"] == "7"
+
+
+def test_a_second_import_is_refused_and_into_another_chat_works(console: ConsoleRig, tmp_path: Path) -> None:
+    on_stores(remember(7, TEXTS))
+    file = tmp_path / "f.jsonl"
+    console("export", "7", "--file", str(file))
+
+    refused = console("import", str(file))
+    into = console("import", str(file), "--into", "-55/3")
+
+    assert refused.status == 1
+    assert "Chat 7 has a memory already. Nothing was imported" in refused.err
+    assert into.status == 0, into.err
+    assert "Telegram's message numbers" in into.out
+    lines = [json.loads(line) for line in console("export", "-55/3").out.splitlines()]
+    assert [line["message"]["text"] for line in lines if line["kind"] == "message"] == TEXTS
+
+
+def test_replacing_erases_first_with_a_receipt(console: ConsoleRig, tmp_path: Path) -> None:
+    on_stores(remember(7, TEXTS))
+    on_stores(remember(8, ["an older memory"]))
+    file = tmp_path / "f.jsonl"
+    console("export", "7", "--file", str(file))
+
+    done = console("import", str(file), "--into", "8", "--replace", "--json")
+
+    assert done.status == 0, done.err
+    assert done.document["erased"] == {"messages": 1, "is_proven": True}
+    assert "older" not in console("export", "8").out
+
+
+def test_a_file_that_is_not_whole_is_named_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:
+    on_stores(remember(7, TEXTS))
+    file = tmp_path / "f.jsonl"
+    console("export", "7", "--file", str(file))
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+
+    broken = console("import", str(file), "--into", "9")
+    missing = console("import", str(tmp_path / "none"), "--into", "9")
+    unknown = console("export", "9")
+    again = console("export", "7", "--file", str(file))
+
+    assert (broken.status, missing.status, unknown.status, again.status) == (1, 2, 1, 1)
+    assert "breaks off after line 7" in broken.err
+    assert "Nothing is kept of chat 9" in unknown.err
+    assert "exists already" in again.err

@@ -1,0 +1,405 @@
+"""A context's file on the real store: written of one moment, taken in whole or not at all."""
+
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from memory.artifacts import ContextArtifacts
+from memory.context_export import ChangedMeanwhile, export_context
+from memory.context_file import BadFile, Seal, check_file
+from memory.context_import import ContextImport, ContextOccupied, ImportLost, Placed, Target
+from memory.context_lines import BodyLine, Header, dump_body, dump_header
+from memory.contexts import dump_entry
+from memory.errors import Forgotten
+from memory.heard import HeardLine, dump_heard
+from memory.keys import ContextRef, artifact_key, contexts_key, heard_key, import_key, ledger_key, work_key
+from memory.ledger import LedgerEntry
+from memory.ledger_codec import dump_called
+from memory.message import Message, Quote, Sender, message_id
+from memory.redis_client import RedisClient, Script
+from memory.redis_history import RedisHistory
+from memory.redis_summaries import RedisSummaries
+from memory.summary import Fact, Summary, SummaryText
+from tests.contract.inbox_kit import open_inbox
+from tests.messages import a_ref
+from tests.redis_values import all_values
+from tests.stores import all_keys
+
+NOW = 1_900_000_000.0
+ODD = 'tab\tline\n \ud800 «ß» {"kind":"end"} <|endoftext|>'
+
+
+def artifacts_of(redis: RedisClient, ref: ContextRef, *, ttl_s: int = 10**8) -> ContextArtifacts:
+    return ContextArtifacts(redis, ref, epoch=lambda: 0, clock=lambda: NOW, ttl_s=ttl_s, keep_beyond=10)
+
+
+def a_message(number: int, text: str = "") -> Message:
+    who = Sender(id=number % 3 + 1, name=f"Ann {number % 3}")
+    return Message(
+        id=message_id("file", number),
+        role="assistant" if number % 2 else "user",
+        text=text or f"text {number}",
+        sent_at=NOW - 5_000 + 60 * number,
+        tokens=2,
+        sender=None if number % 2 else who,
+        telegram_message_id=None if number % 2 else 100 + number,
+        quote=Quote(telegram_message_id=100, sender_name="Ann 0", text="text 0") if number == 4 else None,
+    )
+
+
+async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
+    """A context that has some of everything; the id of its artifact."""
+    history = RedisHistory(redis)
+    await history.append(
+        ref, [a_message(number, ODD if number == 6 else "") for number in range(messages)], epoch=0
+    )
+    artifact = await artifacts_of(redis, ref).keep("x" * 120_000, tool="lookup", key="k")
+    entry = LedgerEntry(
+        id="7:tool:1:0",
+        kind="tool",
+        agent="main",
+        name="lookup",
+        input="{}",
+        output="large",
+        artifact_id=artifact.id,
+    )
+    await redis.call("ZADD", ledger_key(ref), 3, f"2 {dump_called([entry])}")
+    await summarise(redis, ref)
+    line = HeardLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
+    await redis.call("ZADD", heard_key(ref), 300, dump_heard(line))
+    await redis.call("EXPIRE", heard_key(ref), 1000)
+    return artifact.id
+
+
+async def summarise(redis: RedisClient, ref: ContextRef) -> None:
+    summary = Summary(
+        id=message_id("s"),
+        builds_on="",
+        conversation_start=0,
+        from_sequence=0,
+        upto_sequence=1,
+        text=SummaryText(overview="They met.", facts=(Fact(about="Ann", fact="likes tea"),)),
+        tokens=9,
+        model="m",
+        created_at=NOW,
+    )
+    summaries = RedisSummaries(redis, clock=lambda: NOW)
+    await summaries.queue(ref)
+    claim = await summaries.claim(ref.partition, lease_s=60)
+    assert claim is not None
+    covered = [message_id("file", number) for number in range(2)]
+    assert await summaries.save(claim, summary, covered, epoch=0, revision=0) == "saved"
+    await summaries.finish(claim)
+
+
+async def body(redis: RedisClient, ref: ContextRef) -> list[BodyLine]:
+    return [line async for line in export_context(redis, ref, artifacts=artifacts_of(redis, ref))]
+
+
+def as_file(lines: Sequence[BodyLine], ref: ContextRef | None = None) -> list[str]:
+    """The file's lines as they are read."""
+    seal, texts = Seal(), [dump_header(Header(context=(ref or a_ref()).context_id, chat="1"))]
+    for line in lines:
+        texts.append(dump_body(line))
+        seal.take(line.kind, texts[-1])
+    return [f"{text}\n" for text in (*texts, seal.end())]
+
+
+async def take_in(
+    redis: RedisClient, file: Sequence[str], ref: ContextRef, *, is_other: bool = False, epoch: int = 0
+) -> Placed:
+    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
+    importing = ContextImport(
+        redis=redis, target=Target(ref=ref, registered=registered, is_other=is_other), token="t", now=NOW
+    )
+    facts = check_file(file)
+    try:
+        await importing.stage(file)
+        return await importing.place(facts, epoch=epoch)
+    finally:
+        await importing.clear_up()
+
+
+async def test_a_context_comes_back_as_it_was(redis: RedisClient) -> None:
+    kept = await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await RedisHistory(redis).erase(a_ref())
+    await redis.call("UNLINK", work_key(0))
+
+    placed = await take_in(redis, file, a_ref(), epoch=1)
+
+    assert as_file(await body(redis, a_ref())) == file
+    assert placed == Placed(queued=12, aged_out=0)
+    work = await redis.call("XRANGE", work_key(0), "-", "+")
+    queued = [dict(fields) for _, fields in work]
+    assert [(each["op"], each["epoch"], each["id"]) for each in queued] == [
+        ("index", "1", message_id("file", number)) for number in range(12)
+    ]
+    assert a_ref().context_id in await redis.call("HKEYS", contexts_key(0))
+    lasting = [key for key in await all_keys(redis) if not key.endswith((":heard", ":artifacts", kept))]
+    assert {await redis.call("TTL", key) for key in lasting} == {-1}, (
+        "nothing of it ends as what was staged does"
+    )
+    snapshot = await RedisHistory(redis).load(a_ref(), limit=99)
+    assert snapshot.summary is not None
+    assert snapshot.summary.text.overview == "They met."
+    assert [message.text for message in snapshot.newest if message.sequence == 6] == [ODD]
+
+
+async def test_what_was_imported_is_forgotten_like_any_other(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    history = RedisHistory(redis)
+    await history.erase(a_ref())
+    await take_in(redis, file, a_ref(), epoch=1)
+
+    deleted = await history.delete(a_ref(), [message_id("file", 0)], epoch=1)
+
+    assert (deleted.messages, deleted.summaries, deleted.quotes) == (1, 1, 1)
+    assert await history.find_by_telegram(a_ref(), 100) is None
+    erased = await history.erase(a_ref())
+    assert (erased.messages, erased.artifacts, erased.heard) == (11, 1, 1)
+
+
+async def test_another_chat_gets_no_telegram_ids_and_no_talk(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    other, history = a_ref(2), RedisHistory(redis)
+
+    await take_in(redis, as_file(await body(redis, a_ref())), other, is_other=True)
+
+    messages = (await history.load(other, limit=99)).newest
+    assert {message.telegram_message_id for message in messages} == {None}
+    assert {message.quote.telegram_message_id for message in messages if message.quote} == {0}
+    assert await history.find_by_telegram(other, 102) is None
+    assert await redis.call("EXISTS", heard_key(other)) == 0
+    deleted = await history.delete(other, [message_id("file", 0)], epoch=0)
+    assert deleted.quotes == 1
+
+
+async def test_a_second_import_is_refused_and_changes_nothing(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    before = await all_values(redis)
+
+    with pytest.raises(ContextOccupied):
+        await take_in(redis, file, a_ref())
+
+    assert await all_values(redis) == before
+
+
+async def test_after_a_reset_nothing_is_placed(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await RedisHistory(redis).erase(a_ref())
+    before = await all_values(redis)
+
+    with pytest.raises(Forgotten):
+        await take_in(redis, file, a_ref(), epoch=0)
+
+    assert await all_values(redis) == before
+
+
+async def test_what_waits_for_the_rest_of_its_file_ends_by_itself(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await redis.call("FLUSHALL")
+    importing = ContextImport(
+        redis=redis, target=Target(ref=a_ref(), registered="{}", is_other=False), token="t", now=NOW
+    )
+
+    await importing.stage(file)  # and here the process is killed
+
+    keys = await all_keys(redis)
+    assert len(keys) == 14
+    assert all([await redis.call("TTL", key) > 0 for key in keys])
+    await redis.call("UNLINK", import_key(a_ref(), "t", "meta"))
+    with pytest.raises(ImportLost):
+        await importing.place(check_file(file), epoch=0)
+    assert (await RedisHistory(redis).load(a_ref(), limit=0)).count == 0
+
+
+async def test_an_artifact_keeps_its_end_and_one_that_has_aged_out_stays_behind(redis: RedisClient) -> None:
+    kept = await fill(redis, a_ref())
+    gone = await artifacts_of(redis, a_ref(), ttl_s=100).keep("y" * 50, tool="t", key="k2")
+    file = as_file(await body(redis, a_ref()))
+    await RedisHistory(redis).erase(a_ref())
+    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
+    importing = ContextImport(
+        redis=redis,
+        target=Target(ref=a_ref(), registered=registered, is_other=False),
+        token="t",
+        now=NOW + 101,
+    )
+
+    await importing.stage(file)
+    placed = await importing.place(check_file(file), epoch=1)
+
+    assert placed.aged_out == 1
+    assert await artifacts_of(redis, a_ref()).find(gone.id) is None
+    assert await redis.call("PEXPIRETIME", artifact_key(a_ref(), kept)) == (NOW + 10**8) * 1000
+
+
+async def test_an_export_that_is_overtaken_says_so(redis: RedisClient) -> None:
+    history = RedisHistory(redis)
+    await history.append(a_ref(), [a_message(number) for number in range(1200)], epoch=0)
+
+    for change, told in (("edit", ChangedMeanwhile), ("reset", Forgotten)):
+        lines = export_context(redis, a_ref(), artifacts=artifacts_of(redis, a_ref()))
+        for _ in range(10):
+            await anext(lines)
+        if change == "edit":
+            edited = message_id("file", 2)
+            assert await history.replace(a_ref(), edited, text="new", tokens=1, edited_at=NOW, epoch=0)
+        else:
+            await history.erase(a_ref())
+        with pytest.raises(told):
+            _ = [line async for line in lines]
+
+
+async def test_what_comes_while_it_is_read_is_not_in_the_file(redis: RedisClient) -> None:
+    history = RedisHistory(redis)
+    await history.append(a_ref(), [a_message(number) for number in range(600)], epoch=0)
+    before = as_file(await body(redis, a_ref()))
+    lines = export_context(redis, a_ref(), artifacts=artifacts_of(redis, a_ref()))
+    first = await anext(lines)
+
+    await history.append(a_ref(), [replace(a_message(0), id=message_id("late"))], epoch=0)
+
+    assert as_file([first, *[line async for line in lines]]) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "now", "told"),
+    [
+        (1, '{"kind":"header","format":2}', "line 1: the form 2 is not known here: 1 is"),
+        (1, "hello", "line 1: this is not JSON"),
+        (2, '{"kind":"context","meta":{"next_sequence":"x"}}', "line 2: the context's 'next_sequence' is not what it can be"),
+        (4, '{"kind":"message","sequence":1,"message":{"id":7}}', "line 4: message.message.id: Input should be a valid string"),
+        (4, '{"kind":"strange"}', "line 4: "),
+        (4, "[1]", "line 4: this is not a JSON object"),
+        (4, None, "line 4: the sequence 0 of a message does not come after the one before"),
+        (-1, '{"kind":"end","counts":{},"sha256":""}', "the end's counts and SHA-256 are not those"),
+    ],
+)  # fmt: skip
+async def test_a_wrong_line_is_named(redis: RedisClient, line: int, now: str | None, told: str) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    at = line - 1 if line > 0 else line
+    file[at] = file[2] if now is None else f"{now}\n"
+
+    with pytest.raises(BadFile) as problem:
+        check_file(file)
+
+    assert told in str(problem.value)
+
+
+async def test_a_file_that_breaks_off_or_was_changed_is_refused(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+
+    for cut in range(1, len(file)):
+        with pytest.raises(BadFile):
+            check_file(file[:cut])
+    with pytest.raises(BadFile, match="this is not JSON"):
+        check_file([*file[:5], file[5][:-9]])
+    with pytest.raises(BadFile, match="something follows the end"):
+        check_file([*file, file[2]])
+    with pytest.raises(BadFile, match="SHA-256"):
+        check_file([line.replace("text 2", "text 3") for line in file])
+    assert json.loads(file[-1])["counts"]["message"] == 12
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class KilledAt:
+    """A client whose process ends at its n-th script: before it reaches the store, or before its answer is read."""
+
+    def __init__(self, redis: RedisClient, number: int, *, is_before: bool) -> None:
+        self._redis = redis
+        self._left = number
+        self._is_before = is_before
+
+    async def run(self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
+        return await self._ending(self._redis.run(script, names, arguments))
+
+    async def run_durably(
+        self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]
+    ) -> Any:
+        return await self._ending(self._redis.run_durably(script, names, arguments))
+
+    async def _ending(self, work: Coroutine[Any, Any, Any]) -> Any:
+        if self._left == 0 and self._is_before:
+            work.close()
+            raise Killed
+        reply = await work
+        if self._left == 0:
+            raise Killed
+        self._left -= 1
+        return reply
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+async def test_a_kill_at_any_point_leaves_nothing_or_all(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch, is_before: bool
+) -> None:
+    monkeypatch.setattr("memory.context_import.COMMANDS_AT_ONCE", 8)
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
+    left: list[str] = []
+    for number in range(100):
+        await redis.call("FLUSHALL")
+        killed = cast(RedisClient, KilledAt(redis, number, is_before=is_before))
+        importing = ContextImport(
+            redis=killed,
+            target=Target(ref=a_ref(), registered=registered, is_other=False),
+            token="t",
+            now=NOW,
+        )
+        try:
+            await importing.stage(file)
+            await importing.place(check_file(file), epoch=0)
+        except Killed:
+            keys = await all_keys(redis)
+            if not [key for key in keys if "import:t:" not in key]:
+                assert all([await redis.call("TTL", key) > 0 for key in keys])
+                left.append("nothing")
+                continue
+        assert as_file(await body(redis, a_ref())) == file
+        assert not [key for key in await all_keys(redis) if "import:" in key]
+        left.append("all")
+        if left.count("all") > 1:
+            break
+
+    assert left.count("nothing") > 5
+    assert left == sorted(left, reverse=True)
+
+
+async def test_a_turn_that_runs_meanwhile_is_answered_and_stands_after_what_was_imported(
+    redis: RedisClient,
+) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await redis.call("FLUSHALL")
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    await box.take(claim)
+    await box.record(claim, "model:1")
+
+    await take_in(redis, file, a_ref())
+    asked, answered = (
+        replace(a_message(0), id=message_id("now", 0)),
+        replace(a_message(1), id=message_id("now", 1)),
+    )
+    await box.commit(claim, 1, messages=[asked, answered])
+
+    assert await box.state_of(1) == ("answered", "")
+    newest = (await RedisHistory(redis).load(a_ref(), limit=3)).newest
+    assert [message.sequence for message in newest] == [11, 12, 13]
+    assert newest[-1].id == answered.id

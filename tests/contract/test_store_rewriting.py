@@ -1,0 +1,178 @@
+"""What is erased leaves the embedded store's file: who looks after it, when, and after which mishaps."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from memory.embedded.pacing import WITHIN_S, rest_after
+from memory.embedded.rewriting import FileRewriter, RewriteTimes
+from memory.embedded.valkey import remove_left_rewritings
+from memory.keys import ContextRef, erasures_key, rewritten_key
+from memory.redis_client import RedisClient, open_redis
+from memory.redis_heard import RedisHeard
+from memory.redis_history import RedisHistory
+from tests.messages import a_message
+from tests.stores import plain_valkey
+
+REF = ContextRef(context_id="c" * 32, partition=1)
+CANARY = b"zanzibarwort"
+
+
+@dataclass
+class Store:
+    """A store of its own with a file, and a clock that is set by hand."""
+
+    redis: RedisClient
+    folder: Path
+    now: float = 0.0
+    times: RewriteTimes = field(default_factory=RewriteTimes)
+
+    def rewriter(self) -> FileRewriter:
+        return FileRewriter(
+            self.redis,
+            partitions=2,
+            clock=lambda: self.now,
+            clear_away=partial(remove_left_rewritings, self.folder),
+            times=self.times,
+        )
+
+    def tells(self, word: bytes = CANARY) -> bool:
+        files = [path for path in self.folder.rglob("*.aof*") if path.is_file()]
+        return any(word in path.read_bytes() for path in files)
+
+    async def remember(self) -> None:
+        message = a_message("m", CANARY.decode())
+        await RedisHistory(self.redis).append(REF, [message], epoch=await self.epoch())
+
+    async def epoch(self) -> int:
+        return (await RedisHistory(self.redis).load(REF, limit=0)).epoch
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncGenerator[Store]:
+    settings = {"appendonly": "yes", "appendfsync": "always", "save": "", "rdbcompression": "no"}
+    folder = tmp_path / "valkey"
+    folder.mkdir()
+    async with plain_valkey(folder, **settings) as url, open_redis(url) as redis:
+        yield Store(redis=redis, folder=tmp_path)
+
+
+async def test_an_erasure_is_gathered_with_those_that_follow_and_then_leaves_the_file(store: Store) -> None:
+    rewriter = store.rewriter()
+    await store.remember()
+    assert await rewriter.step() is False
+    await RedisHistory(store.redis).erase(REF)
+    assert await rewriter.step() is False
+    assert store.tells()
+
+    store.now = store.times.gather
+    assert await rewriter.step() is True
+
+    assert not store.tells()
+    assert await store.redis.call("GET", rewritten_key()) == "1"
+    store.now += WITHIN_S
+    assert await rewriter.step() is False
+
+
+async def test_the_duty_outlives_who_had_it(store: Store) -> None:
+    await store.remember()
+    await RedisHistory(store.redis).erase(REF)
+    first, second = store.rewriter(), store.rewriter()
+    await first.step()
+
+    await second.step()
+    store.now = store.times.gather
+
+    assert await second.step() is True
+    assert not store.tells()
+
+
+async def test_what_was_erased_while_the_file_was_rewritten_is_for_the_next_time(store: Store) -> None:
+    rewriter = store.rewriter()
+    await store.redis.calls([("SET", erasures_key(0), 3), ("SET", rewritten_key(), 2)])
+    await rewriter.step()
+    store.now = store.times.gather
+    await rewriter.step()
+    await store.redis.call("INCR", erasures_key(1))
+
+    await rewriter.step()
+    store.now += WITHIN_S
+
+    assert await rewriter.step() is True
+    assert await store.redis.call("GET", rewritten_key()) == "4"
+
+
+async def test_a_server_that_refuses_to_rewrite_is_asked_again(store: Store) -> None:
+    rewriter = store.rewriter()
+    await store.remember()
+    await RedisHistory(store.redis).erase(REF)
+    await rewriter.step()
+    store.now = store.times.gather
+    await store.redis.call("CONFIG", "SET", "appendonly", "no")
+    blocked = store.folder / "valkey" / "appendonlydir"
+    blocked.rename(store.folder / "away")
+    blocked.touch()
+
+    assert await rewriter.step() is False
+    blocked.unlink()
+    (store.folder / "away").rename(blocked)
+    assert await rewriter.step() is True
+
+
+async def test_what_a_rewriting_left_that_died_with_the_server_goes_with_the_next(store: Store) -> None:
+    ended = await asyncio.create_subprocess_exec("true")
+    await ended.wait()
+    dead = store.folder / "valkey" / f"temp-rewriteaof-bg-{ended.pid}.aof"
+    living = store.folder / "valkey" / f"temp-rewriteaof-{os.getpid()}.aof"
+    for left in (dead, living):
+        left.write_bytes(CANARY)
+    rewriter = store.rewriter()
+    await RedisHistory(store.redis).erase(REF)
+    await rewriter.step()
+    store.now = store.times.gather
+
+    assert await rewriter.step() is True
+    assert [dead.exists(), living.exists()] == [False, True]
+
+
+async def test_the_file_is_rewritten_once_a_day_whatever_happens(store: Store) -> None:
+    rewriter = store.rewriter()
+    await store.redis.call("SET", "short-lived", CANARY.decode())
+    await store.redis.call("DEL", "short-lived")
+    store.now = store.times.daily
+
+    assert await rewriter.step() is True
+    assert not store.tells()
+    assert await rewriter.step() is False
+
+
+async def test_every_way_to_forget_is_counted(store: Store) -> None:
+    history = RedisHistory(store.redis)
+
+    async def counted() -> int:
+        return int(await store.redis.call("GET", erasures_key(REF.partition)) or 0)
+
+    await history.append(REF, [a_message("u", "one"), a_message("v", "two")], epoch=0)
+    await history.replace(REF, "u", text="other", tokens=1, edited_at=9.0, epoch=0)
+    assert await counted() == 1
+    await history.delete(REF, ["v"], epoch=0)
+    assert await counted() == 2
+    await RedisHeard(store.redis).forget(REF, 5)
+    assert await counted() == 2
+    await history.erase(REF)
+    assert await counted() == 3
+
+
+@pytest.mark.parametrize("took", [0.01, 0.5, 3.0, 10.0, 16.0])
+def test_what_is_erased_as_upkeep_begins_is_gone_in_time(took: float) -> None:
+    assert rest_after(took) >= took
+    assert took + rest_after(took) + took <= WITHIN_S
+
+
+def test_upkeep_that_takes_long_leaves_half_of_the_time() -> None:
+    assert rest_after(100.0) == 100.0

@@ -1,0 +1,1 @@
+"""The rows of the scorecard, a file each. `tests.fault.rows.every` lists them."""

@@ -1,0 +1,25 @@
+"""The scorecard in its short form: each row holds, but for what depends on how fast the machine is.
+
+Those numbers are logged here, and held by `benchmarks/fault.py`: machines are shared.
+"""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.fault.rows.every import ROWS
+from tests.fault.scorecard import Bench, Row, broken, run_row
+
+SEED = 20_261_121
+
+log = logging.getLogger(__name__)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+async def test_the_row_holds(row: Row, tmp_path: Path) -> None:
+    bench = Bench(directory=tmp_path, size="short", seed=SEED, say=log.info)
+    result = await run_row(row, bench)
+    log.info("%s in %.1f s: %s", row.name, result.seconds, result.score)
+    assert result.score.checks or result.failure
+    assert not (faults := broken(result, minds_time=False)), "\n".join(faults)

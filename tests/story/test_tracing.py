@@ -1,0 +1,71 @@
+"""Stories of `mnemogram trace`: what the record of an update tells of its turn, and what it never tells."""
+
+import asyncio
+import time
+
+import pytest
+
+from bot.inbox.inspection import InboxInspection, UpdateRecord
+from bot.turn.send_note import parse_sent
+from bot.turn.turn_trace import TurnTrace, parse_trace
+from tests.scripted_replies import call, calls, held, text
+from tests.story.harness import BEN, Story, StoryStores, running_bot
+
+CANARY = "quokka"
+
+
+async def records_of(bot: Story) -> list[UpdateRecord]:
+    """Of all updates, in their order."""
+    inspection = InboxInspection(bot.redis, partitions=1, clock=time.time)
+    names = await bot.redis.call("KEYS", "mnemogram:{m0}:update:*")
+    found = [await inspection.find(int(name.rpartition(":")[2])) for name in sorted(names)]
+    return sorted((each for each in found if each is not None), key=lambda each: each.update_id)
+
+
+def turn_of(record: UpdateRecord) -> TurnTrace:
+    turn = parse_trace(record.turn)
+    assert turn is not None
+    return turn
+
+
+async def test_a_record_tells_the_whole_life_of_its_update(
+    stores: StoryStores, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = asyncio.Event()
+    script = [
+        held(text("one"), until=answer),
+        calls(call("add", {"a": 2, "b": 3}), call(f"{CANARY}_tool", {})),
+        text("It is 5."),
+    ]
+    async with running_bot(stores, script, price_per_million_input=1.0, price_per_million_output=2.0) as bot:
+        await bot.say(BEN, f"hello {CANARY}")
+        await bot.wait_for_prompts(1)
+        await bot.say(BEN, "add 2")
+        last = await bot.say(BEN, "and 3")
+        await bot.wait_for_waiting(3)
+        answer.set()
+        await bot.wait_for_reply(last)
+        await bot.wait_until_finished(3)
+        first, second, third = await records_of(bot)
+
+    assert first.gate == "polling turn private_chat"
+    assert [step.kind for step in turn_of(first).steps] == ["model"]
+    turn = turn_of(second)
+    first_call, *tools, last_call = [(step.kind, step.name, step.outcome) for step in turn.steps]
+    assert first_call == last_call == ("model", "Mnemogram", "ok")
+    assert sorted(tools) == [("tool", "add", "ok"), ("tool", "unknown", "error")]
+    assert turn.usage.prompt_tokens > 0
+    assert turn.micros == turn.usage.prompt_tokens + 2 * turn.usage.completion_tokens
+    (sent,) = [parse_sent(number, line) for number, line in second.parts.items()]
+    assert sent is not None
+    assert (sent.kind, sent.outcome, sent.telegram_id) == ("text", "sent", second.sent[0])
+    assert second.begun_at is not None
+    assert second.committed_at is not None
+    assert second.received_at is not None
+    assert second.finished_at is not None
+    assert second.received_at <= second.begun_at <= second.committed_at <= second.finished_at
+    assert (third.turn_of, third.turn, dict(third.parts)) == (second.update_id, "", {})
+    assert CANARY not in repr([first, second, third])
+    assert CANARY not in capsys.readouterr().err, (
+        "nor do the logs tell a name that only the model has made up"
+    )

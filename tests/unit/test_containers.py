@@ -1,0 +1,92 @@
+"""The Dockerfile and every compose file: no root, nothing writable but data, no capabilities, no open stores."""
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSE = sorted(ROOT.glob("compose*.yaml"))
+SECRETS = ("VALKEY_PASSWORD", "QDRANT_API_KEY")
+
+Service = dict[str, Any]
+
+
+def _document(path: Path) -> dict[str, Any]:
+    return cast("dict[str, Any]", yaml.safe_load(path.read_text("utf-8")))
+
+
+def _services() -> list[Any]:
+    return [
+        pytest.param(service, id=f"{path.stem}-{name}")
+        for path in COMPOSE
+        for name, service in _document(path)["services"].items()
+    ]
+
+
+@pytest.mark.parametrize("service", _services())
+def test_a_service_can_do_no_more_than_it_must(service: Service) -> None:
+    uid, _, gid = str(service["user"]).partition(":")
+    assert int(uid) > 0
+    assert int(gid) > 0
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "cap_add", "pid", "ipc", "network_mode", "devices"} & service.keys()
+    assert 0 < service["pids_limit"] <= 1024
+    assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+    for mount in service.get("tmpfs", []):
+        assert re.search(r"size=\d+[km].*noexec,nosuid,nodev", mount), mount
+    assert not any("docker.sock" in str(volume) for volume in service.get("volumes", []))
+
+
+@pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
+def test_the_stores_are_reached_by_nobody_else_and_reach_nothing(path: Path) -> None:
+    document = _document(path)
+    stores = {
+        name: service
+        for name, service in document["services"].items()
+        if service.get("image", "").startswith(("valkey/", "qdrant/"))
+    }
+
+    assert stores
+    for service in stores.values():
+        assert "ports" not in service
+        assert [document["networks"][network]["internal"] for network in service["networks"]] == [True]
+        assert "test" in service["healthcheck"]
+        assert set(service["environment"]) & {*SECRETS, "QDRANT__SERVICE__API_KEY"}
+
+
+@pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
+def test_no_secret_is_written_down_or_has_a_default(path: Path) -> None:
+    text = path.read_text("utf-8")
+
+    used = re.findall(rf"\$?\$\{{({'|'.join(SECRETS)})([^}}]*)", text)
+    assert {name for name, _ in used} == set(SECRETS)
+    assert all(rest.startswith(":?") for _, rest in used)
+    assert not re.search(r"requirepass (?!%s)", text)
+    assert not re.search(r"--(requirepass|masterauth|pass|a)\b", text)
+
+
+@pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
+def test_what_is_published_is_published_to_this_machine_or_to_a_load_balancer(path: Path) -> None:
+    for service in _document(path)["services"].values():
+        if "build" in service or str(service.get("image", "")).startswith("mnemogram"):
+            assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+def test_the_image_runs_as_nobody_and_installs_by_hash() -> None:
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    final = text.rpartition("\nFROM ")[2]
+
+    assert re.search(r"^USER mnemogram$", final, re.MULTILINE)
+    assert "--uid 10001" in final
+    assert final.index("USER mnemogram") < final.index("CMD")
+    assert all(
+        "--require-hashes" in line
+        for line in re.findall(r"^.*(?:pip install|pip sync).*\.txt.*$", text, re.MULTILINE)
+    )
+    assert not re.search(r"^(ADD|ARG .*(?:TOKEN|KEY|SECRET))", text, re.MULTILINE)
+    assert ".env" in (ROOT / ".dockerignore").read_text("utf-8").split()
