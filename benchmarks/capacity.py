@@ -164,8 +164,6 @@ async def _sizes(redis: RedisClient) -> dict[str, float]:
         if not name.startswith(("work", "control", "ready")):
             sizes[kind] += int(await redis.call("MEMORY", "USAGE", key, "SAMPLES", 0))
     info = await redis.call("INFO", "persistence")
-    if isinstance(info, str):
-        info = dict(line.split(":", 1) for line in info.split() if ":" in line)
     return {**sizes, "aof": float(info["aof_current_size"])}
 
 

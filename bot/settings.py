@@ -399,9 +399,12 @@ def _check_ports(url: str) -> None:
 
 
 def _passwords_in(url: str) -> set[str]:
-    """As it stands in the URL, percent-encoded, and as the server knows it, and so its errors."""
+    """As it stands in the URL, percent-encoded, and as the server knows it, and so its errors.
+
+    A proxy may be named without a scheme.
+    """
     try:
-        password = urlsplit(url).password
+        password = urlsplit(url if "://" in url else f"//{url}").password
     except ValueError:  # of a proxy, which nobody has checked
         return set()
     return {password, unquote(password)} if password else set()

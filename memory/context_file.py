@@ -2,18 +2,21 @@
 
 import hashlib
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import partial
+from typing import Any, TextIO, cast
 from uuid import UUID
 
+from memory.artifacts import PIECE
 from memory.context_lines import (
     FORMAT,
     KINDS,
+    LATEST,
     META_FIELDS,
+    META_TIMES,
     ArtifactLine,
     BodyLine,
     ContextLine,
@@ -30,7 +33,11 @@ from memory.context_lines import (
     parse_header,
 )
 
+LONGEST_LINE = 64 * 1024 * 1024
+"""Characters of a line that is read; the longest of ours, a full piece of an artifact, has 600,000."""
+
 _ARTIFACT_ID = re.compile(r"a[0-9a-f]{11}")
+_MOST_TOKENS = 2**31
 
 
 class BadFile(ValueError):
@@ -68,13 +75,18 @@ class Seal:
         return dump_line({"kind": "end", "counts": counts, "sha256": self.digest.hexdigest()})
 
 
+def read_lines(stream: TextIO) -> Iterator[str]:
+    """The stream's lines; of one that is too long only so much that it can be told."""
+    return iter(partial(stream.readline, LONGEST_LINE + 2), "")
+
+
 def read_header(line: str) -> Header:
     """Raises BadFile for a first line that is not ours, or of another version."""
     fields = _object(line, 1)
     if fields.get("kind") != "header":
         raise BadFile("this is not the header of a context's file", line=1)
     if fields.get("format") != FORMAT:
-        raise BadFile(f"the form {fields.get('format')!r} is not known here: {FORMAT} is", line=1)
+        raise BadFile(f"the form {fields.get('format')!r:.40} is not known here: {FORMAT} is", line=1)
     try:
         return parse_header(fields)
     except ValueError as error:
@@ -158,13 +170,11 @@ class _Check:
             case MessageLine():
                 self._message(line)
             case LedgerLine():
-                self._ascending("ledger", line.last_sequence)
-                if line.first_sequence > line.last_sequence:
-                    raise ValueError("a turn's first sequence is after its last one")
+                self._ledger(line)
             case SessionLine():
                 self._ascending("session", line.sequence)
             case SummaryLine():
-                self._ascending("summary", line.upto)
+                self._summary(line)
             case _:
                 self._unordered(line)
 
@@ -177,27 +187,50 @@ class _Check:
     def _unordered(self, line: ArtifactLine | PersonLine | HeardFileLine) -> None:
         match line:
             case ArtifactLine():
-                if not _ARTIFACT_ID.fullmatch(line.id):
-                    raise ValueError("an artifact's id is not one of ours")
+                _check_artifact_id(line.id)
                 self._once(line.id)
+                if line.pieces != -(-line.length // PIECE):
+                    raise ValueError(f"{line.length:,} characters do not make {line.pieces:,} pieces")
                 self.artifact, self.pieces, self.length = line, 0, 0
             case PersonLine():
                 self._once(f"person {line.id}")
             case HeardFileLine():
                 self._once(f"heard {line.score}")
+                _check_time(line.line.sent_at)
 
     def _message(self, line: MessageLine) -> None:
         self._ascending("message", line.sequence)
         message = line.message
-        if str(UUID(message.id)) != message.id:
-            raise ValueError("a message's id is not a UUID")
+        _check_uuid(message.id)
         self._once(message.id)
-        if not math.isfinite(message.sent_at) or message.tokens < 0:
-            raise ValueError("a message's time or tokens are not numbers that a message has")
+        _check_time(message.sent_at)
+        _check_time(message.edited_at or 0)
+        _check_tokens(message.tokens)
+
+    def _ledger(self, line: LedgerLine) -> None:
+        self._ascending("ledger", line.last_sequence)
+        if line.first_sequence > line.last_sequence:
+            raise ValueError("a turn's first sequence is after its last one")
+        if not line.entries:
+            raise ValueError("a turn that called nothing has no line")
+        for entry in line.entries:
+            if entry.artifact_id:
+                _check_artifact_id(entry.artifact_id)
+
+    def _summary(self, line: SummaryLine) -> None:
+        self._ascending("summary", line.upto)
+        if line.upto != line.summary.upto_sequence:
+            raise ValueError("a summary does not reach as far as its line says")
+        _check_uuid(line.summary.id)
+        self._once(f"summary {line.summary.id}")
+        _check_time(line.summary.created_at)
+        _check_tokens(line.summary.tokens)
 
     def _piece(self, line: PieceLine) -> None:
         if self.artifact is None or line.artifact != self.artifact.id or line.number != self.pieces:
             raise ValueError("a piece stands where another one, or none, is expected")
+        if len(line.text) != min(PIECE, self.artifact.length - self.length):
+            raise ValueError("a piece is shorter or longer than it can be there")
         self.counts["piece"] += 1
         self.pieces, self.length = self.pieces + 1, self.length + len(line.text)
 
@@ -228,10 +261,39 @@ def _checked_meta(meta: Mapping[str, str]) -> dict[str, str]:
         pattern = META_FIELDS.get(name)
         if pattern is None or not pattern.fullmatch(value):
             raise ValueError(f"the context's {name[:40]!r} is not what it can be")
+        if name in META_TIMES:
+            _check_time(float(value))
     return dict(meta)
 
 
+def _check_uuid(text: str) -> None:
+    try:
+        is_one = str(UUID(text)) == text
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ValueError("the id of a message or summary is not a UUID")
+
+
+def _check_artifact_id(text: str) -> None:
+    if not _ARTIFACT_ID.fullmatch(text):
+        raise ValueError("an artifact's id is not one of ours")
+
+
+def _check_time(seconds: float) -> None:
+    """Not NaN either."""
+    if not 0 <= seconds < LATEST:
+        raise ValueError("a time is before 1970, or so late that it cannot be told")
+
+
+def _check_tokens(count: int) -> None:
+    if not 0 <= count < _MOST_TOKENS:
+        raise ValueError("the tokens are not so many as a text can have")
+
+
 def _object(line: str, number: int) -> dict[str, Any]:
+    if len(line) > LONGEST_LINE:
+        raise BadFile("this line is longer than any of ours", line=number)
     try:
         fields: object = json.loads(line, parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """Takes a context's file in: read beside the memory first, then put in its place by one script, whole or not at all."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -53,11 +53,22 @@ COMMANDS_AT_ONCE = 500
 BYTES_AT_ONCE = 1_000_000
 """What one round trip carries at most, but for a single line."""
 
-_TAKEN_OVER = (
-    *("messages", "order", "telegram", "meta", "people", "senders", "sessions"),
-    *("summaries", "lineage", "ledger", "artifacts"),
-)
-_ONLY_STAGED = ("heard", "indexed")
+_TAKEN_OVER: Mapping[str, Callable[[ContextRef], str]] = {
+    "messages": messages_key,
+    "order": order_key,
+    "telegram": telegram_key,
+    "meta": meta_key,
+    "people": people_key,
+    "senders": senders_key,
+    "sessions": sessions_key,
+    "summaries": summaries_key,
+    "lineage": lineage_key,
+    "ledger": ledger_key,
+    "artifacts": artifacts_key,
+}
+"""What is staged under which name, and the key whose place it takes; in the order of `place_import`."""
+_ONLY_STAGED = ("heard", "indexed", "placed")
+"""Staged beside them; `placed` is what that script notes of itself."""
 
 _Command = tuple[str, str, list[str]]
 """A command, the name of the staged key, and its other arguments."""
@@ -126,14 +137,7 @@ class ContextImport:
         ImportLost; StoreUnavailable where nobody knows whether it is there: look, and do it again.
         """
         ref, target = self.target.ref, self.target
-        live = [
-            *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), people_key(ref)),
-            *(senders_key(ref), sessions_key(ref), summaries_key(ref), lineage_key(ref)),
-            *(ledger_key(ref), artifacts_key(ref)),
-        ]
-        pairs = [
-            key for name, own in zip(_TAKEN_OVER, live, strict=True) for key in (self._staged(name), own)
-        ]
+        pairs = [key for name, live in _TAKEN_OVER.items() for key in (self._staged(name), live(ref))]
         reply = await self.redis.run_durably(
             load_script("memory.scripts", "place_import", ("memory.scripts", "telegram_index")),
             [
@@ -144,7 +148,7 @@ class ContextImport:
             [
                 *(ref.context_id, epoch, target.registered, int(target.is_other)),
                 *(self._staged("artifact:"), artifact_key(ref, ""), self._heard_ends_at),
-                facts.counts["message"],
+                *(facts.counts["message"], IMPORT_TTL_S),
             ],
         )
         if reply[0] != "placed":
@@ -152,11 +156,13 @@ class ContextImport:
         return Placed(queued=int(reply[1]), aged_out=self.aged_out)
 
     async def clear_up(self) -> None:
-        """Take away what is left of an import that came to nothing; what cannot be, ends with its TTL."""
+        """Take away what is left of an import that came to nothing; what cannot be, ends with its TTL.
+
+        All at once: a placing that was given up may reach the store yet, and puts in whatever it finds whole.
+        """
         names = [*_TAKEN_OVER, *_ONLY_STAGED, *(f"artifact:{each}" for each in self._artifacts)]
         with suppress(MemoryFailure):
-            for name in names:
-                await self.redis.call("UNLINK", self._staged(name))
+            await self.redis.call("UNLINK", *map(self._staged, names))
 
     def _commands(self, line: BodyLine) -> Iterator[_Command]:
         match line:
@@ -191,7 +197,7 @@ class ContextImport:
         if line.quoted_by:
             self._quotes.setdefault(message.id, []).extend(line.quoted_by)
         if is_indexed(message):
-            yield "RPUSH", "indexed", [message.id]
+            yield "ZADD", "indexed", [str(line.sequence), message.id]
 
     def _artifact(self, line: ArtifactLine) -> Iterator[_Command]:
         """None of one that has aged out since."""
@@ -205,7 +211,7 @@ class ContextImport:
 
     def _heard(self, line: HeardFileLine) -> Iterator[_Command]:
         """Talk is found by Telegram's ids, and old talk is none."""
-        ends_at = int(line.line.sent_at) + HEARD_TTL_S
+        ends_at = int(min(line.line.sent_at, self.now)) + HEARD_TTL_S
         if self.target.is_other or ends_at <= self.now:
             return
         self._heard_ends_at = max(self._heard_ends_at, ends_at)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
+from memory.characters import well_formed
 from memory.heard import HeardLine
 from memory.ledger import LedgerEntry
 from memory.message import Message, dump_message
@@ -19,19 +20,40 @@ FORMAT = 1
 KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "heard")
 """What a body line may be, beside the one `context` line that comes first."""
 
+META_TIMES = ("created_at", "last_sent_at")
+
+_META_COUNTS = (
+    *("next_sequence", "conversation_start", "counted_from", "session_start"),
+    *("summary_failures", "summary_failed_at"),
+)
+
 META_FIELDS: Mapping[str, re.Pattern[str]] = {
-    **dict.fromkeys(
-        ("next_sequence", "conversation_start", "counted_from", "session_start"), re.compile(r"\d{1,15}")
-    ),
-    **dict.fromkeys(("summary_failures", "summary_failed_at"), re.compile(r"\d{1,15}")),
-    **dict.fromkeys(("created_at", "last_sent_at"), re.compile(r"\d{1,15}(\.\d+)?(e[+-]?\d{1,2})?")),
+    # As the store counts: it takes no other digits, and no zeros before them.
+    **dict.fromkeys(_META_COUNTS, re.compile(r"0|[1-9][0-9]{0,14}")),
+    **dict.fromkeys(META_TIMES, re.compile(r"[0-9]{1,15}(\.[0-9]+)?(e[+-]?[0-9]{1,2})?")),
     "active_agent": re.compile(r".{1,200}"),
-    "migrated_to": re.compile(r"-?\d{1,19}"),
+    "migrated_to": re.compile(r"-?[0-9]{1,19}"),
 }
 """Of a context's `meta` what a file carries; `revision` is a fence of the store and no memory."""
 
+LATEST = 2**37
+"""Unix seconds that no time of a file reaches: the year 6325. From the year 10000 on no time can be told as a date."""
+
+_LONGEST_PROBLEM = 200
+_MOST_PARTS = 1000
+"""Messages of Telegram as which one of ours is shown, at most: one script takes them all."""
+
+
+def _sendable(text: str) -> str:
+    if well_formed(text) != text:
+        raise ValueError("it has half a character, a lone surrogate, which the store cannot be sent")
+    return text
+
+
 _Whole = Annotated[int, Field(ge=0, lt=2**53)]
-_Seconds = Annotated[float, Field(ge=0, lt=2**40, allow_inf_nan=False)]
+_Seconds = Annotated[float, Field(ge=0, lt=LATEST, allow_inf_nan=False)]
+_Text = Annotated[str, AfterValidator(_sendable)]
+"""What goes to the store as it is; what goes there as JSON may have any character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +74,7 @@ class Header:
 class ContextLine:
     """The context's own facts, as strings: META_FIELDS."""
 
-    meta: dict[str, str]
+    meta: dict[str, _Text]
     kind: Literal["context"] = "context"
 
 
@@ -65,9 +87,9 @@ class MessageLine:
     sequence: _Whole
     message: Message
     kind: Literal["message"] = "message"
-    telegram_ids: tuple[_Whole, ...] = ()
+    telegram_ids: Annotated[tuple[_Whole, ...], Field(max_length=_MOST_PARTS)] = ()
     quotes: _Whole | None = None
-    quoted_by: tuple[str, ...] = ()
+    quoted_by: tuple[_Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +108,7 @@ class PersonLine:
 
     id: int
     kind: Literal["person"] = "person"
-    name: str | None = None
+    name: _Text | None = None
     messages: _Whole | None = None
 
 
@@ -126,7 +148,7 @@ class PieceLine:
 
     artifact: str
     number: _Whole
-    text: str
+    text: _Text
     kind: Literal["piece"] = "piece"
 
 
@@ -193,5 +215,7 @@ def dump_line(fields: Mapping[str, object]) -> str:
 def _first_problem(error: ValidationError) -> str:
     """Where and what, without the value: a file's words do not belong into a terminal's history."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    if first["type"].startswith("union_tag"):  # its message quotes the value
+        return "the line's kind is none of ours"
     place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    return (f"{place}: {first['msg']}" if place else first["msg"])[:_LONGEST_PROBLEM]

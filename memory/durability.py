@@ -26,10 +26,11 @@ class StoreDurability:
     def caution(self) -> str | None:
         """What a power cut takes all the same, where it does; a start is not refused for it.
 
-        With `everysec` only WAITAOF could tell what is on the disk, and of the servers that have it Redis 7.4.0 to 7.4.2
-        and Valkey up to 9.1 (at least) confirm before: redis/redis pull request 13793.
+        With `everysec` only WAITAOF could tell what is on the disk. Redis has it from 7.2 on, and of the servers that have
+        it Redis 7.4.0 to 7.4.2 and Valkey up to 9.1 (at least) confirm before: redis/redis pull request 13793.
         """
-        waits = self.server == "Redis" and _numbers(self.version) >= (8,)
+        version = _numbers(self.version)
+        waits = self.server == "Redis" and version >= (7, 2) and not (7, 4) <= version < (7, 4, 3)
         if self.appendfsync != "everysec" or waits:
             return None
         return (
@@ -129,8 +130,8 @@ def _weakest(values: Sequence[str | None], *, good: Sequence[str]) -> str | None
 
 def _is_too_old(version: str) -> bool:
     numbers = _numbers(version)
-    return len(numbers) == 2 and numbers < _OLDEST
+    return len(numbers) > 1 and numbers < _OLDEST
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())

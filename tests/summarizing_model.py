@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +38,7 @@ def summary_of(request: ChatRequest) -> dict[str, Any]:
     """A summary that has every code of the request, and nothing else; empty fields for all others."""
     schema = request["response_format"]["json_schema"]["schema"]
     told = dict(_CODE.findall(json.dumps(request["messages"], ensure_ascii=False)))
-    filled = _empty(schema)
+    filled = nothing_of(schema)
     filled["overview"] = "They talk about shelves and paint."
     filled["facts"] = [
         {"about": name, "fact": f"the code of {name} is {code}"} for name, code in told.items()
@@ -45,10 +46,11 @@ def summary_of(request: ChatRequest) -> dict[str, Any]:
     return filled
 
 
-def _empty(schema: dict[str, Any]) -> Any:
+def nothing_of(schema: Mapping[str, Any]) -> Any:
+    """What a JSON schema asks for, with nothing in it: empty lists and strings."""
     match schema["type"]:
         case "object":
-            return {name: _empty(inner) for name, inner in schema["properties"].items()}
+            return {name: nothing_of(inner) for name, inner in schema["properties"].items()}
         case "array":
             return []
         case _:

@@ -48,7 +48,7 @@ async def export_chat(settings: Settings, name: ChatName, *, file: Path | None, 
             context=chat.ref.context_id,
             registered_at=known.created_at if known else None,
         )
-        with _whole(file) as stream:
+        with whole_file(file) as stream:
             seal = await _write(stores, chat, header, stream)
         topics = (
             topics_of(await list_known(settings, stores), chat.name) if chat.name.thread_id is None else []
@@ -98,28 +98,40 @@ async def _write(stores: Stores, chat: KnownChat, header: Header, stream: TextIO
 
 
 @contextmanager
-def _whole(file: Path | None) -> Generator[TextIO]:
-    """What is written becomes the file, or goes to stdout, once it is whole. Only its owner may read the file."""
+def whole_file(file: Path | None) -> Generator[TextIO]:
+    """What is written becomes the file, or goes to stdout, once it is whole. Only its owner may read the file.
+
+    Raises CommandFailed where it exists already, or cannot be written.
+    """
     if file is None:
         with tempfile.TemporaryFile("w+", encoding="ascii") as stream:
-            yield stream
+            with _naming(f"TMPDIR ({tempfile.gettempdir()})"):
+                yield stream
+                stream.flush()
             stream.seek(0)
             shutil.copyfileobj(stream, sys.stdout)
         return
     if file.exists():
         raise CommandFailed(f"{file} exists already: name another file.")
-    try:
+    with _naming(file):
         part = tempfile.NamedTemporaryFile(  # noqa: SIM115 - it becomes the file
             "w+", encoding="ascii", dir=file.parent, prefix=f".{file.name}.", delete=False
         )
-    except OSError as error:
-        raise CommandFailed(f"{file} cannot be written: {error.strerror}.") from None
+        try:
+            with part:
+                yield cast("TextIO", part)
+                part.flush()
+                os.fsync(part.fileno())
+            Path(part.name).replace(file)
+        except BaseException:
+            Path(part.name).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _naming(what: object) -> Generator[None]:
+    """A disk that is full, or a folder that is not ours, becomes a sentence that names what was written."""
     try:
-        with part:
-            yield cast("TextIO", part)
-            part.flush()
-            os.fsync(part.fileno())
-        Path(part.name).replace(file)
-    except BaseException:
-        Path(part.name).unlink(missing_ok=True)
-        raise
+        yield
+    except OSError as error:
+        raise CommandFailed(f"{what} cannot be written: {error.strerror or error}.") from None

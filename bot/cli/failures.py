@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from bot.cli.output import printable
 from bot.errors import BotError, PortInUse, SettingsInvalid, TelegramFailure, TelegramRefused
 from memory.embedded.errors import EmbeddedStoreFailure
 from memory.embedding import EmbeddingError
@@ -45,8 +46,8 @@ def report(error: Exception, settings: "Settings | None" = None) -> int:
 
 
 def print_error(line: str, secrets: Collection[str] = ()) -> None:
-    """One line on stderr, with every secret masked."""
-    sys.stderr.write(masked(line, secrets) + "\n")
+    """One line on stderr, with every secret masked, and without what would steer a terminal: it may quote a file."""
+    sys.stderr.write(printable(masked(line, secrets)) + "\n")
 
 
 def masked(text: str, secrets: Collection[str]) -> str:

@@ -56,8 +56,7 @@ def import_(
     from bot.cli.importing import Wish, import_chat
 
     if replaces and sys.stdin.isatty() and not yes:
-        typer.confirm(
-            f"Erase what is kept of chat {into or 'in the file'} first, for good?", abort=True, err=True
-        )
+        chat = "the file's chat" if into is None else f"chat {into}"
+        typer.confirm(f"Erase what is kept of {chat} first, for good?", abort=True, err=True)
     wish = Wish(file=file, into=into, replaces=replaces)
     end_with(settings, import_chat(settings, wish, as_json=as_json))

@@ -1,7 +1,7 @@
 """What `mnemogram import` does: puts an exported file into a chat's memory, whole or not at all."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from bot.transport.updates import context_keys
 from bot.turn.resetting import Resetting
 from bot.turn.turn_store import TurnStore
 from memory import contexts
-from memory.context_file import BadFile, FileFacts, check_file
+from memory.context_file import BadFile, FileFacts, check_file, read_lines
 from memory.context_import import ContextImport, ContextOccupied, ImportLost, Placed, Target
 from memory.errors import Forgotten, StoreUnavailable
 from memory.forgetting import ErasureReceipt
@@ -51,6 +51,8 @@ class _Done:
 
 async def import_chat(settings: Settings, wish: Wish, *, as_json: bool) -> None:
     """Check the file, read it beside the memory, put it in place. Raises CommandFailed, and then nothing is there."""
+    if not wish.file.is_file():
+        raise CommandFailed(f"{wish.file} is no ordinary file, and it is read twice. {NOTHING}")
     with _open(wish.file) as lines:
         facts = check_file(lines)
     async with open_stores(settings) as stores:
@@ -67,6 +69,10 @@ async def import_chat(settings: Settings, wish: Wish, *, as_json: bool) -> None:
                 receipt = await Resetting(store, stores.history, stores.recall).reset(target.ref)
                 epoch = (await stores.history.load(target.ref, limit=0)).epoch
             placed = await _place(importing, facts, name, epoch=epoch)
+        except CommandFailed as failure:
+            if receipt is None:
+                raise
+            raise CommandFailed(f"{failure} What was kept of chat {name} before is erased.") from None
         finally:
             await importing.clear_up()
     done = _Done(name=name, target=target, facts=facts, placed=placed, receipt=receipt)
@@ -126,11 +132,11 @@ def _occupied(name: ChatName) -> str:
 
 
 @contextmanager
-def _open(file: Path) -> Generator[Generator[str]]:
+def _open(file: Path) -> Generator[Iterator[str]]:
     """The file's lines. What is wrong with it becomes a sentence that names it."""
     try:
         with file.open(encoding="utf-8", newline="\n") as stream:
-            yield (line for line in stream)
+            yield read_lines(stream)
     except BadFile as error:
         raise CommandFailed(f"{file}: {error}. {NOTHING}") from None
     except UnicodeDecodeError:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.cli.failures import CommandFailed
+from bot.cli.failures import FAILED, print_error
 from bot.cli.inbox_words import Known, chat_cells, chat_document, known_by_ref, not_found, open_inspection
 from bot.cli.output import UNKNOWN, count, iso, print_facts, print_json, print_line, print_table, utc
 from bot.inbox.inspection import UpdateRecord
@@ -33,27 +33,36 @@ class _Traced:
     sends: Sequence[SentPart]
 
 
-async def print_traces(settings: Settings, update_ids: Sequence[int], *, as_json: bool) -> None:
-    """Print what became of an update, or of several in a table. Raises CommandFailed where there is no record of one."""
+async def print_traces(settings: Settings, update_ids: Sequence[int], *, as_json: bool) -> int:
+    """Print what became of an update, or of several in a table; the exit status.
+
+    One of which there is no record is told, and the others are shown.
+    """
+    traced: list[_Traced] = []
+    missing: list[int] = []
     async with open_stores(settings) as stores:
         inspection = open_inspection(stores)
-        traced: list[_Traced] = []
         for update_id in update_ids:
             record = await inspection.find(update_id)
             if record is None:
-                raise CommandFailed(not_found(update_id))
+                missing.append(update_id)
+                continue
             head = record if record.turn_of is None else await inspection.find(record.turn_of)
             traced.append(_traced(record, head or record))
         known = await known_by_ref(settings, stores)
-    if as_json:
+    is_one = len(update_ids) == 1
+    if traced and as_json:
         documents = [_document(each, known) for each in traced]
-        print_json(documents[0] if len(documents) == 1 else documents)
-    elif len(traced) == 1:
+        print_json(documents[0] if is_one else documents)
+    elif traced and is_one:
         print_facts(_facts(traced[0], known))
         _print_steps(traced[0].turn)
         _print_sends(traced[0].sends)
-    else:
+    elif traced:
         _print_states(traced, known)
+    for update_id in missing:
+        print_error(not_found(update_id))
+    return FAILED if missing else 0
 
 
 def _traced(record: UpdateRecord, head: UpdateRecord) -> _Traced:

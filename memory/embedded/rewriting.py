@@ -28,8 +28,8 @@ class FileRewriter:
     """Compares what was erased with what the file was rewritten for; both are kept in the store, so that whoever comes
     after a crash goes on. Any number of processes may do this: the server takes one rewriting at a time.
 
-    `clear_away` removes what rewritings left that came to nothing. Raises StoreUnavailable and StoreFull, with nothing
-    lost.
+    `clear_away` removes what rewritings left that came to nothing. Raises StoreUnavailable and StoreFull, and
+    TimeoutError where a rewriting takes longer than `patience`, with nothing lost.
     """
 
     def __init__(

@@ -2,20 +2,26 @@
 -- nothing. After telegram_index.lua.
 -- KEYS: contexts, work, epoch, heard, then eleven pairs of one key each, as it was staged and as it is to be: messages,
 --       order, telegram, meta, people, senders, sessions, summaries, lineage, ledger, artifacts; and of what is staged only:
---       heard, the ids of the messages to index
+--       heard, the ids of the messages to index by their sequence, and (for a repetition after a lost reply) how many
+--       this very import has queued
 -- ARGV: 1 context id, 2 epoch, 3 its entry in the registry, 4 is it another context's file (1 | 0), 5 prefix of staged
---       artifact keys, 6 prefix of artifact keys, 7 when what was heard ends (Unix seconds), 8 how many messages there are
+--       artifact keys, 6 prefix of artifact keys, 7 when what was heard ends (Unix seconds), 8 how many messages there are,
+--       9 how long that last key is kept (s)
 -- Returns {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (not all was there any more)
 local contexts, work, epoch_key, heard = unpack(KEYS, 1, 4)
 local staged, live = {}, {}
 for at = 5, 25, 2 do
   staged[#staged + 1], live[#live + 1] = KEYS[at], KEYS[at + 1]
 end
-local staged_heard, staged_indexed = KEYS[27], KEYS[28]
+local staged_heard, staged_indexed, placed = unpack(KEYS, 27, 29)
 local context, epoch, registered, is_other = unpack(ARGV, 1, 4)
-local staged_prefix, live_prefix, heard_ends_at, messages = unpack(ARGV, 5, 8)
+local staged_prefix, live_prefix, heard_ends_at, messages, placed_ttl = unpack(ARGV, 5, 9)
 local MESSAGES, ORDER, TELEGRAM, META, ARTIFACTS = 1, 2, 3, 4, 11
 
+local before = redis.call('GET', placed)
+if before then
+  return { 'placed', tonumber(before) }
+end
 if (redis.call('GET', epoch_key) or '0') ~= epoch then
   return { 'forgotten' }
 end
@@ -61,9 +67,10 @@ if redis.call('EXISTS', heard) == 0 and redis.call('EXISTS', staged_heard) == 1 
   redis.call('EXPIREAT', heard, heard_ends_at)
 end
 local queued = 0
-for _, id in ipairs(redis.call('LRANGE', staged_indexed, 0, -1)) do
+for _, id in ipairs(redis.call('ZRANGE', staged_indexed, 0, -1)) do
   redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', epoch, 'id', id)
   queued = queued + 1
 end
 redis.call('UNLINK', staged_heard, staged_indexed)
+redis.call('SET', placed, queued, 'EX', placed_ttl)
 return { 'placed', queued }

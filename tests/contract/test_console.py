@@ -319,6 +319,18 @@ def test_an_update_without_a_record_is_said_to_have_none(
     assert ran.err.startswith(f"No record of update {arguments[-1]}: ")
 
 
+def test_of_several_updates_those_with_a_record_are_shown(console: ConsoleRig) -> None:
+    on_stores(wait_in_line(1001, 21, 22))
+
+    table, documents = console("trace", "21", "99", "22"), console("trace", "21", "99", "--json")
+
+    assert [line.split()[0] for line in table.out.splitlines() if "pending" in line] == ["21", "22"]
+    assert [each["update_id"] for each in documents.document] == [21]
+    for ran in (table, documents):
+        assert ran.status == 1
+        assert ran.err.startswith("No record of update 99: ")
+
+
 def test_another_bots_chats_are_not_shown(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
     on_stores(remember(1001, ANNA))
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "777:another-bot")

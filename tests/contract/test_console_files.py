@@ -1,10 +1,14 @@
 """`mnemogram export` and `import`, on real embedded stores."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from bot.cli.exporting import whole_file
+from bot.cli.failures import CommandFailed
 from bot.settings import load_settings
 from bot.stores import open_stores
 from memory import keys
@@ -104,6 +108,56 @@ def test_replacing_erases_first_with_a_receipt(console: ConsoleRig, tmp_path: Pa
     assert done.status == 0, done.err
     assert done.document["erased"] == {"messages": 1, "is_proven": True}
     assert "older" not in console("export", "8").out
+
+
+def test_a_pipe_is_refused_as_it_is_read_twice(console: ConsoleRig, tmp_path: Path) -> None:
+    on_stores(remember(7, TEXTS))
+    reading, writing = os.pipe()
+    os.write(writing, console("export", "7").out.encode())
+    os.close(writing)
+
+    refused = console("import", f"/dev/fd/{reading}", "--into", "9")
+
+    os.close(reading)
+    assert refused.status == 1
+    assert "no ordinary file, and it is read twice. Nothing was imported" in refused.err
+
+
+def test_an_import_that_fails_after_the_erasure_tells_of_it(
+    console: ConsoleRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(7, TEXTS))
+    file = tmp_path / "f.jsonl"
+    console("export", "7", "--file", str(file))
+    monkeypatch.setattr("memory.context_import.IMPORT_TTL_S", 0)
+
+    lost = console("import", str(file), "--replace")
+
+    assert lost.status == 1
+    assert lost.err.endswith("Nothing was imported. Try again. What was kept of chat 7 before is erased.\n")
+    assert console("export", "7").status == 1
+
+
+def test_words_of_a_file_do_not_steer_the_terminal(console: ConsoleRig, tmp_path: Path) -> None:
+    file = tmp_path / "f.jsonl"
+    header = {"kind": "header", "format": 1, "chat": "7"}
+    line = {"kind": "context", "meta": {"\x1b]0;title\x07": 1}}
+    file.write_text(json.dumps(header) + "\n" + json.dumps(line) + "\n")
+
+    refused = console("import", str(file))
+
+    assert refused.status == 1
+    assert "line 2: context.meta.\ufffd]0;title\ufffd: " in refused.err
+
+
+@pytest.mark.parametrize(("name", "told"), [("f.jsonl", "/f.jsonl cannot be written"), (None, "TMPDIR (")])
+def test_a_full_disk_is_named_and_leaves_no_file(tmp_path: Path, name: str | None, told: str) -> None:
+    with pytest.raises(CommandFailed) as failed, whole_file(tmp_path / name if name else None):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert told in str(failed.value)
+    assert str(failed.value).endswith("cannot be written: No space left on device.")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_not_whole_is_named_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A context's file on the real store: written of one moment, taken in whole or not at all."""
 
+import io
 import json
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
@@ -9,13 +10,22 @@ import pytest
 
 from memory.artifacts import ContextArtifacts
 from memory.context_export import ChangedMeanwhile, export_context
-from memory.context_file import BadFile, Seal, check_file
+from memory.context_file import BadFile, Seal, check_file, read_lines
 from memory.context_import import ContextImport, ContextOccupied, ImportLost, Placed, Target
 from memory.context_lines import BodyLine, Header, dump_body, dump_header
 from memory.contexts import dump_entry
-from memory.errors import Forgotten
+from memory.errors import Forgotten, StoreUnavailable
 from memory.heard import HeardLine, dump_heard
-from memory.keys import ContextRef, artifact_key, contexts_key, heard_key, import_key, ledger_key, work_key
+from memory.keys import (
+    HEARD_TTL_S,
+    ContextRef,
+    artifact_key,
+    contexts_key,
+    heard_key,
+    import_key,
+    ledger_key,
+    work_key,
+)
 from memory.ledger import LedgerEntry
 from memory.ledger_codec import dump_called
 from memory.message import Message, Quote, Sender, message_id
@@ -108,13 +118,18 @@ def as_file(lines: Sequence[BodyLine], ref: ContextRef | None = None) -> list[st
     return [f"{text}\n" for text in (*texts, seal.end())]
 
 
+def an_import(
+    redis: RedisClient, ref: ContextRef | None = None, *, is_other: bool = False, now: float = NOW
+) -> ContextImport:
+    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
+    target = Target(ref=ref or a_ref(), registered=registered, is_other=is_other)
+    return ContextImport(redis=redis, target=target, token="t", now=now)
+
+
 async def take_in(
     redis: RedisClient, file: Sequence[str], ref: ContextRef, *, is_other: bool = False, epoch: int = 0
 ) -> Placed:
-    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
-    importing = ContextImport(
-        redis=redis, target=Target(ref=ref, registered=registered, is_other=is_other), token="t", now=NOW
-    )
+    importing = an_import(redis, ref, is_other=is_other)
     facts = check_file(file)
     try:
         await importing.stage(file)
@@ -206,9 +221,7 @@ async def test_what_waits_for_the_rest_of_its_file_ends_by_itself(redis: RedisCl
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await redis.call("FLUSHALL")
-    importing = ContextImport(
-        redis=redis, target=Target(ref=a_ref(), registered="{}", is_other=False), token="t", now=NOW
-    )
+    importing = an_import(redis)
 
     await importing.stage(file)  # and here the process is killed
 
@@ -226,13 +239,7 @@ async def test_an_artifact_keeps_its_end_and_one_that_has_aged_out_stays_behind(
     gone = await artifacts_of(redis, a_ref(), ttl_s=100).keep("y" * 50, tool="t", key="k2")
     file = as_file(await body(redis, a_ref()))
     await RedisHistory(redis).erase(a_ref())
-    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
-    importing = ContextImport(
-        redis=redis,
-        target=Target(ref=a_ref(), registered=registered, is_other=False),
-        token="t",
-        now=NOW + 101,
-    )
+    importing = an_import(redis, now=NOW + 101)
 
     await importing.stage(file)
     placed = await importing.place(check_file(file), epoch=1)
@@ -312,6 +319,138 @@ async def test_a_file_that_breaks_off_or_was_changed_is_refused(redis: RedisClie
     assert json.loads(file[-1])["counts"]["message"] == 12
 
 
+def _changed(kind: str, file: Sequence[str], change: dict[str, Any]) -> list[str]:
+    """The file with this change in the first line of the kind, and sealed anew."""
+    seal, texts, left = Seal(), [file[0].rstrip()], change
+    for line in file[1:-1]:
+        fields = json.loads(line)
+        if fields["kind"] == kind:
+            fields, left = _merged(fields, left), {}
+        texts.append(json.dumps(fields))
+        seal.take(fields["kind"], texts[-1])
+    return [f"{text}\n" for text in (*texts, seal.end())]
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    both = {
+        name: _merged(old[name], new[name]) for name in new if isinstance(new[name], dict) and name in old
+    }
+    return old | new | both
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "told"),
+    [
+        # What the store counts with: other digits and zeros before them would refuse every later message.
+        ("context", {"meta": {"next_sequence": "\u0663\u0663"}}, "'next_sequence' is not what it can be"),
+        ("context", {"meta": {"next_sequence": "012"}}, "'next_sequence' is not what it can be"),
+        # What no date can tell: every prompt, `chats` and /memory would fail.
+        ("context", {"meta": {"created_at": "9e20"}}, "a time is before 1970, or so late"),
+        ("message", {"message": {"sent_at": 1e15}}, "a time is before 1970, or so late"),
+        ("message", {"message": {"edited_at": -1}}, "a time is before 1970, or so late"),
+        ("heard", {"line": {"sent_at": 1e300}}, "a time is before 1970, or so late"),
+        ("summary", {"summary": {"created_at": 1e300}}, "a time is before 1970, or so late"),
+        ("message", {"message": {"tokens": 10**400}}, "the tokens are not so many"),
+        ("summary", {"summary": {"tokens": -1}}, "the tokens are not so many"),
+        # What the ledger could not be read with.
+        ("ledger", {"entries": []}, "a turn that called nothing has no line"),
+        ("summary", {"summary": {"upto_sequence": 5}}, "does not reach as far"),
+        ("summary", {"summary": {"id": "covers:x"}}, "is not a UUID"),
+        ("message", {"message": {"id": "x"}}, "is not a UUID"),
+        ("artifact", {"pieces": 2}, "120,000 characters do not make 2 pieces"),
+        ("piece", {"text": "x" * 49_999}, "a piece is shorter or longer"),
+        ("message", {"telegram_ids": list(range(5_000))}, "message.telegram_ids: Tuple should have at most"),
+        # What cannot be sent to the store.
+        ("person", {"name": HALF}, "person.name: Value error, it has half a character"),
+        ("piece", {"text": HALF + "x" * 49_999}, "piece.text: Value error, it has half a character"),
+        ("message", {"quoted_by": [HALF]}, "message.quoted_by.0: Value error, it has half a character"),
+        ("context", {"meta": {"active_agent": HALF}}, "meta.active_agent: Value error, it has half a character"),
+        # What a terminal need not show.
+        ("message", {"kind": "secret words"}, "the line's kind is none of ours"),
+        ("context", {"meta": {"s" * 5_000: 1}}, "context.meta.sss"),
+    ],
+)  # fmt: skip
+async def test_a_whole_file_that_would_break_a_chat_is_refused(
+    redis: RedisClient, kind: str, change: dict[str, Any], told: str
+) -> None:
+    await fill(redis, a_ref())
+    file = _changed(kind, as_file(await body(redis, a_ref())), change)
+
+    with pytest.raises(BadFile) as problem:
+        check_file(file)
+
+    assert told in str(problem.value)
+    assert len(str(problem.value)) < 300
+
+
+async def test_a_call_with_another_artifact_than_one_of_ours_is_refused(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    (entry,) = next(json.loads(line)["entries"] for line in file if '"kind":"ledger"' in line)
+
+    with pytest.raises(BadFile, match="artifact's id is not one of ours"):
+        check_file(_changed("ledger", file, {"entries": [entry | {"artifact_id": "a b"}]}))
+
+
+async def test_what_is_changed_and_sealed_anew_is_taken_in(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+
+    for kind in ("context", "message", "ledger", "person", "summary", "artifact", "piece", "heard"):
+        assert check_file(_changed(kind, file, {})).counts["message"] == 12
+
+
+def test_a_line_without_an_end_is_read_so_far_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.context_file.LONGEST_LINE", 1_000)
+    stream = io.StringIO("x" * 50_000)
+
+    with pytest.raises(BadFile, match="line 1: this line is longer than any of ours"):
+        check_file(read_lines(stream))
+
+    assert stream.tell() < 1_010
+    assert list(read_lines(io.StringIO("x" * 1_000 + "\n" + "y"))) == ["x" * 1_000 + "\n", "y"]
+
+
+async def test_talk_from_the_future_is_kept_no_longer_than_other_talk(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await RedisHistory(redis).erase(a_ref())
+
+    await take_in(redis, _changed("heard", file, {"line": {"sent_at": NOW + 10**9}}), a_ref(), epoch=1)
+
+    assert await redis.call("EXPIRETIME", heard_key(a_ref())) == NOW + HEARD_TTL_S
+
+
+class LosingConnection:
+    """A client that sends one command more, and then none."""
+
+    def __init__(self, redis: RedisClient) -> None:
+        self._redis = redis
+        self._left = 1
+
+    async def call(self, *command: str | int | float | bytes) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise StoreUnavailable
+        return await self._redis.call(*command)
+
+
+async def test_a_placing_that_arrives_as_it_is_cleared_up_finds_nothing(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await redis.call("FLUSHALL")
+    importing = an_import(redis)
+    await importing.stage(file)
+
+    await replace(importing, redis=cast(RedisClient, LosingConnection(redis))).clear_up()
+
+    with pytest.raises(ImportLost):
+        await importing.place(check_file(file), epoch=0)
+
+
 class Killed(BaseException):
     """The process ends here."""
 
@@ -343,6 +482,37 @@ class KilledAt:
         return reply
 
 
+class LosingReplies:
+    """A client whose every first reply is lost: the driver sends each script again."""
+
+    def __init__(self, redis: RedisClient) -> None:
+        self._redis = redis
+
+    async def run(self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
+        await self._redis.run(script, names, arguments)
+        return await self._redis.run(script, names, arguments)
+
+    async def run_durably(
+        self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]
+    ) -> Any:
+        await self._redis.run_durably(script, names, arguments)
+        return await self._redis.run_durably(script, names, arguments)
+
+
+async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(redis: RedisClient) -> None:
+    await fill(redis, a_ref())
+    file = as_file(await body(redis, a_ref()))
+    await redis.call("FLUSHALL")
+    importing = an_import(cast(RedisClient, LosingReplies(redis)))
+
+    await importing.stage(file)
+    placed = await importing.place(check_file(file), epoch=0)
+
+    assert placed.queued == await redis.call("XLEN", work_key(0)) == 12
+    assert as_file(await body(redis, a_ref())) == file
+    assert await redis.call("TTL", import_key(a_ref(), "t", "placed")) > 0
+
+
 @pytest.mark.parametrize("is_before", [True, False])
 async def test_a_kill_at_any_point_leaves_nothing_or_all(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch, is_before: bool
@@ -350,17 +520,11 @@ async def test_a_kill_at_any_point_leaves_nothing_or_all(
     monkeypatch.setattr("memory.context_import.COMMANDS_AT_ONCE", 8)
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
-    registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
     left: list[str] = []
     for number in range(100):
         await redis.call("FLUSHALL")
         killed = cast(RedisClient, KilledAt(redis, number, is_before=is_before))
-        importing = ContextImport(
-            redis=killed,
-            target=Target(ref=a_ref(), registered=registered, is_other=False),
-            token="t",
-            now=NOW,
-        )
+        importing = an_import(killed)
         try:
             await importing.stage(file)
             await importing.place(check_file(file), epoch=0)
@@ -371,7 +535,7 @@ async def test_a_kill_at_any_point_leaves_nothing_or_all(
                 left.append("nothing")
                 continue
         assert as_file(await body(redis, a_ref())) == file
-        assert not [key for key in await all_keys(redis) if "import:" in key]
+        assert {key.rpartition(":")[2] for key in await all_keys(redis) if "import:" in key} <= {"placed"}
         left.append("all")
         if left.count("all") > 1:
             break

@@ -1,9 +1,11 @@
 """What the stores, the model and the chats show after a run, and the findings that must be empty."""
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 from bot.agent.offline_recollection import text_of
@@ -43,25 +45,47 @@ def read_asked(request: Mapping[str, Any], *, at: float, reply_id: str) -> Asked
     return Asked(at=at, line=lines[-1] if lines else text, step=tool_steps + 1, reply_id=reply_id)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """When the journal took a step in, and when it was forgotten because its turn became a dead letter."""
+
+    at: float
+    until: float = math.inf
+
+
+Steps = Mapping[tuple[str, int], Sequence[Finished]]
+"""When each model step was finished: a line, the number of the call for it."""
+
+
 def finished_steps(
-    asked: Sequence[Asked], recorded: Iterable[Recorded]
-) -> dict[tuple[str, int], list[float]]:
-    """When the journal took in each model step: a line, the number of the call for it.
+    asked: Sequence[Asked], recorded: Iterable[Recorded], buried: Mapping[str, Sequence[float]]
+) -> Steps:
+    """What the journal took in. What had joined the turn of a dead letter (`buried`: when, by context) begins anew.
 
     The journal's value tells which call it came from: a tool call's id is unlike any other, and so is an answer,
     which repeats its line.
     """
     by_reply = {call.reply_id: call for call in asked}
-    finished: dict[tuple[str, int], list[float]] = defaultdict(list)
+    finished: dict[tuple[str, int], list[Finished]] = defaultdict(list)
     for record in recorded:
         if record.step.startswith("model:"):
             calls = record.value["reply"]["calls"]
             call = by_reply[calls[0][0] if calls else record.value["finish"]]
-            finished[call.line, call.step].append(record.at)
+            until = min((at for at in buried.get(record.context_id, ()) if at > record.at), default=math.inf)
+            finished[call.line, call.step].append(Finished(at=record.at, until=until))
     return finished
 
 
-def late_calls(asked: Sequence[Asked], finished: Mapping[tuple[str, int], Sequence[float]]) -> list[Asked]:
+def finished_twice(finished: Steps) -> list[tuple[str, int]]:
+    """Steps that the journal took in though it had them: there must be none."""
+    return [
+        step
+        for step, times in finished.items()
+        if any(later.at < one.until for one, later in pairwise(times))
+    ]
+
+
+def late_calls(asked: Sequence[Asked], finished: Steps) -> list[Asked]:
     """Model calls for a step that the journal had already: there must be none.
 
     A step that was not in the journal yet when its worker died may be asked for again; then the journal's entry
@@ -70,7 +94,7 @@ def late_calls(asked: Sequence[Asked], finished: Mapping[tuple[str, int], Sequen
     return [
         call
         for call in asked
-        if any(call.at > recorded for recorded in finished.get((call.line, call.step), ()))
+        if any(one.at < call.at < one.until for one in finished.get((call.line, call.step), ()))
     ]
 
 

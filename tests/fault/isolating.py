@@ -34,7 +34,7 @@ def owner_of(letters: str) -> int:
 @dataclass(slots=True, kw_only=True)
 class WatchingModel:
     """Echoes the tag. "look" has it search the memory, "large" make an artifact, "pry" read one of another context, and
-    search for what all have said. Everything it is told is looked into for words of other contexts than its own.
+    search for what all have said (`pried`: how often with an artifact that there is). Everything it is told is looked into for words of other contexts than its own.
     """
 
     random: Random
@@ -43,6 +43,7 @@ class WatchingModel:
     asked: Counter[str] = field(default_factory=Counter[str])
     foreign: list[str] = field(default_factory=list[str])
     unowned: int = 0
+    pried: int = 0
     _artifacts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def __call__(self, request: ChatRequest) -> Reply:
@@ -84,6 +85,7 @@ class WatchingModel:
         if kind == "large":
             return calls(call("upper", {"text": f"{line} {'and so on it goes ' * 70}"}))
         others = [each for each in self._artifacts if each[0] != context]
+        self.pried += bool(others)
         _, artifact = self.random.choice(others) if others else (0, "a00000000000")
         return calls(
             call("read_artifact", {"artifact_id": artifact}),

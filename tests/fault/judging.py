@@ -23,11 +23,14 @@ class Verdict:
     `unanswered`: lines whose update is "answered" and whose chat shows no answer; `unknown`: the same, where the record
     says that the answer was begun to be sent twice, and that nobody knows whether it arrived; `misplaced`: what is wrong
     with the order of histories and chats; `entries_twice`: lines that are in a history more than once; `answers_twice`: how often
-    an answer was seen beyond once.
+    an answer was seen beyond once. Of the `lines` that were written `otherwise` has those whose update ended otherwise than
+    as answered, or not at all.
     """
 
     acknowledged: int
     states: Counter[str]
+    lines: int
+    otherwise: Sequence[str]
     lost: Sequence[int]
     unfinished: Sequence[int]
     unanswered: Sequence[str]
@@ -37,8 +40,13 @@ class Verdict:
     answers_twice: Counter[str]
     invalid_requests: int
 
-    def hold(self, score: Score, *, unknown_at_most: int = 0) -> None:
-        """The checks of every row that loses nothing and does nothing twice, but for answers seen twice."""
+    def hold(self, score: Score, *, lines: int, unknown_at_most: int = 0, otherwise_at_most: int = 0) -> None:
+        """The checks of every row that loses nothing and does nothing twice, but for answers seen twice.
+
+        `lines`: at least so many must have been written, or the rest would show nothing.
+        """
+        score.at_least("lines written", self.lines, lines)
+        score.at_most("lines that did not end as answered", len(self.otherwise), otherwise_at_most)
         score.exactly("acknowledged updates without a record", len(self.lost), 0)
         score.exactly("acknowledged updates without a terminal state", len(self.unfinished), 0)
         score.exactly("answered updates whose chat shows no answer", len(self.unanswered), 0)
@@ -77,6 +85,8 @@ async def judge(system: System, crowd: Crowd) -> Verdict:
     return Verdict(
         acknowledged=len(states),
         states=Counter(state for state in states.values() if state),
+        lines=len(crowd.written),
+        otherwise=[one.line for one in crowd.written if states.get(one.update_id or 0) != "answered"],
         lost=[number for number, state in states.items() if not state],
         unfinished=[number for number, state in states.items() if state and state not in TERMINAL],
         unanswered=found.unanswered,

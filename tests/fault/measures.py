@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,6 +85,24 @@ async def sampling(
         task.cancel()
         (ended,) = await asyncio.gather(task, return_exceptions=True)
     assert isinstance(ended, asyncio.CancelledError), ended
+
+
+def parent_of(pid: int) -> int:
+    """The process that started this one; 0 where it has ended."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0
+    return int(told.rpartition(")")[2].split()[1])
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that this one started and that are its children still, whichever of its threads it was."""
+    found: list[int] = []
+    for told in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # it has ended
+            found += [int(child) for child in told.read_text().split()]
+    return found
 
 
 def _field(pid: int, pattern: re.Pattern[str]) -> float:

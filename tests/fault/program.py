@@ -56,6 +56,10 @@ class Program:
         """Whether the log has this event."""
         return any(line.get("event") == event for line in self.lines())
 
+    def times_said(self, event: str) -> int:
+        """How often the log has it."""
+        return sum(line.get("event") == event for line in self.lines())
+
     def lines(self) -> list[dict[str, Any]]:
         """What it has logged so far, whole lines only."""
         whole, _, _ = self.log.read_text().rpartition("\n")

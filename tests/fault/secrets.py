@@ -12,6 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tests.fault.measures import children_of
+
 
 @dataclass(slots=True, kw_only=True)
 class Vault:
@@ -45,10 +47,19 @@ class Vault:
 
 
 def _forms(secret: str) -> set[bytes]:
-    """As it is, as a URL has it, as a header may (the end of base64 depends on what stands before it), escaped."""
-    encoded = base64.b64encode(secret.encode()).decode().rstrip("=")
-    forms = {secret, quote(secret, safe=""), encoded[: len(encoded) // 4 * 4]}
-    return {form.encode() for form in forms if form}
+    """As it is, as a URL has it, and as base64 does, whatever stands before and behind it there."""
+    plain = {secret.encode(), quote(secret, safe="").encode()}
+    return {form for form in plain | _as_base64(secret.encode()) if form}
+
+
+def _as_base64(raw: bytes) -> set[bytes]:
+    """The signs of base64 that are of these bytes alone, for each place in its threes at which they may begin."""
+    forms: set[bytes] = set()
+    for before, first in enumerate((0, 2, 3)):
+        whole = (before + len(raw)) // 3 * 4
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            forms.add(encode(bytes(before) + raw)[first:whole])
+    return forms
 
 
 def processes_with(*words: str) -> list[int]:
@@ -66,8 +77,7 @@ def descendants(pid: int) -> list[int]:
     """This process and all that it started, as far as they are its children still."""
     found = [pid]
     for each in found:
-        for task in Path(f"/proc/{each}/task").glob("*/children"):
-            found += [int(child) for child in _text(task).split()]
+        found += children_of(each)
     return found
 
 
@@ -76,13 +86,6 @@ def _of_process(pid: int, name: str) -> bytes:
         return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:  # it has ended
         return b""
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
 
 
 @dataclass(slots=True)

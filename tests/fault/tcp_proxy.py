@@ -84,6 +84,14 @@ class TcpProxy:
         for link in self._links:
             link.cancel()
 
+    async def suffer(self, faults: Faults, *, seconds: float) -> None:
+        """Let this befall the traffic for so long. It is over too where the wait is cancelled."""
+        self.faults = faults
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self.faults = NONE
+
     async def mend(self) -> None:
         """Let everything through."""
         self.faults = NONE

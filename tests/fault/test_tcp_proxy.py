@@ -132,3 +132,13 @@ async def test_a_balancer_takes_the_next_that_lives() -> None:
             async with connected(proxy) as ends:
                 assert await is_cut(ends)
             await until(lambda: proxy.resets > 0, within_s=5)
+
+
+async def test_what_is_suffered_for_a_while_is_over_when_the_wait_is_cancelled() -> None:
+    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy:
+        suffering = asyncio.create_task(proxy.suffer(Faults(refuse=True), seconds=60))
+        await until(lambda: proxy.faults.refuse, within_s=5)
+        suffering.cancel()
+        await asyncio.gather(suffering, return_exceptions=True)
+        async with connected(proxy) as ends:
+            assert await ask(ends) == b"line\n"

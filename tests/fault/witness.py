@@ -17,7 +17,7 @@ _LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ lua\] (?P<words>.*)")
 _CONSUMER = re.compile(r'"[^"]+-(?P<pid>\d+)-[0-9a-f]{6}"')
 _HEAD = 300
 """Of a line: when, from where (a socket has a long name), and the command."""
-_KEYS = (":box:", ":journal:", ":outbox:", ":sending:", ":active")
+_KEYS = (":box:", ":journal:", ":outbox:", ":sending:", ":active", ":dead")
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|.)")
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
@@ -61,10 +61,13 @@ class Witness:
     steps: dict[str, list[tuple[float, int]]] = field(default_factory=lambda: defaultdict(list))
     rests: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
     """Which of a context's steps let it rest: who comes next takes nothing over."""
+    buried: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """When the turn of a context was given up with a dead letter: its journal went, what had joined it begins anew."""
     recorded: list[Recorded] = field(default_factory=list[Recorded])
     sendings: list[Sending] = field(default_factory=list[Sending])
     _open: dict[str, list[Sending]] = field(default_factory=lambda: defaultdict(list))
     _worker: int = 0
+    _is_burying: bool = False
 
     def see(self, line: str) -> None:
         """Take in one line of MONITOR: a call of a script, or a write of the script that was called last."""
@@ -72,6 +75,7 @@ class Witness:
         if '] "EVAL' in head:
             consumer = _CONSUMER.search(line)
             self._worker = int(consumer["pid"]) if consumer else 0
+            self._is_burying = False
         # Most lines tell nothing here, and there are thousands a second.
         elif " lua] " in head and any(key in head for key in _KEYS):
             found = _LINE.fullmatch(line)
@@ -85,6 +89,10 @@ class Witness:
         match words:
             case ["ZADD", key, _, _] if _owner(key, "box") is not None:
                 self.accepted += 1
+            case ["ZADD", key, *_] if key.endswith(":dead"):
+                self._is_burying = True
+            case ["DEL", key] if self._is_burying and (context := _owner(key, "journal")) is not None:
+                self.buried[context].append(at)
             case ["HDEL", key, context] if key.endswith(":active"):
                 self.rests[context].add(at)
             case ["HSET", key, *fields] if (context := _owner(key, "journal")) is not None:
@@ -123,7 +131,7 @@ async def watching(redis_socket: Path) -> AsyncGenerator[Witness]:
         finally:
             watch.cancel()
             (ended,) = await asyncio.gather(watch, return_exceptions=True)
-        assert not isinstance(ended, Exception), ended
+        assert isinstance(ended, asyncio.CancelledError), f"the store told no more: {ended!r}"
     finally:
         writer.close()
 

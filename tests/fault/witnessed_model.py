@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tests.fault.evidence import Asked, read_asked
@@ -12,14 +12,21 @@ from tests.scripted_script import ChatRequest, tool_then_echo
 
 @dataclass(slots=True)
 class WitnessedModel:
-    """Asks for `tool` first and echoes then. The last step of a line in `holding` waits until `release` is set."""
+    """Asks for `tool` first and echoes then. The last step of a line in `holding` waits until `release` is set.
+
+    `chunk_delay_s`: between two pieces of a reply, so that there are turns under way whenever something happens to them.
+    """
 
     tool: Literal["add", "upper", "note_call"] = "add"
+    chunk_delay_s: float = 0.0
     holding: frozenset[str] = frozenset()
     release: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[Asked] = field(default_factory=list[Asked])
 
     def __call__(self, request: ChatRequest) -> Reply:
+        return replace(self._reply(request), chunk_delay_s=self.chunk_delay_s)
+
+    def _reply(self, request: ChatRequest) -> Reply:
         at, number = time.time(), len(self.asked)
         planned = tool_then_echo(request)
         if planned.calls:

@@ -70,6 +70,20 @@ def test_no_secret_is_written_down_or_has_a_default(path: Path) -> None:
     assert not re.search(r"--(requirepass|masterauth|pass|a)\b", text)
 
 
+def test_no_store_keeps_the_words_of_slow_or_large_commands() -> None:
+    commands = [
+        str(service["command"])
+        for path in COMPOSE
+        for service in _document(path)["services"].values()
+        if "valkey" in service.get("image", "")
+    ]
+
+    assert len(commands) == 3
+    for command in commands:
+        for log in ("execution-slower-than", "request-larger-than", "reply-larger-than"):
+            assert f"--commandlog-{log} -1" in command
+
+
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
 def test_what_is_published_is_published_to_this_machine_or_to_a_load_balancer(path: Path) -> None:
     for service in _document(path)["services"].values():

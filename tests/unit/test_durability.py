@@ -65,9 +65,11 @@ def test_what_is_written_to_disk_once_a_second_is_said_to_be_lost_in_a_power_cut
     assert said.startswith("Valkey 8.1.0 writes to disk once a second")
     assert replace(SAFE, server="Redis", version="7.0.15").caution is not None
     assert replace(SAFE, server="Redis", version="7.4.2").caution is not None
+    assert replace(SAFE, server="Redis", version="of unknown version").caution is not None
 
 
 def test_a_server_that_waits_for_the_disk_needs_no_caution() -> None:
-    assert replace(SAFE, server="Redis", version="8.0.1").caution is None
+    for version in ("7.2.4", "7.4.3", "8.0.1"):
+        assert replace(SAFE, server="Redis", version=version).caution is None
     assert replace(SAFE, appendfsync="always").caution is None
     assert replace(SAFE, appendfsync=None).caution is None

@@ -32,8 +32,9 @@ def test_the_password_in_any_url_is_secret(name: str) -> None:
     assert {"pass%2Dword", "pass-word"} <= set(settings.secrets)
 
 
-def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("https_proxy", "http://user:proxy-word@127.0.0.1:1")
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    monkeypatch.setenv("https_proxy", f"{scheme}user:proxy-word@127.0.0.1:1")
 
     assert "proxy-word" in load_settings().secrets
 

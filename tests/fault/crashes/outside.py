@@ -14,6 +14,7 @@ from bot.errors import FileGone
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
+from tests.summarizing_model import nothing_of
 
 Json = dict[str, Any]
 
@@ -185,7 +186,7 @@ class LoggedModel:
         """A summary: how many messages it was given to read."""
         await _on_its_way()
         self._log.note("summary")
-        filled = _empty(schema.schema)
+        filled = nothing_of(schema.schema)
         filled["overview"] = f"They talk about {sum(len(message.text) for message in messages) % 7} shelves."
         await _on_its_way()
         return ModelReply(text=json.dumps(filled), finish_reason="stop")
@@ -206,13 +207,3 @@ def _as_sent(messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]) -> Ma
     """The body of the request, through the bytes in which it would go out."""
     body = openai_model.request_body("gpt-4o", messages, tools)
     return json.loads(json.dumps(body, ensure_ascii=False).encode())
-
-
-def _empty(schema: Mapping[str, Any]) -> Any:
-    match schema["type"]:
-        case "object":
-            return {name: _empty(inner) for name, inner in schema["properties"].items()}
-        case "array":
-            return []
-        case _:
-            return ""

@@ -2,19 +2,21 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from random import Random
 
-from tests.fault.crash_load import crash_crowd, moment_of, plan_moments, quiet, write_all
+from tests.fault.crash_load import crash_crowd, line_count, moment_of, plan_moments, quiet, write_all
 from tests.fault.crowd import Crowd
 from tests.fault.effects import agents_with_effects, effects
 from tests.fault.evidence import (
     finished_steps,
     finished_tools,
+    finished_twice,
     late_calls,
     late_effects,
     unexplained_repeats,
 )
-from tests.fault.fleet import Fleet, Kill, cut_twice, resumed_after
+from tests.fault.fleet import Fleet, Kill, Resumed, cut_twice, resumed_after
 from tests.fault.judging import Verdict, judge
 from tests.fault.program import Program, until
 from tests.fault.scorecard import Bench, Row, Score
@@ -26,6 +28,8 @@ RESUMED_WITHIN_S = LEASE_S + 5
 MOMENT_WITHIN_S = 60.0
 AT_WORK_WITHIN_S = 10.0
 PROCESSES = ("serve", "serve", "work", "work")
+_A_DEAD_ONE_OF = 200
+"""Of so many lines one may be a dead letter: a kill hit it while it was worked on alone, after two others had."""
 
 
 async def run(bench: Bench) -> Score:
@@ -93,38 +97,52 @@ def _score(
     model: WitnessedModel,
     verdict: Verdict,
 ) -> None:
-    verdict.hold(score, unknown_at_most=cut_twice(_worker_kills(fleet), witness.sendings))
-    finished = finished_steps(model.asked, witness.recorded)
+    verdict.hold(
+        score,
+        lines=line_count(bench),
+        unknown_at_most=cut_twice(_worker_kills(fleet), witness.sendings),
+        otherwise_at_most=bench.pick(0, line_count(bench) // _A_DEAD_ONE_OF),
+    )
+    finished = finished_steps(model.asked, witness.recorded, witness.buried)
     ran, workers = effects(bench.directory), _worker_kills(fleet)
     again = sum(len(sending.repeated_at) for sending in witness.sendings)
-    resumed = resumed_after(workers, witness)
-    once = [each.after_s for each in resumed if not each.is_hit_again]
-    again_s = [each.after_s for each in resumed if each.is_hit_again]
     repeats = unexplained_repeats(witness.sendings, [kill.at for kill in workers])
-    score.exactly("sends repeated though no kill fell inside them", len(repeats), 0)
+    stalled = sum(program.times_said("claim_lost") for program in fleet.system.programs)
+    score.at_most("sends repeated though no kill fell inside them, nor a lease ended", len(repeats), stalled)
     score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
     score.at_most("answers seen twice, of the sends that a kill cut", verdict.answers_twice.total(), again)
     score.exactly("model calls for a step that had finished", len(late_calls(model.asked, finished)), 0)
-    score.exactly("steps finished twice", sum(len(times) > 1 for times in finished.values()), 0)
+    score.exactly("steps finished twice", len(finished_twice(finished)), 0)
     score.exactly(
         "tool runs after their result was kept", len(late_effects(ran, finished_tools(witness.recorded))), 0
     )
+    score.at_least("kills", len(fleet.kills), bench.pick(4, 300))
+    _score_resumed(score, resumed_after(workers, witness), at_least=bench.pick(1, 100))
+    score.at_least("steps that were seen to finish", len(finished), line_count(bench) // 4)
+    score.at_least("sends that were seen to begin", len(witness.sendings), line_count(bench) // 8)
+    score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 8)
+    score.tell("turns given up with a dead letter", sum(map(len, witness.buried.values())))
+    score.tell("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
+    score.tell("contexts lost by workers that lived, for want of time", stalled)
+    score.tell("model calls", f"{len(model.asked):,} for {len(finished):,} finished steps")
+    score.tell("tool runs", f"{sum(map(len, ran.values())):,} of {len(ran):,} calls")
+    score.tell("sends cut by a kill", f"{again}, of which {verdict.answers_twice.total()} were seen twice")
+
+
+def _score_resumed(score: Score, resumed: Sequence[Resumed], *, at_least: int) -> None:
+    once = [each.after_s for each in resumed if not each.is_hit_again]
+    again = [each.after_s for each in resumed if each.is_hit_again]
+    score.at_least("contexts held at a worker's death", len(resumed), at_least)
     score.at_most(
         "longest from a kill to the next step, of those hit by one, s",
         max(once, default=0.0),
         RESUMED_WITHIN_S,
         is_timed=True,
     )
-    score.at_least("kills", len(fleet.kills), bench.pick(4, 300))
-    score.tell("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
-    score.tell("contexts held at a worker's death", len(resumed))
     score.tell(
         "of these hit by two kills before they had rested (then begun alone)",
-        f"{len(again_s)}, longest in all {max(again_s, default=0.0):.1f} s",
+        f"{len(again)}, longest in all {max(again, default=0.0):.1f} s",
     )
-    score.tell("model calls", f"{len(model.asked):,} for {len(finished):,} finished steps")
-    score.tell("tool runs", f"{sum(map(len, ran.values())):,} of {len(ran):,} calls")
-    score.tell("sends cut by a kill", f"{again}, of which {verdict.answers_twice.total()} were seen twice")
 
 
 def _worker_kills(fleet: Fleet) -> list[Kill]:
@@ -137,6 +155,6 @@ ROW = Row(
     load="20,000 updates in 200 chats and topics",
     fault="300 random kill -9 of `serve` (two) and `work` (two), each started again at once",
     hold="0 acknowledged without terminal state; duplicates only where a kill fell inside a send, ≤ 1 each; "
-    "finished steps never run again; resume ≤ lease + 5 s",
+    "finished steps never run again; resume ≤ lease + 5 s; dead letters ≤ 0.5 %",
     run=run,
 )

@@ -4,12 +4,13 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from tests.fault.crash_load import crash_crowd, moment_of, plan_moments, quiet, write_all
+from tests.fault.crash_load import crash_crowd, line_count, moment_of, plan_moments, quiet, write_all
 from tests.fault.crowd import Crowd
-from tests.fault.judging import Verdict, judge
+from tests.fault.judging import Verdict, fields_of, judge
+from tests.fault.measures import parent_of
 from tests.fault.program import until
 from tests.fault.scorecard import Bench, Row, Score
 from tests.fault.system import System, running_system
@@ -30,9 +31,9 @@ class Outages:
     spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     guardians: int = 0
 
-    def covers(self, at: float) -> bool:
-        """Whether the store was surely dead then."""
-        return any(killed + _IN_FLIGHT_S < at < born for killed, born in self.spans)
+    def death_before(self, at: float) -> float | None:
+        """When the store had died that was surely dead then; None where it may have lived."""
+        return next((killed for killed, born in self.spans if killed + _IN_FLIGHT_S < at < born), None)
 
 
 async def run(bench: Bench) -> Score:
@@ -51,6 +52,9 @@ async def run(bench: Bench) -> Score:
         verdict = await judge(system, crowd)
         ended = sum(program.process.returncode is not None for program in system.programs)
         score.exactly("processes of ours that ended with the store", ended, 0)
+        verdict.hold(score, lines=line_count(bench))
+        unstored = await _acknowledged_unstored(system, crowd, outages)
+        score.exactly("200s while the store was down, of updates that came in then", len(unstored), 0)
         _score(score, crowd, outages, verdict, kills=bench.pick(4, 100))
     return score
 
@@ -79,17 +83,23 @@ async def _kill_store(system: System, outages: Outages, *, with_guardian: bool) 
     outages.guardians += with_guardian
 
 
-def parent_of(pid: int) -> int:
-    """The process that started this one: the guardian of a server."""
-    _, _, rest = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
-    return int(rest.split()[1])
+async def _acknowledged_unstored(system: System, crowd: Crowd, outages: Outages) -> Sequence[int]:
+    """Updates that came in after the store's death, by their records, and got their 200 before it was back.
+
+    A 200 may be on its way when the store dies: its update came in before.
+    """
+    deaths = {one.update_id: outages.death_before(one.at) for one in crowd.acknowledged.values()}
+    chats = {one.update_id: one.chat_id for one in crowd.acknowledged.values() if deaths[one.update_id]}
+    received = await fields_of(system, chats, "received_at")
+    return [
+        number
+        for number, at in received.items()
+        if not at or float(at) > (deaths[number] or 0.0) + _IN_FLIGHT_S
+    ]
 
 
 def _score(score: Score, crowd: Crowd, outages: Outages, verdict: Verdict, *, kills: int) -> None:
-    verdict.hold(score)
-    meanwhile = [one for one in crowd.acknowledged.values() if outages.covers(one.at)]
-    without = set(verdict.lost) & {one.update_id for one in meanwhile}
-    score.exactly("200s while the store was down, without a record", len(without), 0)
+    meanwhile = [one for one in crowd.acknowledged.values() if outages.death_before(one.at) is not None]
     score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
     score.at_least("kills of the store", len(outages.spans), kills)
     score.tell("kills of its guardian with it", outages.guardians)

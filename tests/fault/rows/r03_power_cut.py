@@ -79,6 +79,9 @@ async def run(bench: Bench) -> Score:
         "acknowledged with `always`", sum(each.acknowledged for each in always), bench.pick(1_000, 100_000)
     )
     score.at_least("cuts with `always`", cuts, bench.pick(6, 50))
+    if bench.size == "long":
+        cut_off = sum(task.result().bytes_cut_off for task in found)
+        score.at_least("bytes that were not on the disk and were cut off", cut_off, 1)
     return score
 
 

@@ -43,7 +43,9 @@ async def run(bench: Bench) -> Score:
         await _start(system, multiplier)
         again += await multiplier.post_all_again()
         await settled(system.redis, within_s=ANSWERED_WITHIN_S)
-        await _score(score, system, crowd, model, multiplier=multiplier, again=again)
+        await _score(
+            score, system, crowd, model, multiplier=multiplier, again=again, lines=bench.pick(80, 3_000)
+        )
     return score
 
 
@@ -110,9 +112,10 @@ async def _score(
     *,
     multiplier: Multiplier,
     again: Counter[int],
+    lines: int,
 ) -> None:
     verdict = await judge(system, crowd)
-    verdict.hold(score)
+    verdict.hold(score, lines=lines)
     steps = Counter((call.line, call.step) for call in model.asked)
     score.exactly("answers twice", verdict.answers_twice.total(), 0)
     score.exactly("model calls for a step beyond the first", steps.total() - len(steps), 0)

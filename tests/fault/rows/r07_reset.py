@@ -21,7 +21,7 @@ from tests.fault.crowd import Place
 from tests.fault.evidence import settled
 from tests.fault.forgetting import WORD, Forgotten, HoldingModel, Late, word
 from tests.fault.households import Household, found_households
-from tests.fault.program import Program, until_it_is
+from tests.fault.program import Program, until, until_it_is
 from tests.fault.scan import file_words, points, redis_words
 from tests.fault.scorecard import Bench, Row, Score
 from tests.fault.system import BOT_ID, System, running_system
@@ -110,6 +110,7 @@ class Erasing:
     held: Counter[str] = field(default_factory=Counter[str])
     kills: Counter[str] = field(default_factory=Counter[str])
     receipts: Counter[str] = field(default_factory=Counter[str])
+    points: int = 0
     console: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def live(self, home: Household, rounds: Sequence[Round]) -> None:
@@ -130,12 +131,12 @@ class Erasing:
         told = [await self.tell(each, plan, 0) for each in places[:-1]] if plan.way == "all" else []
         told += [await self.tell(place, plan, at) for at in range(LINES - 1)]
         told.append(await self.tell_last(place, plan))
-        erased = [each for one in places for each in await self.message_ids(one)]
+        said = plan.words if plan.way == "forget" else ()
+        erased = [each for one in places for each in await self.message_ids(one, said)]
         dying = asyncio.create_task(self.kill(plan.kill), name=f"kill-{plan.kill}")
         await self.erase(home, plan, told)
         self.model.forgotten.forget(*plan.words)
-        if plan.way != "forget":
-            self.ids.forget(*erased)
+        self.ids.forget(*erased)
         self.model.let_go(plan.words)
         await dying
         self.erasures[plan.way] += 1
@@ -244,10 +245,11 @@ class Erasing:
             case _:
                 os.kill(self.system.server_pid(victim), signal.SIGKILL)
 
-    async def message_ids(self, place: Place) -> list[str]:
-        """Of the messages that are kept there."""
+    async def message_ids(self, place: Place, words: Sequence[str] = ()) -> list[str]:
+        """Of the messages that are kept there; only of those that say one of these words, where any are given."""
         ref = self.system.context(place.chat_id, place.thread_id)
-        return await self.system.redis.call("HKEYS", keys.messages_key(ref))
+        kept: dict[str, str] = await self.system.redis.call("HGETALL", keys.messages_key(ref))
+        return [name for name, said in kept.items() if not words or any(each in said for each in words)]
 
     async def look_into_the_store(self) -> None:
         """No forgotten word in any key."""
@@ -258,7 +260,9 @@ class Erasing:
     async def look_into_the_index(self) -> None:
         """No word in any point, and no point of a message that was erased."""
         before = time.time()
-        for point in await points(self.system.index):
+        found = await points(self.system.index)
+        self.points += len(found)
+        for point in found:
             self.model.forgotten.look("the index", repr(point))
             message_id = point["payload"]["message_id"]
             if self.ids.since.get(message_id, before) < before:
@@ -293,15 +297,15 @@ class Erasing:
             for each, files in (await self.in_files(older_s=FILES_WITHIN_S)).items():
                 self.model.forgotten.seen.append(f"{each} in {', '.join(sorted(files))} after a minute")
 
-    async def until_files_are_clean(self) -> float:
-        """Seconds from the last erasure until the files have nothing of any; at most 90 are waited."""
+    async def until_files_are_clean(self) -> tuple[float, int]:
+        """Seconds from the last erasure until the files have nothing of any, and what they have after 90 all the same."""
         last = max([*self.model.forgotten.since.values(), *self.ids.since.values()])
         while left := await self.in_files():
             if time.time() - last > 90:
                 self.bench.say(f"in files: {[(each, *files) for each, files in left.items()][:5]}")
                 break
             await asyncio.sleep(0.3)
-        return time.time() - last
+        return time.time() - last, len(left)
 
 
 async def run(bench: Bench) -> Score:
@@ -335,10 +339,13 @@ async def run(bench: Bench) -> Score:
         erasing.look_into_the_logs()
         erasing.look_into_the_chats()
         bench.say("the files")
+        cleaned_s, left = await erasing.until_files_are_clean()
+        score.exactly("erased words and ids that stay in the files", left, 0)
         score.at_most(
             "seconds from the last erasure until the files tell of none",
-            await erasing.until_files_are_clean(),
+            cleaned_s,
             FILES_WITHIN_S,
+            is_timed=True,
         )
     _judge(erasing, score)
     return score
@@ -361,6 +368,13 @@ async def _show_that_words_are_found(erasing: Erasing, home: Household, score: S
     await erasing.system.redis.call("WAITAOF", 1, 0, 1000)
     stored = before.word(0) in await redis_words(erasing.system.redis, WORD)
     in_files = before.word(0) in file_words([erasing.system.data_dir], _FILE_WORD)
+    ids = set(await erasing.message_ids(home.places[0]))
+    await until(
+        lambda: not ids.isdisjoint(file_words([erasing.system.data_dir / "index"], _MESSAGE_ID)),
+        within_s=HEARD_WITHIN_S,
+        what="a message id in the files of the index",
+        look_again_s=0.2,
+    )
     score.exactly("places in which a word is found before it is erased (store, files)", stored + in_files, 2)
     erasing.ids.forget(*await erasing.message_ids(home.places[0]))
     erasing.read_receipt(await erasing.ask(home.places[0], "/reset", "erased the memory"), before)
@@ -391,9 +405,14 @@ def _judge(erasing: Erasing, score: Score) -> None:
     )
     score.exactly("vectors of erased messages", len(ids.seen), 0)
     score.exactly("receipts that say something is left", erasing.receipts["something left"], 0)
-    score.at_least("receipts that say nothing is left", erasing.receipts["nothing left"], 1)
+    score.at_least(
+        "receipts that say nothing is left", erasing.receipts["nothing left"], erasing.bench.pick(8, 1_500)
+    )
     score.tell("erasures", _counts(erasing.erasures))
-    score.tell("late, and held up until after it", _counts(erasing.held))
+    score.at_least("late, and held up until after it", erasing.held.total(), erasing.bench.pick(5, 700))
+    score.at_least("kinds of what came late", len(erasing.held), erasing.bench.pick(4, 5))
+    score.at_least("vectors looked into at the end", erasing.points, 1)
+    score.tell("of what kind", _counts(erasing.held))
     score.tell("kill -9 in the midst of it", _counts(erasing.kills))
     score.tell("receipts", _counts(erasing.receipts))
     score.tell("prompts looked into", erasing.model.requests)
@@ -406,7 +425,8 @@ def _counts(counter: Counter[str]) -> str:
 ROW = Row(
     name="R7",
     title="reset",
-    load="2,000 erasures in mid-traffic, in 50 chats and their topics",
+    load="2,000 erasures in mid-traffic, in 50 chats and their topics: `/reset`, `/reset all`, by an operator, by the console, and"
+    " by `/forget` of each message",
     fault="a late turn, tool, delivery, indexer, summariser; kill -9 of workers, webhook and stores in the middle",
     hold="0 erased words in store, vectors, logs, journal, outbox and later prompts, and within 60 s in the files; "
     "the receipt is what reading back finds",

@@ -101,8 +101,9 @@ async def run(bench: Bench) -> Score:
     score.exactly("words and lines of other contexts in prompts", len(model.foreign), 0)
     score.exactly("prompts of an unknown context", model.unowned, 0)
     score.at_least("prompts that recalled something of their own", model.recalled, len(places))
+    score.exactly("turns", counted.done, len(places) * each)
+    score.at_least("attempts to read an artifact of another context", model.pried, counted.done // 50)
     score.tell("contexts", ", ".join(f"{count:,} {kind}" for kind, count in kinds_of(places).items()))
-    score.tell("turns", counted.done)
     for what, figure in told_of(model).items():
         score.tell(what, figure)
     return score

@@ -72,10 +72,12 @@ async def judge(score: Score, system: System, talk: Dialogues, proxy: IndexProxy
     wanted = await told_by_history(system, refs)
     score.exactly("turns answered", said, asked)
     score.exactly("points that are missing, wrong or too many", len(wrong), 0)
-    score.at_most("s after healing until vectors equal the history", healed_s, HEALED_WITHIN_S)
+    score.at_most("s after healing until vectors equal the history", healed_s, HEALED_WITHIN_S, is_timed=True)
     score.at_least("messages in the history", len(wanted), 2 * asked)
     score.at_least("searches for each turn, faults included", proxy.asked / asked, 0.5)
     waits = [one.waited_s for one in talk.exchanges]
+    failed = proxy.failed.total() / max(proxy.requests, 1)
+    score.at_least("share of the requests to the index that failed", failed, 0.6 * SHARE)
     score.tell("turns", f"{asked:,}, with {proxy.requests:,} requests to the index")
     score.tell("faults", ", ".join(f"{kind} {count:,}" for kind, count in sorted(proxy.failed.items())))
     score.tell(

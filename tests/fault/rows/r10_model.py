@@ -120,9 +120,14 @@ def judge_turns(score: Score, model: FaultyModel, exchanges: Sequence[Exchange])
         len(exchanges),
     )
     late = [one for one in exchanges if turn_s(model, one) > DEADLINE_S + SAID_WITHIN_S]
-    score.exactly(
-        f"turns that end later than their deadline ({DEADLINE_S:g} s) and its sentence", len(late), 0
+    score.at_most(
+        f"turns that end later than their deadline ({DEADLINE_S:g} s) and its sentence",
+        len(late),
+        0,
+        is_timed=True,
     )
+    failed = sum(model.asked[line] > 0 for line in model.plan)
+    score.exactly("turns whose model failed", failed, len(model.plan))
     score.at_most("model calls for each that is needed", model.asked.total() / len(exchanges), 1.3)
     score.tell("turns", f"{len(exchanges):,}: {len(answered):,} answered, {len(told):,} told that it failed")
     score.tell("faults", ", ".join(f"{kind} {n:,}" for kind, n in Counter(model.plan.values()).items()))
@@ -150,6 +155,7 @@ async def lose_quota(score: Score, model: FaultyModel, talk: Dialogues, *, secon
     still = max((one.ended_at - back for one in after if one.ended_at and one.text == sentence), default=0.0)
     storm = [at for at in model.refused_at if at > began + VOLLEY_S]
     openings = WORKERS * (1 + sum(at < back - began for at in PROBES_S))
+    score.at_least("lines written without quota", len(told), LINES_A_SECOND * seconds / 4)
     score.exactly("lines that are told that there is no quota", honest, len(told))
     score.at_most(
         "wait for that sentence at p95, s",

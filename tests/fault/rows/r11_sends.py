@@ -12,6 +12,12 @@ async def run(bench: Bench) -> Score:
     without, with_faults = await measure(bench.directory, size, rounds=bench.pick(1, 2))
     score.exactly("sends before a retry_after was over", without.too_early + with_faults.too_early, 0)
     score.exactly("answers lost", without.lost + with_faults.lost, 0)
+    share = with_faults.refused / with_faults.sends
+    score.at_least("429s, % of the sends", 100 * share, bench.pick(2, 5))
+    score.at_least(
+        "sends cut off, % of the sends", 100 * with_faults.cut / with_faults.sends, bench.pick(0, 3)
+    )
+    score.at_least("403s", with_faults.unreachable, 1)
     added = slower(without, with_faults)
     if bench.size == "long":
         score.at_most("added at p95 where a chat meets no fault, %", 100 * added, 10, is_timed=True)

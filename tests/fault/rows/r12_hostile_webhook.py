@@ -42,7 +42,7 @@ async def run(bench: Bench) -> Score:
                 await _write(lanes, chats, seconds=seconds)
                 tally = await junk
             largest = max(size for samples in sizes.samples.values() for _, size in samples)
-            await _judge(score, system, lanes, tally)
+            await _judge(score, bench, system, lanes, tally)
         score.at_most("growth of serve's resident set (MB)", largest - before, 50)
     return score
 
@@ -87,7 +87,7 @@ async def _send_junk(bench: Bench, port: int, seconds: float) -> Tally:
     return read_tally(out)
 
 
-async def _judge(score: Score, system: System, lanes: Lanes, tally: Tally) -> None:
+async def _judge(score: Score, bench: Bench, system: System, lanes: Lanes, tally: Tally) -> None:
     answers, others = tally.answers, tally.others
     stored = set(await update_ids(system.redis))
     valid = {one.update_id for one in lanes.acknowledged}
@@ -98,6 +98,9 @@ async def _judge(score: Score, system: System, lanes: Lanes, tally: Tally) -> No
     score.exactly(
         "junk that was answered with a 5xx", sum(_of_class(each, "5") for each in (answers, others)), 0
     )
+    score.at_least("small junk requests answered", answered, bench.pick(4_000, 100_000))
+    kinds = {what.rpartition(":")[0] for what in others}
+    score.at_least("kinds of other junk that were refused or cut off", len(kinds), bench.pick(4, 8))
     score.exactly("records of what is no valid update", len(stored - valid), 0)
     score.exactly("valid updates without a record", len(valid - stored), 0)
     score.exactly("valid updates that were not acknowledged", lanes.waiting, 0)

@@ -77,6 +77,7 @@ async def _overload(score: Score, bench: Bench, system: System) -> None:
     grown = (await _memory(system) - before) / (1 << 20)
     await settled(system.redis, within_s=bench.pick(60, 300))
     await _judge(score, system, lanes, "overload")
+    score.at_least("overload: finished", finished, bench.pick(1, 200))
     score.at_least("overload: written for each that was finished", len(lanes.written) / max(finished, 1), 10)
     score.at_most("overload: updates in the fullest box", fullest, BOX_LIMIT)
     score.at_least("overload: 503 with Retry-After", lanes.asked_to_wait, 1)
@@ -103,6 +104,8 @@ async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful)
         await lanes.stop()
     await settled(system.redis, within_s=60)
     await _judge(score, system, lanes, "flood")
+    score.at_least("flood: lines of the others that were answered", len(waits), len(others))
+    score.at_least("flood: 503 with Retry-After", lanes.asked_to_wait, 1)
     fair = (len(others) + 1) / per_second
     score.at_most(
         "flood: the others' wait at p95, in fair shares", percentile(waits, 0.95) / fair, _FAIR, is_timed=True
@@ -112,7 +115,6 @@ async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful)
         f"{len(others) + 1} / {per_second:.1f} = {fair:.2f}",
     )
     score.tell("flood: the others' wait, p50, p95 and longest (s)", _spread(waits))
-    score.tell("flood: lines of the others that were answered", len(waits))
 
 
 async def _write_on(lanes: Lanes, chat: int, ends_at: float) -> None:

@@ -71,7 +71,8 @@ async def run(bench: Bench) -> Score:
             killing.cancel()
         bench.say("the operator comes")
         dead = await judge(score, system, model, talk, poison)
-        judge_waits(score, fleet, [one for one in talk.exchanges if one.line not in poison])
+        others = [one for one in talk.exchanges if one.line not in poison]
+        judge_waits(score, fleet, others, poison=len(poison))
         await settle_dead(score, system, model, talk, sorted(dead))
     return score
 
@@ -131,14 +132,14 @@ async def judge(
     return dead
 
 
-def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange]) -> None:
+def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poison: int) -> None:
     """How long others waited: those whose worker lives, and those who were worked on beside the poison."""
     beside = [one for one in others if was_beside(fleet, one)]
     apart = [one.waited_s for one in others if one not in beside]
     score.at_most(
         "longest wait where no worker died over the chat, s", max(apart), LEASE_S + 5, is_timed=True
     )
-    score.tell("kills", len(fleet.kills))
+    score.at_least("kills", len(fleet.kills), TRIES * poison)
     score.tell("waits there, s", f"p50 {percentile(apart, 0.5):.2f}, p99 {percentile(apart, 0.99):.2f}")
     if waits := [one.waited_s for one in beside]:
         score.tell(

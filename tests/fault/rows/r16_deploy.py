@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tests.fault.crash_load import quiet
 from tests.fault.crowd import Crowd, crowd_in
@@ -11,8 +10,6 @@ from tests.fault.judging import judge
 from tests.fault.scorecard import Bench, Row, Score
 from tests.fault.system import running_system
 from tests.fault.witnessed_model import WitnessedModel
-from tests.scripted_replies import Reply
-from tests.scripted_script import ChatRequest
 
 ENDS_WITHIN_S = 20.0
 ANSWERED_WITHIN_S = 60.0
@@ -24,13 +21,10 @@ _CHUNK_DELAY_S = 0.03
 
 async def run(bench: Bench) -> Score:
     """The same load twice, the second time with rolling restarts; compare, and judge all of it."""
-    score, model = Score(), WitnessedModel()
-
-    def slowly(request: ChatRequest) -> Reply:
-        return replace(model(request), chunk_delay_s=_CHUNK_DELAY_S)
+    score, model = Score(), WitnessedModel(chunk_delay_s=_CHUNK_DELAY_S)
 
     async with (
-        running_system(bench.directory, slowly, through={"webhook"}) as system,
+        running_system(bench.directory, model, through={"webhook"}) as system,
         crowd_in(system, private=bench.pick(24, 60), groups=bench.pick(2, 4)) as crowd,
         asyncio.TaskGroup() as group,
     ):
@@ -43,7 +37,7 @@ async def run(bench: Bench) -> Score:
         statuses = await deploying
         await quiet(system, crowd)
         verdict = await judge(system, crowd)
-        verdict.hold(score)
+        verdict.hold(score, lines=bench.pick(60, 1_200))
         asked = [(call.line, call.step) for call in model.asked]
         score.exactly("answers twice", verdict.answers_twice.total(), 0)
         score.exactly("model calls for a step beyond the first", len(asked) - len(set(asked)), 0)

@@ -217,7 +217,8 @@ async def run(bench: Bench) -> Score:
     for leak in sorted(vault.leaks):
         bench.say(leak)
     score.exactly("secrets found where they do not belong", len(vault.leaks), 0)
-    score.at_least("exports of traces", len(scene.collector.received), 1)
+    plain = sum(b"mnemogram" in export for export in scene.collector.received)
+    score.at_least("exports of traces, of which the search can read the words", plain, 1)
     score.tell("secrets", ", ".join(vault.secrets))
     score.tell("bytes read", vault.read)
     score.tell("processes", len(scene.programs))

@@ -1,0 +1,46 @@
+"""What the judges of the fault tests find: a step that ran again is found, what began anew with good reason is none."""
+
+from tests.fault.evidence import Asked, finished_steps, finished_twice, late_calls
+from tests.fault.witness import Recorded, Witness
+
+ASKED = [Asked(at=at, line="line 2 of 7", step=1, reply_id=f"call_{at:g}") for at in (1.0, 5.0)]
+RECORDED = [
+    Recorded(
+        at=one.at + 1,
+        worker=1,
+        context_id="chat",
+        step="model:1",
+        value={"reply": {"calls": [[one.reply_id]]}, "finish": ""},
+    )
+    for one in ASKED
+]
+
+
+def test_a_step_that_ran_after_it_was_finished_is_found() -> None:
+    finished = finished_steps(ASKED, RECORDED, {})
+    assert late_calls(ASKED, finished) == [ASKED[1]]
+    assert finished_twice(finished) == [("line 2 of 7", 1)]
+
+
+def test_what_had_joined_the_turn_of_a_dead_letter_may_begin_anew() -> None:
+    finished = finished_steps(ASKED, RECORDED, {"chat": [3.0]})
+    assert late_calls(ASKED, finished) == []
+    assert finished_twice(finished) == []
+
+
+def test_a_dead_letter_of_another_chat_or_from_later_explains_nothing() -> None:
+    for buried in ({"another": [3.0]}, {"chat": [7.0]}):
+        assert finished_twice(finished_steps(ASKED, RECORDED, buried)) == [("line 2 of 7", 1)]
+
+
+def test_the_witness_tells_a_burial_from_a_commit() -> None:
+    witness = Witness()
+    for line in (
+        '+1.5 [0 unix:/store] "EVALSHA" "the take" "1" "anna-12-0a1b2c"',
+        '+1.5 [0 lua] "ZADD" "mnemogram:{m0}:dead" "1.5" "7"',
+        '+1.6 [0 lua] "DEL" "mnemogram:{m0}:journal:chat"',
+        '+2.5 [0 unix:/store] "EVALSHA" "a commit" "1" "anna-12-0a1b2c"',
+        '+2.5 [0 lua] "DEL" "mnemogram:{m0}:journal:chat"',
+    ):
+        witness.see(line)
+    assert witness.buried == {"chat": [1.6]}
