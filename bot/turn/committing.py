@@ -48,7 +48,7 @@ async def commit_and_deliver(services: TurnServices, claim: Claim, commit: Commi
     with metrics.TURN_SECONDS.labels("commit").time():
         await services.store.commit(claim, replace(commit, parts=lines))
     with metrics.TURN_SECONDS.labels("deliver").time():
-        await services.delivery.deliver(claim, lines, sends_begun=1)
+        await services.delivery.deliver(claim, lines)
     metrics.FINISHED.labels(commit.state).inc(len(commit.update_ids))
 
 

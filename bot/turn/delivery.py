@@ -92,20 +92,13 @@ class Delivery:
         self._traffic = traffic
         self._pause = pause
 
-    async def deliver(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
-        """Send every part. `sends_begun` of the first one: 1 when its commit has just counted it.
+    async def deliver(self, claim: Claim, lines: Sequence[str], *, sends_begun: int = 0) -> None:
+        """Send every part. `sends_begun`: how many sends of the first one a crash has cut off.
 
-        Waits out 429s and outages for as long as it takes: the claim is kept meanwhile, the worker's slot is not. A
-        chat that cannot be reached ends the outbox. Raises Fenced, and the store's errors; what is undelivered stays.
+        Such a send may have arrived: it is repeated once, not twice. Waits out 429s and outages for as long as it takes:
+        the claim is kept meanwhile, the worker's slot is not. A chat that cannot be reached ends the outbox. Raises
+        Fenced, and the store's errors; what is undelivered stays.
         """
-        await self._deliver(claim, lines, begun=sends_begun, counted=sends_begun)
-
-    async def resume(self, claim: Claim, lines: Sequence[str], *, sends_begun: int) -> None:
-        """Deliver what a crash left. A send that was begun may have arrived: it is repeated once, not twice."""
-        log.info("delivery_resumed", parts=len(lines), sends_begun=sends_begun)
-        await self._deliver(claim, lines, begun=sends_begun + 1, counted=sends_begun)
-
-    async def _deliver(self, claim: Claim, lines: Sequence[str], *, begun: int, counted: int) -> None:
         async with AsyncExitStack() as rest:
             errand = _Errand(
                 store=self._store,
@@ -114,17 +107,17 @@ class Delivery:
                 pause=self._pause,
                 claim=claim,
                 rest=rest,
-                counted=counted,
+                counted=sends_begun,
             )
             left = deque(lines)
             while left:
                 line = left.popleft()
-                instead = await errand.deliver(line, begun)
+                instead = await errand.deliver(line, errand.counted + 1)
                 if instead is None:
                     await errand.clean_up([line, *left])
                     return
                 left.extendleft(reversed(instead))
-                begun = errand.counted = 1  # `sent` has counted the next part's first send
+                errand.counted = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -242,7 +235,7 @@ class _Errand:
     async def _wait_for_place(self, line: str, begun: int, part: Part) -> bool:
         """Wait until the budgets and Telegram's 429s allow it, and count it. False: the outbox was erased meanwhile.
 
-        A send is counted right before it: two crashes while none was under way must not make its outcome unknown.
+        A send is counted right before it: crashes while none was under way must not make its outcome unknown.
         """
         rates = self.traffic.rates
         if part.kind == "delete":

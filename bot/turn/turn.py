@@ -68,7 +68,8 @@ class Turns:
         """One piece of work: what a crash left undelivered, then apologies, then a turn. False: it broke."""
         try:
             if todo.parts:
-                await self._services.delivery.resume(claim, todo.parts, sends_begun=todo.sends_begun)
+                log.info("delivery_resumed", parts=len(todo.parts), sends_begun=todo.sends_begun)
+                await self._services.delivery.deliver(claim, todo.parts, sends_begun=todo.sends_begun)
             elif todo.buried:
                 await self._actions.apologise(claim, todo, epoch=snapshot.epoch)
             elif todo.updates:

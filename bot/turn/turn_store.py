@@ -186,7 +186,7 @@ class TurnStore:
                     keys.journal_key(ref),
                     keys.outbox_key(ref),
                 ),
-                *(keys.sending_key(ref), keys.delivering_key(ref), keys.epoch_key(ref)),
+                *(keys.delivering_key(ref), keys.epoch_key(ref)),
                 *append_keys(ref),
                 *(keys.contexts_key(ref.partition), *conversation_keys(ref)[1:]),
                 *(keys.ledger_key(ref), keys.prompts_key(ref), keys.compress_key(ref.partition)),

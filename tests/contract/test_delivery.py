@@ -77,7 +77,7 @@ async def test_every_part_is_sent_in_order_and_the_update_is_answered(redis: Red
     box, claim = await _committed(redis, lines, a_message("m0", role="assistant"))
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert telegram.arrived == ["one", "two", "three"]
     assert await box.state_of(1) == ("answered", "")
@@ -89,7 +89,7 @@ async def test_a_send_of_unknown_outcome_is_repeated_once(redis: RedisClient) ->
     box, claim = await _committed(redis, lines)
     telegram = Telegram([SendUnknown()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one", "one", "two"]
     assert await box.state_of(1) == ("answered", "")
@@ -100,7 +100,7 @@ async def test_a_send_of_unknown_outcome_is_repeated_only_once(redis: RedisClien
     box, claim = await _committed(redis, lines)
     telegram = Telegram([SendUnknown(), SendUnknown()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one", "one", "two"]
     assert await box.outbox() == []
@@ -116,7 +116,7 @@ async def test_a_429_waits_as_long_as_it_asks_for_and_is_no_send(redis: RedisCli
 
     telegram, pauses = Telegram([TelegramUnavailable(retry_after=7)] * 5), Pauses(during=look)
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines)
 
     assert pauses.waits == [7.0] * 5
     assert counted == ["0"] * 5
@@ -128,7 +128,7 @@ async def test_an_outage_is_waited_out_with_longer_and_longer_pauses(redis: Redi
     box, claim = await _committed(redis, lines)
     telegram, pauses = Telegram([TelegramUnavailable()] * 9), Pauses()
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines)
 
     assert pauses.waits == [0.5, 1, 2, 4, 8, 16, 32, 60, 60]
     assert telegram.arrived == ["one"]
@@ -139,7 +139,7 @@ async def test_after_an_outage_an_unknown_outcome_still_has_its_one_repetition(r
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramUnavailable(), SendUnknown(), TelegramUnavailable(), SendUnknown(), None])
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, lines)
 
     assert len(telegram.tried) == 4
     assert telegram.arrived == []
@@ -150,7 +150,7 @@ async def test_a_chat_that_blocked_us_ends_the_whole_answer(redis: RedisClient) 
     box, claim = await _committed(redis, lines)
     telegram = Telegram([ChatUnreachable()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert len(telegram.tried) == 1
     assert await box.state_of(1) == ("ignored", "undeliverable_unreachable")
@@ -169,7 +169,7 @@ async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) 
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused("can't parse entities")])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [(part.rich.entities != (), part.reply_to) for part in telegram.tried] == [
         (True, 9),
@@ -184,7 +184,7 @@ async def test_plain_text_that_is_refused_too_is_given_up(redis: RedisClient) ->
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused(), TelegramRefused()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert len(telegram.tried) == 2
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
@@ -195,7 +195,7 @@ async def test_plain_text_that_is_refused_is_not_tried_again(redis: RedisClient)
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert len(telegram.tried) == 1
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
@@ -206,7 +206,7 @@ async def test_a_group_that_became_a_supergroup_is_answered_there(redis: RedisCl
     box, claim = await _committed(redis, lines)
     telegram = Telegram([ChatMigrated(-1009)])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [part.chat_id for part in telegram.tried] == [1, -1009]
     assert telegram.arrived == ["one"]
@@ -217,7 +217,7 @@ async def test_an_answer_erased_between_two_parts_is_not_sent_on(redis: RedisCli
     box, claim = await _committed(redis, lines)
     telegram = Telegram(during=lambda: box.turns.reset(a_ref()))
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one"]
     assert (await box.state_of(1))[0] == "forgotten"
@@ -231,7 +231,7 @@ async def test_an_answer_erased_while_a_send_waits_is_not_sent_at_all(
     box, claim = await _committed(redis, lines)
     telegram = Telegram([failure], during=lambda: box.turns.reset(a_ref()))
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, lines)
 
     assert telegram.arrived == []
     assert len(telegram.tried) == 1
@@ -243,7 +243,7 @@ async def test_a_worker_that_lost_its_chat_during_a_send_sends_no_more(redis: Re
     telegram = Telegram(during=lambda: box.sweep("bert"))
 
     with pytest.raises(Fenced):
-        await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+        await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one"]
 
@@ -254,13 +254,14 @@ async def _take_over(box: Inbox) -> tuple[Claim, Sequence[str], int]:
     return claim, todo.parts, todo.sends_begun
 
 
-async def test_a_crash_between_commit_and_send_may_repeat_the_first_part_once(redis: RedisClient) -> None:
-    """The commit counts the first send as begun, so who takes over cannot know, and repeats it once."""
+async def test_a_crash_between_commit_and_send_leaves_both_sends(redis: RedisClient) -> None:
     box, _ = await _committed(redis, some_parts("one", "two"))
-    telegram = Telegram()
+    telegram = Telegram([SendUnknown()])
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(
+        claim, parts, sends_begun=begun
+    )
 
     assert telegram.arrived == ["one", "two"]
     assert await box.state_of(1) == ("answered", "")
@@ -272,11 +273,11 @@ async def test_a_second_crash_inside_the_same_send_does_not_repeat_it_again(redi
         claim, parts, begun = await _take_over(box)
         dying = Delivery(box.turns, Telegram(during=_die), open_traffic())
         with pytest.raises(asyncio.CancelledError):
-            await dying.resume(claim, parts, sends_begun=begun)
+            await dying.deliver(claim, parts, sends_begun=begun)
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two"]
     assert await box.state_of(1) == ("answered", "send_outcome_unknown")
@@ -286,18 +287,18 @@ async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> 
     box, claim = await _committed(redis, some_parts("one"))
     first = Delivery(box.turns, Telegram([TelegramUnavailable()]), open_traffic(), pause=Pauses(during=_die))
     with pytest.raises(asyncio.CancelledError):
-        await first.deliver(claim, await box.outbox(), sends_begun=1)
+        await first.deliver(claim, await box.outbox())
     for _ in range(5):
         claim, parts, begun = await _take_over(box)
         waiting = Delivery(
             box.turns, Telegram([TelegramUnavailable()]), open_traffic(), pause=Pauses(during=_die)
         )
         with pytest.raises(asyncio.CancelledError):
-            await waiting.resume(claim, parts, sends_begun=begun)
+            await waiting.deliver(claim, parts, sends_begun=begun)
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
 
@@ -309,13 +310,13 @@ async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(r
         claim, parts, begun = await _take_over(box)
         gap = open_traffic(rates=OpenRates(waits=[0.1]))
         with pytest.raises(asyncio.CancelledError):
-            await Delivery(box.turns, Telegram(), gap, pause=Pauses(during=_die)).resume(
+            await Delivery(box.turns, Telegram(), gap, pause=Pauses(during=_die)).deliver(
                 claim, parts, sends_begun=begun
             )
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
     assert await box.state_of(1) == ("answered", "")
@@ -325,11 +326,11 @@ async def test_a_crash_in_the_pause_after_an_unknown_outcome_is_no_send(redis: R
     box, claim = await _committed(redis, some_parts("one"))
     first = Delivery(box.turns, Telegram([SendUnknown()]), open_traffic(), pause=Pauses(during=_die))
     with pytest.raises(asyncio.CancelledError):
-        await first.deliver(claim, await box.outbox(), sends_begun=1)
+        await first.deliver(claim, await box.outbox())
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).resume(claim, parts, sends_begun=begun)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
 
@@ -341,7 +342,7 @@ async def test_parts_that_were_sent_before_a_crash_are_not_sent_again(redis: Red
     await box.turns.sent(claim, lines[0], epoch=0, telegram_id=71)
 
     taken, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).resume(taken, parts, sends_begun=begun)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(taken, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two", "three"]
 
@@ -354,7 +355,7 @@ async def test_what_was_sent_is_not_sent_again_because_the_store_was_away_for_a_
         box, claim = await _committed(redis, lines)
         telegram, pauses = Telegram(during=way.cut), Pauses(during=way.mend)
 
-        await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines, sends_begun=1)
+        await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines)
 
         assert telegram.arrived == ["one", "two"]
         assert pauses.waits == [0.5, 0.5]

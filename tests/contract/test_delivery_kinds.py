@@ -1,7 +1,7 @@
 """Delivery of what is no plain message: edits, deletions, files; what is refused in one form and sent in another."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -45,13 +45,19 @@ TEXT = Part(
 
 @dataclass(slots=True)
 class Telegram:
-    """Remembers what it was asked for; `outcomes` come first, in order: a failure, or None for a success."""
+    """Remembers what it was asked for; `outcomes` come first, in order: a failure, or None for a success.
+
+    `during` runs in each call.
+    """
 
     outcomes: list[TelegramFailure | None] = field(default_factory=list[TelegramFailure | None])
     asked: list[Part] = field(default_factory=list[Part])
+    during: Callable[[], Awaitable[None]] | None = None
 
     async def send(self, part: Part) -> int | None:
         self.asked.append(part)
+        if self.during is not None:
+            await self.during()
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if outcome is not None:
             raise outcome
@@ -79,10 +85,13 @@ async def test_an_answer_stays_in_its_message_when_the_reply_that_notes_it_is_lo
     redis: RedisClient,
 ) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=70))
-    await box.turns.sent(claim, lines[0], epoch=0, telegram_id=70)  # it has gone through, and is tried again
-    telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    async def go_through() -> None:  # before the reply that is lost, and it is tried again
+        await box.turns.sent(claim, lines[0], epoch=0, telegram_id=70)
+
+    telegram = Telegram(during=go_through)
+
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert telegram.told() == [("text", "hello", 70)]
 
@@ -95,7 +104,7 @@ async def test_an_answer_stands_in_the_place_of_older_messages_and_takes_the_res
     box, claim, lines = await _committed(redis, *plan_changes(parts, TEXT, edits=(41, 42, 43), deletes=(50,)))
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert telegram.told() == [
         ("text", "one", 41),
@@ -112,7 +121,7 @@ async def test_an_edit_whose_message_is_gone_is_sent_anew(redis: RedisClient) ->
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram([MessageGone()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     # A file cannot be edited into a text, but it is there.
     assert telegram.told() == [("text", "hello", 41), ("delete", "hello", 41), ("text", "hello", None)]
@@ -124,7 +133,7 @@ async def test_edits_of_unknown_outcome_are_no_sends_of_the_answer(redis: RedisC
     telegram = Telegram([*[SendUnknown()] * 3, MessageGone(), None, SendUnknown()])
     delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
 
-    await delivery.deliver(claim, lines, sends_begun=1)
+    await delivery.deliver(claim, lines)
 
     assert [part.edits for part in telegram.asked] == [41] * 5 + [None] * 2
     assert await box.state_of(1) == ("answered", "")
@@ -140,7 +149,7 @@ async def test_edits_and_deletions_of_unknown_outcome_are_repeated_until_they_ar
     telegram = Telegram([*[unknown] * 5, None, *[unknown] * 4])
     delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
 
-    await delivery.deliver(claim, lines, sends_begun=1)
+    await delivery.deliver(claim, lines)
 
     assert [part.kind for part in telegram.asked] == ["text"] * 6 + ["delete"] * 5
     assert await box.state_of(1) == ("answered", "")
@@ -150,7 +159,7 @@ async def test_an_edit_is_repeated_after_any_number_of_crashes(redis: RedisClien
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).resume(claim, lines, sends_begun=7)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=7)
 
     assert telegram.told() == [("text", "hello", 41)]
 
@@ -161,7 +170,7 @@ async def test_a_message_that_cannot_be_taken_away_stays_and_the_answer_is_whole
     )
     telegram = Telegram([MessageGone("message can't be deleted")])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert telegram.told() == [("delete", "hello", 50), ("text", "hello", None)]
     assert await box.state_of(1) == ("answered", "")
@@ -172,7 +181,7 @@ async def test_the_topic_was_deleted_so_the_answer_goes_where_there_is_none(redi
     box, claim, lines = await _committed(redis, replace(TEXT, rich=rich, thread_id=9, reply_to=3))
     telegram = Telegram([ThreadGone()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [(part.thread_id, part.reply_to, part.rich) for part in telegram.asked] == [
         (9, 3, rich),
@@ -187,7 +196,7 @@ async def test_without_its_topic_and_refused_again_it_is_given_up(
     box, claim, lines = await _committed(redis, replace(TEXT, thread_id=9))
     telegram = Telegram(outcomes)
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert len(telegram.asked) == 2
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
@@ -197,7 +206,7 @@ async def test_an_answer_that_is_given_up_leaves_no_button_behind(redis: RedisCl
     box, claim, lines = await _committed(redis, TEXT, replace(TEXT, kind="delete", edits=50, number=1))
     telegram = Telegram([TelegramRefused()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert telegram.told() == [("text", "hello", None), ("delete", "hello", 50)]
 
@@ -211,10 +220,10 @@ async def test_an_answer_that_is_refused_or_erased_leaves_no_growing_message_beh
     async def reset(seconds: float) -> None:
         await box.turns.reset(a_ref())
 
-    await Delivery(box.turns, erased, open_traffic(), pause=reset).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, erased, open_traffic(), pause=reset).deliver(claim, lines)
     await box.accept(2)
     await box.commit(claim, 2, epoch=1, parts=lines)
-    await Delivery(box.turns, refused, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, refused, open_traffic()).deliver(claim, lines)
 
     assert erased.told() == refused.told() == [("text", "hello", 41), ("delete", "hello", 41)]
 
@@ -225,7 +234,7 @@ async def test_a_chat_that_takes_no_files_gets_the_text_in_messages(redis: Redis
     box, claim, lines = await _committed(redis, TEXT, file, replace(TEXT, number=2))
     telegram = Telegram([None, TelegramRefused("not enough rights to send documents to the chat")])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
 
     assert [kind for kind, _, _ in telegram.told()] == ["text", "document", "text", "text", "text"]
     shown = "".join(text for _, text, _ in telegram.told()[2:4])
@@ -246,7 +255,7 @@ async def test_a_group_that_moved_is_followed_by_every_part_and_its_memory_is_to
     )
     telegram, moves = Telegram([ChatMigrated(-1009)]), Moved()
 
-    await Delivery(box.turns, telegram, open_traffic(moves=moves)).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, open_traffic(moves=moves)).deliver(claim, lines)
 
     assert [(part.chat_id, part.kind, part.edits) for part in telegram.asked] == [
         (-5, "text", 41),
@@ -262,12 +271,12 @@ async def test_a_chat_that_blocked_us_is_marked_and_not_called_again(redis: Redi
     marks = Reachability(redis, clock=lambda: 77.0)
     traffic = replace(open_traffic(), marks=marks)
     telegram = Telegram([ChatUnreachable()])
-    await Delivery(box.turns, telegram, traffic).deliver(claim, lines, sends_begun=1)
+    await Delivery(box.turns, telegram, traffic).deliver(claim, lines)
     await box.accept(2)
     later = [dump_part(replace(TEXT, update_id=2))]
     await box.commit(claim, 2, parts=later)
 
-    await Delivery(box.turns, telegram, traffic).deliver(claim, later, sends_begun=1)
+    await Delivery(box.turns, telegram, traffic).deliver(claim, later)
 
     assert len(telegram.asked) == 1
     assert await box.state_of(2) == ("ignored", "undeliverable_unreachable")
@@ -281,9 +290,7 @@ async def test_a_chat_that_writes_again_is_answered_again(redis: RedisClient) ->
     await redis.call("HDEL", keys.unreachable_key(0), CHAT)  # as accept.lua does, maybe in another process
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, replace(open_traffic(), marks=marks)).deliver(
-        claim, lines, sends_begun=1
-    )
+    await Delivery(box.turns, telegram, replace(open_traffic(), marks=marks)).deliver(claim, lines)
 
     assert telegram.told() == [("text", "hello", None)]
 
@@ -297,12 +304,10 @@ async def test_a_part_waits_for_its_place_in_the_budget_and_that_is_no_send(redi
         counted.append(await redis.call("GET", keys.sending_key(a_ref())))
 
     telegram = Telegram()
-    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=pause).deliver(
-        claim, lines, sends_begun=1
-    )
+    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=pause).deliver(claim, lines)
 
     assert waits == [2.5, 0.1]
-    assert counted[0] == "0"
+    assert counted[0] is None
     assert rates.asked == ["final"]
     assert telegram.told() == [("text", "hello", None)]
 
@@ -311,9 +316,7 @@ async def test_a_429_holds_the_chat_for_everybody(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     rates, telegram = OpenRates(), Telegram([TelegramUnavailable(retry_after=7)])
 
-    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=_passing).deliver(
-        claim, lines, sends_begun=1
-    )
+    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=_passing).deliver(claim, lines)
 
     assert rates.holds == [(CHAT, 7)]
 
@@ -331,9 +334,7 @@ async def test_while_it_waits_the_workers_slot_is_lent_to_others(
     async def deliver() -> None:
         async with slots.work():
             telegram = Telegram([failure])
-            await Delivery(box.turns, telegram, open_traffic(slots=slots), pause=pause).deliver(
-                claim, lines, sends_begun=1
-            )
+            await Delivery(box.turns, telegram, open_traffic(slots=slots), pause=pause).deliver(claim, lines)
 
     delivering = asyncio.create_task(deliver())
     await slots.wait_until_lent()

@@ -221,9 +221,8 @@ class TurnMachine(RuleBasedStateMachine):
         assert (list(todo.parts), todo.journal) == (chat.outbox, chat.journal)
         assert todo.sends_begun == chat.begun
         seen = self.seen[claim] = Seen(epoch=chat.epoch, line=chat.line)
-        if chat.outbox:  # as a resumed delivery does: the send that was begun may have arrived
-            seen.begun = chat.begun = chat.begun + 1
-            assert self.run(self.box.turns.count_sends(claim, chat.outbox[0], chat.begun))
+        if chat.outbox:  # a send that was begun may have arrived
+            seen.begun = chat.begun
 
     @precondition(_is_held)
     @rule(data=st.data(), step=st.sampled_from(["model:1", "tool:1:0"]))
@@ -292,11 +291,11 @@ class TurnMachine(RuleBasedStateMachine):
         chat.waiting -= set(of)
         chat.history.append(name)
         chat.journal.clear()
-        chat.outbox, chat.begun = list(lines), 1 if lines else chat.begun
+        chat.outbox = list(lines)
         for update in of:
             self.updates[update].state = "delivering" if lines else "answered"
         chat.delivering = list(of) if lines else chat.delivering
-        seen.begun = 1 if lines else None
+        seen.begun = 0 if lines else None
         chat.sent_epoch = chat.epoch
 
     def _commit(self, claim: Claim, of: list[int], work: dict[str, Any], *, times: int) -> None:
@@ -322,9 +321,11 @@ class TurnMachine(RuleBasedStateMachine):
         if seen is None or seen.begun is None or not chat.outbox:
             return
         line = chat.outbox[0]
-        if seen.begun > SENDS_AT_MOST:
+        if seen.begun == SENDS_AT_MOST:
             self._note(claim, line, is_repeated=is_repeated)
             return
+        seen.begun = chat.begun = seen.begun + 1
+        assert self.run(self.box.turns.count_sends(claim, line, chat.begun))
         self.sends[line] = self.sends.get(line, 0) + 1
         assert self.sends[line] <= SENDS_AT_MOST, "a part was sent more than twice"
         match outcome:
@@ -333,8 +334,7 @@ class TurnMachine(RuleBasedStateMachine):
             case "refused":
                 self._note(claim, line, is_repeated=is_repeated, undeliverable="undeliverable_refused")
             case "unknown":
-                seen.begun = chat.begun = seen.begun + 1
-                assert self.run(self.box.turns.count_sends(claim, line, chat.begun))
+                pass
             case "crash":
                 seen.begun = None  # nobody goes on before the next take
 
@@ -351,7 +351,7 @@ class TurnMachine(RuleBasedStateMachine):
         if message_id and chat.sent_epoch == chat.epoch and (number := outcome.get("telegram_id")):
             chat.shown[str(number)] = message_id
         if chat.outbox:
-            seen.begun = chat.begun = 1
+            seen.begun = chat.begun = 0
             return
         for update in chat.delivering:
             self.updates[update].state = "ignored" if "undeliverable" in outcome else "answered"

@@ -1,7 +1,7 @@
 -- The one commit of a turn: still ours? same epoch? then delete the messages of the turn that it answers again, append its
 -- own, keep what it called and its prompt's receipt, put its parts into the outbox, take its updates out of the box and
 -- forget its journal. All, or nothing.
--- KEYS ready, box, journal, outbox, sending, delivering, epoch, the eight of `append_messages`,
+-- KEYS ready, box, journal, outbox, delivering, epoch, the eight of `append_messages`,
 --      contexts, summaries, lineage, ledger, prompts, compress, artifacts
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 context id, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 terminal state, 10 reason, 11 seconds to keep a finished record, 12 starts a conversation (1 | 0),
@@ -15,10 +15,10 @@
 --      then u update ids, d message ids, the messages as `read_messages` reads them, p parts
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
-local ready, box, journal, outbox, sending, delivering = unpack(KEYS, 1, 6)
-local epoch_key, append_keys, meta_key = KEYS[7], { unpack(KEYS, 8, 15) }, KEYS[11]
-local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 16, 21)
-local artifacts_key = KEYS[22]
+local ready, box, journal, outbox, delivering = unpack(KEYS, 1, 5)
+local epoch_key, append_keys, meta_key = KEYS[6], { unpack(KEYS, 7, 14) }, KEYS[10]
+local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 15, 20)
+local artifacts_key = KEYS[21]
 local group, consumer, entry, delivery, context, epoch, now, prefix = unpack(ARGV, 1, 8)
 local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 9, 13)
 local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 14, 19)
@@ -97,10 +97,6 @@ if compresses == '1' then
 end
 for i = at, #ARGV do
   redis.call('RPUSH', outbox, ARGV[i])
-end
-if part_count > 0 then
-  -- The caller sends the first part at once: it counts as begun.
-  redis.call('SET', sending, 1)
 end
 redis.call('DEL', journal)
 return 'ok'

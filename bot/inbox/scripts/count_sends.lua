@@ -1,4 +1,5 @@
--- Set how many sends of the outbox's first part were begun whose outcome is open: repeating is harmless.
+-- Set how many sends of the outbox's first part were begun whose outcome is open: repeating is harmless. Right before each
+-- send, so that a worker that has lost its context, or whose outbox was erased, sends nothing.
 -- KEYS ready, outbox, sending   ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 the number
 -- Returns ok | fenced | gone (the outbox was erased meanwhile)
 local group, consumer, entry, delivery, part, begun = unpack(ARGV)

@@ -1,4 +1,4 @@
--- Put other parts in the place of the outbox's first one; the first of them counts as begun.
+-- Put other parts in the place of the outbox's first one. No send of them was begun.
 -- KEYS ready, outbox, sending   ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, then the parts in its place
 -- Returns ok | fenced | gone (the outbox was erased meanwhile)
 local group, consumer, entry, delivery, part = unpack(ARGV, 1, 5)
@@ -16,5 +16,5 @@ redis.call('LPOP', KEYS[2])
 for i = #ARGV, 6, -1 do
   redis.call('LPUSH', KEYS[2], ARGV[i])
 end
-redis.call('SET', KEYS[3], 1)
+redis.call('DEL', KEYS[3])
 return 'ok'

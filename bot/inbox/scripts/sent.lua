@@ -39,7 +39,7 @@ elseif telegram_id == '' then
   end
 end
 if redis.call('EXISTS', outbox) == 1 then
-  redis.call('SET', sending, 1)
+  redis.call('DEL', sending)
   return 'ok'
 end
 for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
