@@ -90,8 +90,14 @@ def _read(path: Path | None) -> dict[str, Result]:
 
 
 def _result(kept: Mapping[str, Any]) -> Result:
-    score = Score(checks=[Check(**check) for check in kept["score"]["checks"]], told=kept["score"]["told"])
-    return Result(**{**kept, "score": score})
+    return Result(
+        name=kept["name"],
+        size=kept["size"],
+        seed=kept["seed"],
+        seconds=kept["seconds"],
+        score=Score(checks=[Check(**check) for check in kept["score"]["checks"]], told=kept["score"]["told"]),
+        failure=kept["failure"],
+    )
 
 
 def _write(path: Path | None, done: Mapping[str, Result]) -> None:

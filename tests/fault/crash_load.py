@@ -26,11 +26,11 @@ def line_count(bench: Bench) -> int:
     return bench.pick(200, 20_000)
 
 
-async def write_all(bench: Bench, crowd: Crowd) -> None:
-    """Write, as fast as is answered."""
+async def write_all(bench: Bench, crowd: Crowd, *, per_second: float) -> None:
+    """Write at this rate, or as fast as is answered."""
     await crowd.write_steadily(
         line_count(bench),
-        per_second=bench.pick(60, 120),
+        per_second=per_second,
         random=bench.random,
         burst=2,
         at_most_waiting=2 * len(crowd.places),

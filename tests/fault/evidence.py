@@ -122,12 +122,12 @@ IN_FLIGHT_S = 1.0
 
 
 def unexplained_repeats(sendings: Iterable[Sending], kills: Sequence[float]) -> list[Sending]:
-    """Sends begun a second time though no kill fell around the commit or between it and that: there must be none."""
+    """Sends begun a second time though no kill fell between the first time and that: there must be none."""
     return [
         sending
         for sending in sendings
         for began in sending.repeated_at
-        if not any(sending.committed_at - IN_FLIGHT_S < kill < began for kill in kills)
+        if not any(sending.begun_at - IN_FLIGHT_S < kill < began for kill in kills)
     ]
 
 

@@ -117,10 +117,10 @@ def resumed_after(kills: Sequence[Kill], witness: Witness) -> list[Resumed]:
 
 
 def cut_twice(kills: Sequence[Kill], sendings: Sequence[Sending]) -> int:
-    """How many parts were under way, or about to be, at the deaths of two workers."""
+    """How many parts were being sent at the deaths of two workers."""
     return sum(
         sum(
-            each.committed_at - IN_FLIGHT_S < kill.at < (each.sent_at or math.inf)
+            each.begun_at - IN_FLIGHT_S < kill.at < (each.sent_at or math.inf)
             and each.context_id in kill.held
             for kill in kills
         )

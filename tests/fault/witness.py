@@ -5,6 +5,7 @@ Its times are the store's clock and ours the machine's: the same clock, so the t
 
 import asyncio
 import json
+import math
 import re
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
@@ -37,15 +38,16 @@ class Recorded:
 
 @dataclass(slots=True, kw_only=True)
 class Sending:
-    """A part of a reply from its commit, which counts its first send, until it was noted as sent.
+    """A part of a reply from its commit until it was noted as sent.
 
-    `repeated_at`: when a send was begun that may be a second one.
+    `begun_at`: when its first send was begun; `repeated_at`: when one was begun that may be a second one.
     """
 
     worker: int
     text: str
     context_id: str
     committed_at: float
+    begun_at: float = math.inf
     sent_at: float | None = None
     repeated_at: list[float] = field(default_factory=list[float])
 
@@ -104,10 +106,16 @@ class Witness:
                 self._open[context].append(sending)
             case ["LPOP", key] if (context := _owner(key, "outbox")) is not None:
                 self._open[context].pop(0).sent_at = at
-            case ["SET", key, begun] if (context := _owner(key, "sending")) is not None and int(begun) > 1:
-                self._open[context][0].repeated_at.append(at)
+            case ["SET", key, begun] if (context := _owner(key, "sending")) is not None:
+                self._see_begun(at, self._open[context][0], int(begun))
             case _:
                 pass
+
+    def _see_begun(self, at: float, sending: Sending, begun: int) -> None:
+        if begun > 0:
+            sending.begun_at = min(at, sending.begun_at)
+        if begun > 1:
+            sending.repeated_at.append(at)
 
     def _see_steps(self, at: float, context_id: str, fields: list[str]) -> None:
         for step, value in zip(fields[::2], fields[1::2], strict=True):

@@ -45,7 +45,9 @@ async def run(bench: Bench) -> Score:
     ):
         await system.start(*PROCESSES)
         async with asyncio.TaskGroup() as group:
-            writing = group.create_task(write_all(bench, crowd), name="writing")
+            writing = group.create_task(
+                write_all(bench, crowd, per_second=bench.pick(60, 120)), name="writing"
+            )
             await _kill(bench, system, crowd, outages)
             await writing
         await quiet(system, crowd)

@@ -39,7 +39,7 @@ async def run(bench: Bench) -> Score:
 def _planned(bench: Bench, awaits: Mapping[str, int]) -> list[Errand]:
     if bench.size == "short":
         return plan_samples(bench.random, awaits, more=_FULL, each=4)
-    return plan_all(bench.random, awaits, full=_FULL, each=30)
+    return plan_all(bench.random, awaits, full=_FULL, each=10)
 
 
 async def _generated(bench: Bench, score: Score) -> None:
