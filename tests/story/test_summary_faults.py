@@ -127,7 +127,7 @@ async def test_i07_a_failed_summary_changes_nothing_stored_and_is_tried_three_ti
 ) -> None:
     may_fail = asyncio.Event()
     script = _failing(held(FAILURES[name], until=may_fail))
-    other_model = {
+    other_model: dict[str, Any] = {
         "openai_summary_model": "gpt-4.1-nano"
     }  # what is wrong with it is no matter of the chat's own
     async with running_bot(
