@@ -13,6 +13,7 @@ from functools import cache
 
 import httpx
 
+from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.errors import ToolFailed
 from bot.tools.public_addresses import Address, is_public
 
@@ -27,7 +28,11 @@ _TRIED_ADDRESSES = 3
 _CONNECT_S = 5.0
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = (301, 302, 303, 307, 308)
+_LONGEST_TYPE = 200
+"""Characters of a content type that are read."""
 _TEXT_TYPES = re.compile(r"text/.+|application/(?:[\w.-]+\+)?(?:json|xml)|application/(?:yaml|javascript)")
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+"""Of a content type. The standard library's search, which is httpx's, takes seconds for a header full of semicolons."""
 _CHARSETS = re.compile(
     r"ascii|utf-(?:8|16|32)(?:-\w+)?|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gb\w+|big5\w*|shift_ji\w+|euc_\w+|iso2022_\w+"
 )
@@ -44,8 +49,10 @@ class Page:
 
 
 async def resolve(host: str, port: int) -> Sequence[Address]:
-    """All addresses that the machine's resolver gives."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    """All addresses that the machine's resolver gives. Names that take long hold up nobody else's: the loop has few threads."""
+    found = await call_in_daemon_thread(
+        lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), name=f"resolve-{host[:60]}"
+    )
     return list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
 
 
@@ -54,7 +61,8 @@ class GuardedHttp:
     """The client. `ports` of None are the scheme's own.
 
     Connections go to the very address that was checked, so that a name which leads elsewhere a moment later gains
-    nothing. Proxies of the environment are not used: what they reach cannot be checked.
+    nothing. Proxies of the environment are not used: what they reach cannot be checked. Each page has a connection of its
+    own, and there are no cookies: sites that share an address, as many do, share neither.
     """
 
     resolve: Resolve = resolve
@@ -75,46 +83,48 @@ class GuardedHttp:
 
     async def _follow(self, asked: str) -> Page:
         url = _parse(asked)
-        async with httpx.AsyncClient(
-            trust_env=False, verify=self.trusted(), timeout=httpx.Timeout(self.timeout_s, connect=_CONNECT_S)
-        ) as client:
-            for _ in range(REDIRECTS_AT_MOST + 1):
-                found = await self._visit(client, url)
-                if isinstance(found, Page):
-                    return found
-                url = found
+        for _ in range(REDIRECTS_AT_MOST + 1):
+            found = await self._visit(url)
+            if isinstance(found, Page):
+                return found
+            url = found
         raise ToolFailed(f"The page leads on more than {REDIRECTS_AT_MOST} times.")
 
-    async def _visit(self, client: httpx.AsyncClient, url: httpx.URL) -> Page | httpx.URL:
+    async def _visit(self, url: httpx.URL) -> Page | httpx.URL:
         """The page, or where it leads on to."""
-        response = await self._send(client, url)
-        try:
-            if response.status_code in _REDIRECTS and "location" in response.headers:
-                return _join(url, response.headers["location"])
-            if response.status_code != 200:
-                raise ToolFailed(f"The server answered {response.status_code}.")
-            kind, charset = _content_type(response)
-            return Page(url=str(url), kind=kind, text=_decode(await _body(response), charset))
-        finally:
-            await response.aclose()
+        async with httpx.AsyncHTTPTransport(verify=self.trusted(), trust_env=False) as transport:
+            response = await self._send(transport, url)
+            try:
+                if response.status_code in _REDIRECTS and "location" in response.headers:
+                    return _join(url, response.headers["location"])
+                if response.status_code != 200:
+                    raise ToolFailed(f"The server answered {response.status_code}.")
+                kind, charset = _content_type(response)
+                return Page(url=str(url), kind=kind, text=_decode(await _body(response), charset))
+            finally:
+                await response.aclose()
 
-    async def _send(self, client: httpx.AsyncClient, url: httpx.URL) -> httpx.Response:
+    async def _send(self, transport: httpx.AsyncHTTPTransport, url: httpx.URL) -> httpx.Response:
         """Ask the first of the addresses that takes a connection."""
         host, port = url.raw_host.decode("ascii").rstrip("."), _port(url)
+        headers = {
+            "host": url.netloc.decode("ascii"),
+            "accept": "*/*",
+            "accept-encoding": "gzip",
+            "connection": "close",
+            "user-agent": "Mnemogram",
+        }
+        timeout = httpx.Timeout(self.timeout_s, connect=_CONNECT_S).as_dict()
         failure: httpx.HTTPError | None = None
         for address in (await self._checked(host, port))[:_TRIED_ADDRESSES]:
-            request = client.build_request(
+            request = httpx.Request(
                 "GET",
                 url.copy_with(host=str(address)),
-                headers={
-                    "host": url.netloc.decode("ascii"),
-                    "user-agent": "Mnemogram",
-                    "accept-encoding": "gzip",
-                },
-                extensions={"sni_hostname": host},
+                headers=headers,
+                extensions={"sni_hostname": host, "timeout": timeout},
             )
             try:
-                return await client.send(request, stream=True)
+                return await transport.handle_async_request(request)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failure = error
         raise ToolFailed("The server cannot be reached.") from failure
@@ -168,10 +178,12 @@ def _join(base: httpx.URL, location: str) -> httpx.URL:
 
 
 def _content_type(response: httpx.Response) -> tuple[str, str]:
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    given = response.headers.get("content-type", "")[:_LONGEST_TYPE]
+    kind = given.partition(";")[0].strip().lower()
     if not _TEXT_TYPES.fullmatch(kind):
         raise ToolFailed("This is no text: only pages and other texts can be read.")
-    return kind, response.charset_encoding or "utf-8"
+    charset = _CHARSET.search(given)
+    return kind, charset[1] if charset else "utf-8"
 
 
 async def _body(response: httpx.Response) -> bytes:
@@ -191,7 +203,10 @@ async def _body(response: httpx.Response) -> bytes:
 
 
 async def _unpacked(pieces: AsyncIterator[bytes], *, is_packed: bool) -> AsyncIterator[bytes]:
-    """The pieces, none of them unpacked to more than LARGEST_BODY and a byte: a bomb of gzip grows a thousandfold."""
+    """The pieces, none of them unpacked to more than LARGEST_BODY and a byte: a bomb of gzip grows a thousandfold.
+
+    What comes after the end of what is packed is not asked for: zlib would copy all of it for each piece.
+    """
     unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     received = 0
     async for piece in pieces:
@@ -199,6 +214,9 @@ async def _unpacked(pieces: AsyncIterator[bytes], *, is_packed: bool) -> AsyncIt
         if received > LARGEST_BODY:
             raise ToolFailed(f"The page is larger than {LARGEST_BODY:,} bytes.")
         yield unpacking.decompress(piece, LARGEST_BODY + 1) if is_packed else piece
+        if unpacking.eof:
+            return
+        await asyncio.sleep(0)  # a read may bring thousands of pieces, and a chat's turn comes between two
 
 
 def _decode(body: bytes, charset: str) -> str:

@@ -26,7 +26,7 @@ def is_public(address: Address) -> bool:
     """Whether a connection there leaves for the public internet.
 
     False for loopback, private, link-local (metadata services), carrier-grade NAT, multicast and reserved addresses,
-    also where one is embedded in an IPv6 address.
+    also where one is embedded in an IPv6 address in a way that standards name: a NAT64 prefix of one's own looks public.
     """
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:

@@ -4,8 +4,10 @@ import asyncio
 import gzip
 import ipaddress
 import ssl
+import threading
 import time
 from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -17,7 +19,7 @@ from starlette.routing import Route
 
 from bot.errors import ToolFailed
 from bot.serving import serve_http
-from bot.tools.guarded_http import LARGEST_BODY, GuardedHttp
+from bot.tools.guarded_http import LARGEST_BODY, GuardedHttp, resolve
 from bot.tools.page_text import readable_text
 from bot.tools.public_addresses import Address, is_public
 from bot.tools.read_web_page import page_reader
@@ -69,6 +71,10 @@ def _page(request: Request) -> Response:
         "/file": RedirectResponse("file:///etc/passwd"),
         "/loop": RedirectResponse("/loop"),
         "/here": RedirectResponse("/plain"),
+        "/cookie": RedirectResponse("/told", headers={"set-cookie": "a=b; path=/"}),
+        "/told": PlainTextResponse(request.headers.get("cookie", "no cookie")),
+        "/semicolons": Response(b"words", headers={"content-type": 'text/plain; a="' + ";" * 50_000}),
+        "/after": _packed(gzip.compress(b"unpacked words") + b"0" * 3 * LARGEST_BODY),
         "/login": RedirectResponse("http://a:b@public.test/"),
         "/missing": PlainTextResponse("no", status_code=404),
         "/bomb": _packed(BOMB),
@@ -110,7 +116,13 @@ async def a_web() -> AsyncGenerator[tuple[GuardedHttp, str]]:
 
 @pytest.mark.parametrize(
     ("path", "text"),
-    [("plain", "plain words"), ("packed", "unpacked words"), ("here", "plain words"), ("latin", "Grüße")],
+    [
+        ("plain", "plain words"),
+        ("packed", "unpacked words"),
+        ("here", "plain words"),
+        ("latin", "Grüße"),
+        ("after", "unpacked words"),
+    ],
 )
 async def test_a_page_is_read_under_its_own_name(path: str, text: str) -> None:
     async with a_web() as (http, origin):
@@ -170,6 +182,31 @@ async def test_an_address_that_leads_elsewhere_is_refused(url: str, why: str) ->
 async def test_loopback_is_not_reached_by_the_machines_own_resolver(url: str) -> None:
     with pytest.raises(ToolFailed, match="not of the public internet"):
         await GuardedHttp(trusted=nobody).get(url)
+
+
+async def test_a_cookie_goes_to_no_page_that_is_led_to() -> None:
+    async with a_web() as (http, origin):
+        assert (await http.get(f"{origin}/cookie")).text == "no cookie"
+
+
+async def test_a_content_type_that_is_hard_to_read_takes_no_time() -> None:
+    async with a_web() as (http, origin):
+        began = time.process_time()
+        assert (await http.get(f"{origin}/semicolons")).text == "words"
+
+    assert time.process_time() - began < 1
+
+
+async def test_a_name_is_looked_up_though_the_threads_of_the_loop_are_busy() -> None:
+    free = threading.Event()
+    with ThreadPoolExecutor(1) as threads:
+        asyncio.get_running_loop().set_default_executor(threads)
+        threads.submit(free.wait)
+        try:
+            async with asyncio.timeout(5):
+                assert LOOPBACK in await resolve("127.0.0.1", 80)
+        finally:
+            free.set()
 
 
 async def test_a_name_that_changes_its_address_is_asked_for_once() -> None:
