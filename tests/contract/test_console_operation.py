@@ -16,6 +16,8 @@ from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import empty, text, unauthorized
 from tests.stores import kept_open
 
+pytestmark = pytest.mark.slow
+
 SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"
 OURS = "https://bot.example/telegram/webhook"
 

@@ -13,6 +13,8 @@ from tests.contract.console_rig import (
     start_conversation,
 )
 
+pytestmark = pytest.mark.slow
+
 TALK = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
 GROUP = -1001234
 AGENT = """\

@@ -20,6 +20,8 @@ from qdrant_client import AsyncQdrantClient, models
 from memory.embedded.index.app import build_app
 from memory.embedded.index.collections import Collections
 
+pytestmark = pytest.mark.slow
+
 Ask = Callable[[AsyncQdrantClient], Awaitable[Any]]
 FILTERS = {
     "match": models.Filter(must=[models.FieldCondition(key="context", match=models.MatchValue(value="c1"))]),

@@ -23,6 +23,8 @@ from memory.vector_index import VectorErasure, Where
 from tests.contract.vector_kit import EAST, SPACE, a_point, a_query, a_space, an_index, ids, terms
 from tests.store_proxy import index_proxy
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:

@@ -22,6 +22,8 @@ from tests.fault.tcp_proxy import TcpProxy
 from tests.messages import a_message, some_messages
 from tests.store_proxy import index_proxy
 
+pytestmark = pytest.mark.slow
+
 ANNA, WEATHER = "my sister Anna lives in Lisbon", "the weather is fine"
 
 

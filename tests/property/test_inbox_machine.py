@@ -263,4 +263,4 @@ class InboxMachine(RuleBasedStateMachine):
 
 def test_whatever_crashes_when_no_update_is_lost_doubled_or_overtaken(redis_url: str) -> None:
     InboxMachine.redis_url = redis_url
-    run_state_machine_as_test(InboxMachine, settings=settings(max_examples=40, stateful_step_count=35))
+    run_state_machine_as_test(InboxMachine, settings=settings(max_examples=15, stateful_step_count=35))

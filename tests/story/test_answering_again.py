@@ -21,6 +21,8 @@ from tests.story.harness import (
 )
 from tests.story.prompts import said, tool_results
 
+pytestmark = pytest.mark.slow
+
 CANARY = "quokka"
 
 

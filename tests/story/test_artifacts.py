@@ -16,6 +16,8 @@ from tests.story.expected import asks, assistant, gave, system, user
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, a_ref, running_bot
 from tests.story.prompts import tool_results
 
+pytestmark = pytest.mark.slow
+
 AGENT = """
 [agent]
 prompt = "You keep the store."

@@ -35,6 +35,8 @@ from tests.story.harness import (
 from tests.story.index_points import points_with
 from tests.story.prompts import said
 
+pytestmark = pytest.mark.slow
+
 CANARY = "quokka"
 NOTHING_LEFT = (
     "Found on reading back: messages 0, search entries 0, everything else 0.\n"

@@ -26,6 +26,8 @@ from tests.story.harness import (
     running_bot,
 )
 
+pytestmark = pytest.mark.slow
+
 AT_ME = "@mnemogram_bot "
 
 

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from tests.documents import pdf_of
 from tests.scripted_replies import Failure, Reply, call, calls
 from tests.scripted_script import ChatRequest, last_user_text
 from tests.scripted_transcriptions import Transcriptions
 from tests.sent_files import a_picture
 from tests.story.harness import OLGA, Json, Story, StoryStores, running_bot
+
+pytestmark = pytest.mark.slow
 
 HEARING: dict[str, Any] = {"openai_transcription_model": "hear-1"}
 BROKEN = b"%PDF-1.7\n\x00garbage"

@@ -36,6 +36,8 @@ from tests.scripted_replies import (
 from tests.story.harness import BEN, Story, StoryStores, running_bot
 from tests.story.prompts import tool_results
 
+pytestmark = pytest.mark.slow
+
 ANSWER = text("Here you are.")
 SECRETS = ("sk-story", "127.0.0.1", "Traceback", "Error", "HTTP", "redis")
 

@@ -14,6 +14,8 @@ from tests.story.harness import BEN, CHIARA, StoryStores, a_ref, running_bot, ta
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled, tool_results
 
+pytestmark = pytest.mark.slow
+
 CANARY = "quokka"
 
 

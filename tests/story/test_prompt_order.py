@@ -22,6 +22,8 @@ from tests.story.expected import ADDED, asks, assistant, gave, system, user
 from tests.story.harness import BEN, Json, StoryStores, a_ref, running_bot, story_settings
 from tests.summarizing_model import SummarizingModel
 
+pytestmark = pytest.mark.slow
+
 DESK = system("You are the desk.")
 AGENT = """
 [agent]
