@@ -34,7 +34,7 @@ def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
     `code` is the endpoint's error code and type, `text` what it said: both only decide, and are not repeated.
     """
     if status is None:
-        status = next((int(word) for word in code.split() if word.isdigit() and len(word) == 3), None)
+        status = next((int(word) for word in code.split() if word.isdecimal() and len(word) == 3), None)
     if status == 402 or any(known in code for known in _QUOTA_CODES):
         return ModelQuotaExhausted()
     if status == 401 or _is_about_missing_model(status, code, text):

@@ -184,8 +184,9 @@ class Previews:
 
     async def _noted(self, stage: Stage, stop_data: str) -> int | None:
         """The message that an earlier try of this turn was shown by: that of the journal, else that of this process."""
-        remembered = self._unnoted.pop(stop_data, None)
+        remembered = self._unnoted.get(stop_data)
         noted = await noted_message(stage.journal)
+        self._unnoted.pop(stop_data, None)
         if noted is not None or remembered is None:
             return noted
         await stage.keep(remembered)

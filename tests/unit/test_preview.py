@@ -80,12 +80,15 @@ class Api:
 
 @dataclass(slots=True)
 class Journal:
-    """A turn's journal; `failure` is what recording raises."""
+    """A turn's journal; `failure` is what recording raises, `unread` what reading does."""
 
     fields: dict[str, str] = field(default_factory=dict[str, str])
     failure: Exception | None = None
+    unread: Exception | None = None
 
     async def finished(self, step: str) -> str | None:
+        if self.unread is not None:
+            raise self.unread
         return self.fields.get(step)
 
     async def record(self, step: str, value: str) -> None:
@@ -257,7 +260,11 @@ async def test_what_the_journal_did_not_take_is_known_where_the_turn_begins_agai
     rig = Rig(journal=Journal(failure=StoreUnavailable("away")))
     async with rig.show(to):
         await rig.pass_time(3)
-    rig.journal.failure = None
+    rig.journal.unread = StoreUnavailable("away once more")
+    with pytest.raises(StoreUnavailable):
+        async with rig.show(to):
+            raise AssertionError("what shows the turn is not known")
+    rig.journal.failure = rig.journal.unread = None
     async with rig.show(to) as preview:
         await rig.pass_time(3)
 

@@ -17,6 +17,7 @@ from bot.errors import ModelBarred, ModelQuotaExhausted, ModelRefused, ModelUnav
         (529, "overloaded_error", "", ModelUnavailable),
         (None, "502 upstream", "OpenRouter says so in the stream", ModelUnavailable),
         (None, "401", "a key that ends while we stream", ModelBarred),
+        (None, "²³¹", "digits that are no number", ModelUnavailable),
         (429, "insufficient_quota insufficient_quota", "", ModelQuotaExhausted),
         (402, "", "Insufficient credits", ModelQuotaExhausted),
         (None, "insufficient_quota", "", ModelQuotaExhausted),
