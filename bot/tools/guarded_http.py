@@ -51,7 +51,7 @@ class Page:
 async def resolve(host: str, port: int) -> Sequence[Address]:
     """All addresses that the machine's resolver gives. Names that take long hold up nobody else's: the loop has few threads."""
     found = await call_in_daemon_thread(
-        lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), name=f"resolve-{host[:60]}"
+        lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), name="resolve"
     )
     return list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
 
