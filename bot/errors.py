@@ -15,13 +15,14 @@ BotError
 │   ├── SettingsInvalid         one line per problem, each naming the setting; exit status 2
 │   └── PortInUse               HTTP_PORT (or the simulator's) is taken
 ├── TelegramFailure             a Bot API call did not do what was asked
-│   ├── TelegramUnavailable     not sent: no connection, 429, a 5xx of its own; carries `retry_after` seconds
+│   ├── TelegramUnavailable     not sent: no way there, 429, a 5xx of its own; carries `retry_after` seconds
 │   ├── SendUnknown             the request went out, and no answer of the Bot API came: it may be sent
 │   ├── ChatUnreachable         403: blocked, kicked, deactivated
 │   ├── ChatMigrated            the group has a new id, in `new_chat_id`
 │   ├── FileTooLarge            a file has more bytes than are fetched, or than Telegram gives
 │   ├── FileGone                a file that Telegram does not have, or has no more
 │   └── TelegramRefused         any other 4xx
+│       ├── TokenRefused        whatever is asked: a wrong token, or one that was revoked
 │       ├── MessageGone         the message to edit or delete is not there any more, or not ours to change
 │       └── ThreadGone          the topic was deleted
 ├── MediaUnreadable             what came with a message cannot be read: its sender is told why, in `reason`'s words
@@ -135,6 +136,10 @@ class FileGone(TelegramFailure):
 
 class TelegramRefused(TelegramFailure):
     """The Bot API refused the call."""
+
+
+class TokenRefused(TelegramRefused):
+    """Telegram does not know the bot's token."""
 
 
 class MessageGone(TelegramRefused):

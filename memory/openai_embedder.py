@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit, OpenAIError, omit
+from openai import (
+    APIConnectionError,
+    APIStatusError,
+    AsyncOpenAI,
+    DefaultAsyncHttpxClient,
+    Omit,
+    OpenAIError,
+    Timeout,
+    omit,
+)
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from memory.characters import well_formed
@@ -20,6 +29,7 @@ from memory.embedding import (
     EmbeddingUnavailable,
     unit_vectors,
 )
+from memory.http_calls import unharmed, watch
 from memory.tokens import tokenizer_for
 
 _OPENAI_URL = "https://api.openai.com/v1"
@@ -77,7 +87,11 @@ async def open_openai_embedder(
         api_key=endpoint.api_key or "none",
         base_url=endpoint.base_url or _OPENAI_URL,
         max_retries=0,  # it would wait for a Retry-After of a minute
-        timeout=None,  # `_request` bounds all of it
+        # `_request` bounds all of it; this bounds a handshake that it has given up (see http_calls).
+        timeout=Timeout(
+            endpoint.patience_s(endpoint.batch_size), connect=endpoint.opening_s, pool=endpoint.opening_s
+        ),
+        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watch]}),
     )
     dimension = endpoint.dimension or _DIMENSIONS.get(endpoint.model)
     try:
@@ -202,11 +216,13 @@ async def _request(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list
 
 async def _try(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list[str]) -> list[list[float]]:
     try:
-        response = await client.embeddings.with_raw_response.create(
-            model=endpoint.model,
-            input=texts,
-            dimensions=_asked_dimension(endpoint),
-            encoding_format="float",  # base64 is smaller, and not every compatible server knows it
+        response = await unharmed(
+            client.embeddings.with_raw_response.create(
+                model=endpoint.model,
+                input=texts,
+                dimensions=_asked_dimension(endpoint),
+                encoding_format="float",  # base64 is smaller, and not every compatible server knows it
+            )
         )
         items = _Answer.model_validate_json(response.content).data
         return _in_order(items, count=len(texts), model=endpoint.model)

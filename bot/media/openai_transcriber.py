@@ -5,10 +5,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import structlog
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
 
 from bot.agent.openai_model import DEFAULT_BASE_URL
 from bot.errors import MediaReason, MediaUnreadable
+from memory.http_calls import unharmed, watch
 
 TIMEOUT_S = 75.0
 """For one recording, tries included: less than a turn has."""
@@ -49,8 +50,8 @@ class OpenAITranscriber:
 
     async def _ask(self, model: str, data: bytes, ending: str) -> str:
         try:
-            answer: object = await self._client.audio.transcriptions.create(
-                file=(f"recording.{ending}", data), model=model
+            answer: object = await unharmed(
+                self._client.audio.transcriptions.create(file=(f"recording.{ending}", data), model=model)
             )
         except (OpenAIError, OSError, ValueError) as error:
             raise _translated(error) from error
@@ -75,6 +76,7 @@ async def open_transcriber(
         base_url=base_url or DEFAULT_BASE_URL,
         max_retries=1,
         timeout=timeout_s,
+        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watch]}),
     )
     async with client:
         yield OpenAITranscriber(client, model=model, fallback=fallback, timeout_s=timeout_s)

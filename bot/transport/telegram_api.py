@@ -15,13 +15,22 @@ from telegram.request import BaseRequest, HTTPXRequest
 from bot.errors import FileGone, FileTooLarge, TelegramRefused
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import Entity, RichText
-from bot.transport.telegram_failures import NOT_MODIFIED, NOT_THERE_TO_DELETE, QUERY_IS_OLD, in_our_words
+from bot.transport.telegram_failures import (
+    NOT_MODIFIED,
+    NOT_THERE_TO_DELETE,
+    QUERY_IS_OLD,
+    NotAsked,
+    in_our_words,
+)
+from memory.http_calls import watch
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
 """What we ask Telegram for; it must be named, or earlier choices stay in force."""
 POLL_S = 25
 """How long one getUpdates waits at Telegram."""
 
+_NOT_PASSED_ON = {401, 403, 404, 408, 425}
+"""From what stands before the Bot API these say nothing of the call: an answer may be sent when they have passed."""
 _ADMINISTRATORS = ("creator", "administrator")
 _NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
@@ -254,7 +263,7 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
     """The Bot API at `api_url`. Nothing is sent yet, so Telegram may be down when we start."""
     # python-telegram-bot 22 warns at each RetryAfter that it builds, unless periods are to be timedeltas.
     os.environ["PTB_TIMEDELTA"] = "true"
-    checked = {"event_hooks": {"response": [_check_answer]}}
+    checked = {"event_hooks": {"request": [watch], "response": [_check_answer]}}
     calls = HTTPXRequest(
         connection_pool_size=connections,
         connect_timeout=5,
@@ -277,11 +286,17 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
 
 
 async def _check_answer(response: httpx.Response) -> None:
-    """Whether the Bot API itself has answered. A gateway (502, 504) does not know what became of the call."""
-    if response.is_success or response.is_server_error:
+    """Whether the Bot API itself has answered. A gateway (502, 504) does not know what became of the call.
+
+    With some codes it says that it has not passed it on: the server behind it is not there, or we may not pass.
+    """
+    if response.is_success or response.is_server_error or response.status_code in _NOT_PASSED_ON:
         await response.aread()
-        if not _is_of_the_bot_api(response):
-            raise httpx.RemoteProtocolError("not an answer of the Bot API", request=response.request)
+        if _is_of_the_bot_api(response):
+            return
+        if response.status_code in _NOT_PASSED_ON:
+            raise NotAsked(f"HTTP {response.status_code}, and not of the Bot API")
+        raise httpx.RemoteProtocolError("not an answer of the Bot API", request=response.request)
 
 
 def _is_of_the_bot_api(response: httpx.Response) -> bool:

@@ -16,7 +16,9 @@ from bot.errors import (
     TelegramRefused,
     TelegramUnavailable,
     ThreadGone,
+    TokenRefused,
 )
+from memory.http_calls import HttpCall, unharmed
 
 T = TypeVar("T")
 
@@ -36,18 +38,23 @@ _GONE = (
     "there is no text in the message to edit",
 )
 _NO_THREAD = ("message thread not found", "topic_deleted", "topic_id_invalid")
-_SURELY_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+class NotAsked(httpx.HTTPError):
+    """What stands before the Bot API has refused the call, whatever it asks for, and not passed it on."""
 
 
 async def in_our_words(call: Awaitable[T]) -> T:
-    """What the call gives; raises the TelegramFailure errors."""
+    """What the call gives; raises the TelegramFailure errors. It may be cancelled at any moment: see `unharmed`."""
+    made = HttpCall()
     try:
-        return await call
+        return await unharmed(call, made)
     except tg.TelegramError as error:
-        raise _translated(error) from None  # the original's text may carry the URL, and in it the token
+        failure = _translated(error, may_be_sent=made.was_sent)
+    raise failure  # without the original, whose text may carry the URL, and in it the token
 
 
-def _translated(error: tg.TelegramError) -> TelegramFailure:
+def _translated(error: tg.TelegramError, *, may_be_sent: bool) -> TelegramFailure:
     match error:
         case tg.RetryAfter():
             return TelegramUnavailable("429", retry_after=_seconds(error.retry_after))
@@ -56,14 +63,14 @@ def _translated(error: tg.TelegramError) -> TelegramFailure:
         case tg.Forbidden():
             return ChatUnreachable(error.message)
         case tg.InvalidToken():
-            return TelegramRefused("the Bot API does not know this token (TELEGRAM_BOT_TOKEN)")
+            return TokenRefused("the Bot API does not know this token (TELEGRAM_BOT_TOKEN)")
         case tg.BadRequest() | tg.Conflict():
             return _refusal(error.message)
         case _ if isinstance(error.__cause__, httpx.HTTPError):
+            if isinstance(error.__cause__, NotAsked):
+                return TelegramUnavailable(str(error.__cause__))
             name = type(error.__cause__).__name__
-            if isinstance(error.__cause__, _SURELY_NOT_SENT):
-                return TelegramUnavailable(name)
-            return SendUnknown(name)
+            return SendUnknown(name) if may_be_sent else TelegramUnavailable(name)
         case tg.TimedOut():
             return TelegramUnavailable("no free connection")
         case tg.NetworkError():

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import httpx
 
 from bot.errors import FileGone, FileTooLarge, TelegramUnavailable
+from memory.http_calls import unharmed, watch
 
 _TRIES = 2
 _SILENCE_S = 20
@@ -43,17 +44,25 @@ class TelegramFiles:
         # Quoted: a path that is a whole URL would have us ask another server, one of our own network perhaps.
         path = quote(await self._finder.find_file(file_id), errors="replace")
         try:
-            async with self._client.stream("GET", path) as answer:
-                return await _content(answer, at_most)
+            return await unharmed(self._get(path, at_most))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise TelegramUnavailable(type(error).__name__) from None
 
+    async def _get(self, path: str, at_most: int) -> bytes:
+        async with self._client.stream("GET", path) as answer:
+            return await _content(answer, at_most)
+
 
 @asynccontextmanager
-async def open_files(finder: FileFinder, *, token: str, api_url: str) -> AsyncGenerator[TelegramFiles]:
-    """The files of the Bot API at `api_url`; connections are closed at the end."""
+async def open_files(
+    finder: FileFinder, *, token: str, api_url: str, connections: int = 100
+) -> AsyncGenerator[TelegramFiles]:
+    """The files of the Bot API at `api_url`; connections, so many at most, are closed at the end."""
     async with httpx.AsyncClient(
-        base_url=f"{api_url}/file/bot{token}/", timeout=httpx.Timeout(_SILENCE_S, connect=5)
+        base_url=f"{api_url}/file/bot{token}/",
+        timeout=httpx.Timeout(_SILENCE_S, connect=5),
+        limits=httpx.Limits(max_connections=connections),
+        event_hooks={"request": [watch]},
     ) as client:
         yield TelegramFiles(finder, client)
 

@@ -28,6 +28,7 @@ from memory.embedding import (
 )
 from memory.openai_embedder import EmbeddingEndpoint, OpenAIEmbedder, open_openai_embedder, plan_requests
 from memory.tokens import tokenizer_for
+from tests.fault.program import until
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 
@@ -488,3 +489,26 @@ async def test_long_vectors_keep_their_direction(server: ScriptedOpenAI) -> None
         [vector] = await embedder.embed(["one two three"])
 
     assert sorted(abs(component) for component in vector)[-3:] == pytest.approx([1 / math.sqrt(3)] * 3)
+
+
+async def test_handshakes_that_nobody_answers_keep_no_sockets() -> None:
+    open_now: set[int] = set()
+    opened_once: set[int] = set()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_now.add(id(writer))
+        opened_once.add(id(writer))
+        while await reader.read(1_000):
+            pass
+        open_now.discard(id(writer))
+        writer.close()
+
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as listening:
+        url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+        endpoint = replace(endpoint_at(url, timeout_s=0.1), opening_s=0.5)
+        async with opened(endpoint) as embedder:
+            asked = (embedder.embed(["hello"]) for _ in range(20))
+            failures = await asyncio.gather(*asked, return_exceptions=True)
+            assert all(isinstance(each, EmbeddingUnavailable) for each in failures)
+            assert len(opened_once) >= 20
+            await until(lambda: not open_now, within_s=10)

@@ -15,6 +15,7 @@ from bot.errors import (
     TelegramRefused,
     TelegramUnavailable,
     ThreadGone,
+    TokenRefused,
 )
 from bot.simulator.config import DEFAULT_TOKEN
 from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
@@ -293,6 +294,9 @@ async def test_a_server_that_is_not_there_has_surely_not_sent() -> None:
         (b"HTTP/1.1 500 X\r\nContent-Length: 2\r\n\r\n[]", SendUnknown),
         (b'HTTP/1.1 503 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
         (b'HTTP/1.1 429 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 6\r\n\r\n<html>", TelegramUnavailable),
+        (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", TelegramUnavailable),
+        (b'HTTP/1.1 401 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TokenRefused),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n{", SendUnknown),
         (b"garbage\r\n\r\n", SendUnknown),
         (b"", SendUnknown),
@@ -306,6 +310,9 @@ async def test_a_server_that_is_not_there_has_surely_not_sent() -> None:
         "a gateway's list",
         "an outage of its own",
         "429 without a time",
+        "no way to the Bot API",
+        "a gateway that lets nobody pass",
+        "a token that Telegram does not know",
         "half an answer",
         "no HTTP",
         "nothing",
@@ -317,6 +324,23 @@ async def test_an_answer_that_telegram_would_not_give_is_understood(
     async with _api_that_answers(body) as api:
         with pytest.raises(failure):
             await api.send_message(BEN, HELLO)
+
+
+async def test_a_proxy_that_opens_no_way_has_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        async with open_telegram(token=DEFAULT_TOKEN, api_url="https://bot-api.invalid") as api:
+            with pytest.raises(TelegramUnavailable):
+                await api.send_message(BEN, HELLO)
+
+    assert asked[0].startswith(b"CONNECT ")
 
 
 async def test_a_gateway_that_fails_refuses_no_question() -> None:
@@ -355,3 +379,34 @@ async def test_no_failure_tells_the_token() -> None:
 
     assert failures
     assert not any("my-own-secret" in text for text in [*failures, str(refused.value)])
+
+
+async def test_calls_that_are_cancelled_at_any_moment_keep_no_connection() -> None:
+    """Of two connections: one that is lost at one of these moments, twice, and nothing goes through any more."""
+    async with (
+        served_simulator() as sim,
+        open_telegram(token=DEFAULT_TOKEN, api_url=sim.url, connections=2) as api,
+    ):
+        for steps in [*range(150)] * 2:
+            call = asyncio.create_task(api.get_me(), name="cancelled")
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+
+        async with asyncio.timeout(5):
+            assert (await api.get_me()).id == 4242
+
+
+async def test_a_message_that_is_cancelled_before_it_is_sent_is_never_sent() -> None:
+    async with _api() as (sim, api):
+        before = len(await sim.messages(BEN))
+        for steps in range(3):
+            call = asyncio.create_task(api.send_message(BEN, HELLO), name="cancelled")
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+
+        await api.get_me()
+        assert len(await sim.messages(BEN)) == before

@@ -1,5 +1,6 @@
 """Files out of Telegram, from a server that answers well and badly."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -51,7 +52,7 @@ class Server:
 
 
 @asynccontextmanager
-async def files_of(server: Server) -> AsyncGenerator[TelegramFiles]:
+async def files_of(server: Server, connections: int = 10) -> AsyncGenerator[TelegramFiles]:
     routes = [
         Route(f"/bot{TOKEN}/getFile", server.get_file, methods=["POST"]),
         Route(f"/file/bot{TOKEN}/{{path:path}}", server.file),
@@ -59,7 +60,7 @@ async def files_of(server: Server) -> AsyncGenerator[TelegramFiles]:
     async with (
         serve_http(Starlette(routes=routes), port=0) as http,
         open_telegram(token=TOKEN, api_url=http.origin) as api,
-        open_files(api, token=TOKEN, api_url=http.origin) as files,
+        open_files(api, token=TOKEN, api_url=http.origin, connections=connections) as files,
     ):
         yield files
 
@@ -125,6 +126,19 @@ async def test_a_file_that_is_away_for_a_moment_is_found_again(first: Callable[[
         assert await files.download("f", at_most=300) == b"abc"
 
     assert server.asked.count("getFile") == 2
+
+
+async def test_downloads_that_are_cancelled_at_any_moment_keep_no_connection() -> None:
+    async with files_of(Server(files=[unannounced(b"abc" * 100)]), connections=1) as files:
+        for steps in range(250):
+            download = asyncio.create_task(files.download("f", at_most=300), name="cancelled")
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            download.cancel()
+            await asyncio.gather(download, return_exceptions=True)
+
+        async with asyncio.timeout(5):
+            assert await files.download("f", at_most=300) == b"abc" * 100
 
 
 async def test_no_failure_tells_the_token() -> None:

@@ -1,0 +1,164 @@
+"""Calls over HTTP that are cancelled at any moment: no connection is lost to the pool, and nothing is sent too late."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from memory.embedded.index_server import IndexEndpoint
+from memory.http_calls import is_unsent, unharmed, watch
+from memory.qdrant_collection import list_collections
+from memory.qdrant_index import open_qdrant
+
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+MOMENTS = range(120)
+"""Steps of the event loop after which a call is cancelled; a whole call takes fewer."""
+
+
+@dataclass(slots=True)
+class Server:
+    """Answers with "ok"; to /slow it says nothing. What it was asked for, and how many connections are open."""
+
+    port: int = 0
+    asked: list[str] = field(default_factory=list[str])
+    connections: int = 0
+    is_slow: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                self.asked.append(head.split()[1].decode())
+                if self.asked[-1] == "/slow":
+                    self.is_slow.set()
+                else:
+                    writer.write(ANSWER)
+        except (asyncio.IncompleteReadError, ConnectionResetError):
+            self.connections -= 1
+            self.left.set()
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def _server() -> AsyncGenerator[tuple[Server, httpx.AsyncClient]]:
+    """And a client of one connection."""
+    told = Server()
+    listening = await asyncio.start_server(told.serve, "127.0.0.1", 0)
+    told.port = listening.sockets[0].getsockname()[1]
+    try:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{told.port}",
+            limits=httpx.Limits(max_connections=1),
+            timeout=httpx.Timeout(5, pool=2),
+            event_hooks={"request": [watch]},
+        ) as client:
+            yield told, client
+    finally:
+        listening.close()
+
+
+async def _cancel_after(steps: int, call: Callable[[], Awaitable[object]]) -> None:
+    async def make() -> object:
+        return await unharmed(call())
+
+    task = asyncio.create_task(make(), name="cancelled")
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _cancel(call: asyncio.Future[Any]) -> asyncio.CancelledError:
+    """How it ends that is cancelled now."""
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError) as cancelled:
+        await call
+    return cancelled.value
+
+
+async def _read_in_pieces(client: httpx.AsyncClient) -> bytes:
+    async with client.stream("GET", "/") as answer:
+        return b"".join([piece async for piece in answer.aiter_raw()])
+
+
+@pytest.mark.parametrize("is_read_in_pieces", [False, True])
+async def test_a_call_that_is_cancelled_at_any_moment_gives_its_connection_back(
+    is_read_in_pieces: bool,
+) -> None:
+    async with _server() as (_, client):
+        for steps in MOMENTS:
+            await _cancel_after(
+                steps, lambda: _read_in_pieces(client) if is_read_in_pieces else client.get("/")
+            )
+
+            assert (await unharmed(client.get("/"))).text == "ok", f"cancelled after {steps} steps"
+
+
+async def test_a_call_on_its_way_is_cut_off_when_it_is_cancelled() -> None:
+    async with _server() as (server, client):
+        call = asyncio.ensure_future(unharmed(client.get("/slow")))
+        async with asyncio.timeout(5):
+            await server.is_slow.wait()
+
+            assert not is_unsent(await _cancel(call))
+            await server.left.wait()
+
+        assert server.connections == 0
+        assert (await unharmed(client.get("/"))).text == "ok"
+
+
+async def test_what_was_cancelled_before_it_was_sent_is_never_sent() -> None:
+    async with _server() as (server, client):
+        slow = asyncio.ensure_future(unharmed(client.get("/slow")))
+        waiting = asyncio.ensure_future(unharmed(client.get("/waiting")))
+        async with asyncio.timeout(5):
+            await server.is_slow.wait()
+
+            assert is_unsent(await _cancel(waiting))
+            assert not is_unsent(await _cancel(slow))
+            assert (await unharmed(client.get("/after"))).text == "ok"
+
+        assert server.asked == ["/slow", "/after"]
+
+
+async def _sockets_kept(ask: Callable[[], Awaitable[object]], steps: range) -> int:
+    """How many sockets more this process has after calls that were cancelled at each of these moments."""
+    await ask()
+    before = _sockets()
+    for each in steps:
+
+        async def make() -> object:
+            return await ask()
+
+        task = asyncio.create_task(make(), name="cancelled")
+        for _ in range(each):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    await ask()
+    return _sockets() - before
+
+
+def _sockets() -> int:
+    links = (os.path.realpath(each) for each in Path("/proc/self/fd").iterdir())
+    return sum("socket:" in link for link in links)
+
+
+async def test_searches_that_are_cancelled_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
+    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
+        assert await _sockets_kept(lambda: list_collections(client), range(100)) <= 1
+
+
+async def test_what_a_call_raises_is_raised() -> None:
+    async with _server() as (server, client):
+        with pytest.raises(httpx.UnsupportedProtocol):
+            await unharmed(client.get("other://127.0.0.1/"))
+        assert server.asked == []
