@@ -376,6 +376,10 @@ def _checked(replies: list[Any]) -> list[Any]:
     return replies
 
 
+_CODES = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}
+"""Of the server's answers from which the driver takes the code away."""
+
+
 def _translated(error: Exception) -> Exception:
     """Our word for a failure. No text of the driver goes in: it may carry the URL with its password."""
     if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
@@ -384,7 +388,8 @@ def _translated(error: Exception) -> Exception:
     if isinstance(error, OutOfMemoryError | ReadOnlyError) or text.startswith(
         ("OOM", "MISCONF", "NOREPLICAS")
     ):
-        return StoreFull("Redis refuses writes: " + text.split(" ", 1)[0])
+        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
+        return StoreFull(f"Redis refuses writes: {code}")
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
         return StoreUnavailable("Redis refused the credentials of REDIS_URL")
     if _is_passing(error, text):

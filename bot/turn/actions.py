@@ -14,7 +14,7 @@ from bot.turn.answering import Outcome, answer
 from bot.turn.batch import Batch, is_stopped, own_presses
 from bot.turn.command_call import CommandCall
 from bot.turn.commands import Commands
-from bot.turn.committing import Reply, commit_and_deliver, destination_of
+from bot.turn.committing import Reply, commit_and_deliver, destination_of, put_back
 from bot.turn.edits import replace_edited, says_the_same
 from bot.turn.journal import TurnJournal
 from bot.turn.limits import Refusal
@@ -158,10 +158,16 @@ class Actions:
         return contexts.dump_entry(keys, title=title, created_at=self._services.clock())
 
     async def _limit(self, work: Work, question: Question, refusal: Refusal) -> None:
-        """Say which limit is reached. A message that is refused is not kept; of an edited one what it says now is."""
+        """Say which limit is reached. A message that is refused is not kept; of an edited one what it says now is, and its
+        answer stays.
+        """
         if question.again is not None:
             for edit in question.batch.updates:
                 await replace_edited(self._services, work.claim.ref, edit.message, epoch=work.snapshot.epoch)
+            before = Reply(
+                update=question.batch.newest, text=question.again.answer.text, edits=question.shown_as
+            )
+            await put_back(self._services, work.claim, before, epoch=work.snapshot.epoch)
         commit = Commit(
             update_ids=question.batch.update_ids,
             epoch=work.snapshot.epoch,

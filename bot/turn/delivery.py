@@ -12,11 +12,13 @@ import structlog
 from bot.errors import (
     ChatMigrated,
     ChatUnreachable,
+    Fenced,
     MessageGone,
     SendUnknown,
     TelegramFailure,
     TelegramRefused,
     TelegramUnavailable,
+    TokenRefused,
 )
 from bot.inbox.facts import Claim
 from bot.inbox.slots import Slots
@@ -28,6 +30,7 @@ from bot.turn.replies import plan_instead_of
 from bot.turn.send_note import SendNote
 from bot.turn.turn_store import NO_MESSAGE, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
+from memory.http_calls import is_unsent
 
 log = structlog.get_logger()
 
@@ -170,11 +173,7 @@ class _Errand:
                 continue
             if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
                 return
-            await self._take_away(part)
-
-    async def _take_away(self, part: Part) -> None:
-        with suppress(TelegramFailure):
-            await self.sender.send(replace(part, kind="delete"))
+            await _take_away(self.sender, part)
 
     async def _deliver(self, line: str, part: Part, begun: int) -> Sequence[str] | None:
         pause = FIRST_PAUSE_S
@@ -185,7 +184,7 @@ class _Errand:
             try:
                 is_there = await self._wait_for_place(line, begun, part)
                 if is_there:
-                    return await self._note_sent(line, part, await self.sender.send(part))
+                    return await self._note_sent(line, part, await self._send(line, part, begun))
             except TelegramUnavailable as error:
                 wait = pause if error.retry_after is None else error.retry_after
                 metrics.SENDS.labels("retried").inc()
@@ -206,10 +205,23 @@ class _Errand:
                 form = await self._next_form(part, refusal)
                 if form is None:
                     return await self._refused(line, part, refusal)
-                if is_repeatable(part) and not is_repeatable(form):
-                    begun = 1  # edits of unknown outcome were of a message that is not there: this is the first send
-                part = form
+                # Edits of unknown outcome were of the message that was there before.
+                unknown = 0 if is_repeatable(part) else begun - 1
+                is_there = await self._go_on_with(line, form, unknown)
+                line, part, begun = dump_part(form), form, unknown + 1
         return None
+
+    async def _send(self, line: str, part: Part, begun: int) -> int | None:
+        try:
+            return await self.sender.send(part)
+        except TokenRefused as error:  # no other form would be taken, and with a good token this one will be
+            log.warning("token_refused", chat=part.chat_id)
+            raise TelegramUnavailable(str(error)) from None
+        except asyncio.CancelledError as cancelled:
+            if is_unsent(cancelled):
+                with suppress(Fenced, MemoryFailure):
+                    await self.store.count_sends(self.claim, line, begun - 1)
+            raise
 
     async def _next_form(self, part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
         form = next_form(part, refusal)
@@ -222,7 +234,7 @@ class _Errand:
                 log.warning("migration_not_kept", chat=part.chat_id, error=type(error).__name__)
         elif form is not None:
             if isinstance(refusal, MessageGone):
-                await self._take_away(part)  # a file, for instance, is there and cannot become a text
+                await _take_away(self.sender, part)  # a file, for instance, is there and cannot become a text
             log.warning(
                 "sent_in_another_form",
                 chat=part.chat_id,
@@ -266,9 +278,30 @@ class _Errand:
         """Have the store know how many sends were begun. False: the outbox was erased meanwhile."""
         if self.counted == begun:
             return True
-        is_there = await self.store.count_sends(self.claim, line, begun)
+        is_there = await self._insist(lambda: self.store.count_sends(self.claim, line, begun))
         self.counted = begun
         return is_there
+
+    async def _go_on_with(self, line: str, form: Part, unknown: int) -> bool:
+        """Have the store know the form that is tried next: after a crash nothing begins with one that was refused, and who
+        has lost the chat sends no other one. `unknown`: sends of unknown outcome before. False: erased meanwhile.
+        """
+        is_there = await self._insist(
+            lambda: self.store.replace_part(self.claim, line, [dump_part(form)], sends_begun=unknown)
+        )
+        self.counted = unknown
+        return is_there
+
+    async def _insist(self, note: Callable[[], Awaitable[bool]]) -> bool:
+        """Note it, until the claim is lost. We know what was sent; after beginning anew nobody would."""
+        pause = FIRST_PAUSE_S
+        while True:
+            try:
+                return await note()
+            except (StoreUnavailable, StoreFull) as error:
+                log.warning("delivery_not_noted", context=self.claim.ref.context_id, error=str(error))
+                await self.pause(pause)
+                pause = min(LONGEST_NOTING_PAUSE_S, pause * 2)
 
     async def _lend_slot(self) -> None:
         if not self.is_resting:
@@ -276,25 +309,19 @@ class _Errand:
             await self.rest.enter_async_context(self.traffic.slots.rest())
 
     async def _note_sent(self, line: str, part: Part, telegram_id: int | None) -> Sequence[str] | None:
-        """Note what was sent, until the claim is lost: a store that is away for a moment must not repeat it."""
+        """Note what was sent: a store that is away for a moment must not repeat it."""
         metrics.SENDS.labels("sent").inc()
-        pause = FIRST_PAUSE_S
-        while True:
-            try:
-                is_there = await self.store.sent(
-                    self.claim,
-                    line,
-                    epoch=part.epoch,
-                    telegram_id=NO_MESSAGE if telegram_id is None else telegram_id,
-                    message_id=part.message_id,
-                    told=(part.number, self.told.line(part.kind, "sent")),
-                )
-            except (StoreUnavailable, StoreFull) as error:
-                log.warning("sent_not_noted", chat=part.chat_id, number=part.number, error=str(error))
-                await self.pause(pause)
-                pause = min(LONGEST_NOTING_PAUSE_S, pause * 2)
-            else:
-                return () if is_there else None
+        is_there = await self._insist(
+            lambda: self.store.sent(
+                self.claim,
+                line,
+                epoch=part.epoch,
+                telegram_id=NO_MESSAGE if telegram_id is None else telegram_id,
+                message_id=part.message_id,
+                told=(part.number, self.told.line(part.kind, "sent")),
+            )
+        )
+        return () if is_there else None
 
     async def _note_unknown(self, line: str, part: Part) -> Sequence[str] | None:
         metrics.SENDS.labels("unknown").inc()
@@ -326,3 +353,8 @@ class _Errand:
             undeliverable=f"undeliverable_{outcome}",
             told=(part.number, self.told.line(part.kind, outcome)),
         )
+
+
+async def _take_away(sender: Sender, part: Part) -> None:
+    with suppress(TelegramFailure):
+        await sender.send(replace(part, kind="delete"))

@@ -1,9 +1,7 @@
 """What /forget does: erases the message that it replies to, everywhere, with a receipt."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from bot.errors import TurnStopped
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.quotations import quotes_message
 from bot.transport.texts import forgotten_text
@@ -65,7 +63,7 @@ async def forget_message(services: TurnServices, call: ForgetCall) -> str:
     if refusal is not None:
         return refusal
     chosen = kept.id if kept else _UNKEPT
-    await _record(call.journal, _CHOSEN_STEP, chosen)
+    await call.journal.record_for_good(_CHOSEN_STEP, chosen)
     return await _forget(services, call, chosen, is_resumed=False)
 
 
@@ -107,7 +105,7 @@ async def _forget(services: TurnServices, call: ForgetCall, chosen: str, *, is_r
     unnamed = await drop_unnamed(services.conversations.redis, call.ref, epoch=call.epoch)
     receipt = replace(receipt, heard_erased=heard, artifacts_erased=receipt.artifacts_erased + unnamed)
     told = _told(call, receipt, kept=bool(kept), has_letters=bool(letters), is_resumed=is_resumed)
-    await _record(call.journal, _TOLD_STEP, told)
+    await call.journal.record_for_good(_TOLD_STEP, told)
     return told
 
 
@@ -141,8 +139,3 @@ def _told(
     if receipt.heard_erased or receipt.quotes_erased or is_resumed:
         return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed)
     return call.words("forgotten-unanswered" if has_letters else "not-kept")
-
-
-async def _record(journal: TurnJournal, step: str, value: str) -> None:
-    with suppress(TurnStopped):  # it is written; a /stop ends answers, not this
-        await journal.record(step, value)

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 
+from bot.errors import TurnStopped
 from bot.inbox.facts import Claim
 from bot.turn.turn_store import TurnStore
 from memory.buffered_history import BufferedHistory
@@ -57,6 +59,11 @@ class TurnJournal:
         await self._store.record(
             self._claim, epoch=self._history.epoch, newest_update=self._newest_update, fields=fields
         )
+
+    async def record_for_good(self, step: str, value: str) -> None:
+        """`record` for a turn that a /stop does not end: what it has begun to erase is erased."""
+        with suppress(TurnStopped):  # raised when it is written
+            await self.record(step, value)
 
     async def restore_appended(self) -> None:
         """After a crash: append what the finished steps had appended. Those that are there already stay as they are."""

@@ -45,8 +45,10 @@ SLEPT_S = 5.0
 LATE_S = 1.0
 """A call under way at the end of the run may delay the answer by so much, and no more."""
 
-UNNOTED_AT_MOST = 100
-"""Messages that no journal took are remembered for so many turns, the newest: their turns begin again soon."""
+REMEMBERED_AT_MOST = 100
+"""Messages that no journal took, or that an edit may reach too late, are remembered for so many turns, the newest: these
+begin again soon.
+"""
 
 _CUT = "…\n"
 _TOOL_STATUS = "Running tool "
@@ -124,6 +126,8 @@ class Previews:
         self._pause = pause
         self._late: set[asyncio.Task[None]] = set()
         self._unnoted: dict[str, int] = {}
+        self._unsafe: dict[tuple[int, int], None] = {}
+        """Messages, with their chats, that an edit may reach at any time: no answer can stand there."""
 
     @asynccontextmanager
     async def show(
@@ -159,13 +163,15 @@ class Previews:
         noted = await self._noted(stage, stop_data)
         shown_by = () if noted is None else (noted,)
         screen: Screen
-        if edits:  # an edit does not end a draft, which would stay below the answer until it fades
-            beside = tuple(message_id for message_id in shown_by if message_id not in edits)
-            screen = MessageScreen(stage=stage, edits=edits, deletes=beside)
-        elif is_private:
-            screen = DraftScreen(stage=stage, deletes=shown_by)
+        # An edit does not end a draft, which would stay below the answer until it fades.
+        if edits or not is_private:
+            mine = edits or shown_by
+            safe = tuple(each for each in mine if (to.chat_id, each) not in self._unsafe)
+            gone = tuple(each for each in dict.fromkeys((*shown_by, *mine)) if each not in safe)
+            is_seen = noted is not None and not edits
+            screen = MessageScreen(stage=stage, edits=safe, deletes=gone, is_seen=is_seen)
         else:
-            screen = MessageScreen(stage=stage, edits=shown_by, is_seen=noted is not None)
+            screen = DraftScreen(stage=stage, deletes=shown_by)
         task = asyncio.create_task(self._run(preview, screen, line), name="preview")
         try:
             try:
@@ -195,7 +201,7 @@ class Previews:
     def _remember(self, stop_data: str, message_id: int) -> None:
         """The store was away when it was to be noted: where the turn begins again here, it is known all the same."""
         self._unnoted[stop_data] = message_id
-        if len(self._unnoted) > UNNOTED_AT_MOST:
+        if len(self._unnoted) > REMEMBERED_AT_MOST:
             del self._unnoted[next(iter(self._unnoted))]
 
     async def _run(self, preview: Preview, screen: Screen, line: Line) -> None:
@@ -230,6 +236,10 @@ class Previews:
             task.add_done_callback(self._late.discard)
         if late or line.is_unsure:
             screen.abandon()
+            for message_id in screen.shown:
+                self._unsafe[line.to.chat_id, message_id] = None
+            if len(self._unsafe) > REMEMBERED_AT_MOST:
+                del self._unsafe[next(iter(self._unsafe))]
 
 
 def _newest_part(text: str) -> RichText:

@@ -85,6 +85,6 @@ class ResetCommand:
             line = await call.journal.finished(step)
             if line is None:
                 line = dump_receipt(await self._services.resetting.reset(ref))
-                await call.journal.record(step, line)
+                await call.journal.record_for_good(step, line)
             receipts.append(parse_receipt(line))
         return sum_receipts(receipts)

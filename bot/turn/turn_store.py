@@ -232,13 +232,18 @@ class TurnStore:
         _check(outcome)
         return outcome != "gone"
 
-    async def replace_part(self, claim: Claim, part: str, instead: Sequence[str]) -> bool:
-        """Put these parts, at least one, in the place of the outbox's first. False: it was erased."""
+    async def replace_part(
+        self, claim: Claim, part: str, instead: Sequence[str], *, sends_begun: int = 0
+    ) -> bool:
+        """Put these parts, at least one, in the place of the outbox's first. False: it was erased.
+
+        `sends_begun`: of the first of them, how many sends have an open outcome, in whatever form they were.
+        """
         ref = claim.ref
         outcome = await self._redis.run(
             inbox_script("replace_part"),
             [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [*claim.fence, part, *instead],
+            [*claim.fence, part, sends_begun, *instead],
         )
         _check(outcome)
         return outcome != "gone"

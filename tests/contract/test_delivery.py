@@ -14,16 +14,22 @@ from bot.errors import (
     TelegramFailure,
     TelegramRefused,
     TelegramUnavailable,
+    TokenRefused,
 )
 from bot.inbox.facts import Claim
+from bot.simulator.config import DEFAULT_TOKEN
 from bot.transport.rich_text import Entity, RichText
+from bot.transport.telegram_api import open_telegram
 from bot.turn.delivery import Delivery
 from bot.turn.outbox import Destination, Part, dump_part, plan_parts
+from bot.turn.sending import PartSender
 from memory import keys
 from memory.message import Message
 from memory.redis_client import RedisClient
 from memory.redis_history import RedisHistory
 from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
+from tests.fault.program import until_it_is
+from tests.fault.tcp_proxy import TcpProxy
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
@@ -223,11 +229,11 @@ async def test_an_answer_erased_between_two_parts_is_not_sent_on(redis: RedisCli
     assert (await box.state_of(1))[0] == "forgotten"
 
 
-@pytest.mark.parametrize("failure", [SendUnknown(), TelegramUnavailable(retry_after=3)])
+@pytest.mark.parametrize("failure", [SendUnknown(), TelegramUnavailable(retry_after=3), TelegramRefused()])
 async def test_an_answer_erased_while_a_send_waits_is_not_sent_at_all(
     redis: RedisClient, failure: TelegramFailure
 ) -> None:
-    lines = some_parts("one")
+    lines = await _a_bold_line()
     box, claim = await _committed(redis, lines)
     telegram = Telegram([failure], during=lambda: box.turns.reset(a_ref()))
 
@@ -248,10 +254,27 @@ async def test_a_worker_that_lost_its_chat_during_a_send_sends_no_more(redis: Re
     assert [part.rich.text for part in telegram.tried] == ["one"]
 
 
+async def test_a_worker_that_lost_its_chat_during_a_refused_send_tries_no_other_form(
+    redis: RedisClient,
+) -> None:
+    lines = await _a_bold_line()
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram([TelegramRefused()], during=lambda: box.sweep("bert"))
+
+    with pytest.raises(Fenced):
+        await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+
+    assert len(telegram.tried) == 1
+
+
 async def _take_over(box: Inbox) -> tuple[Claim, Sequence[str], int]:
     (claim,) = await box.sweep("bert")
     todo = await box.take(claim)
     return claim, todo.parts, todo.sends_begun
+
+
+async def _sends_begun(box: Inbox) -> int:
+    return int(await box.redis.call("GET", keys.sending_key(a_ref())) or 0)
 
 
 async def test_a_crash_between_commit_and_send_leaves_both_sends(redis: RedisClient) -> None:
@@ -301,6 +324,48 @@ async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> 
     await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
+
+
+async def test_workers_that_end_while_a_send_waits_for_a_connection_have_sent_nothing(
+    redis: RedisClient,
+) -> None:
+    box, _ = await _committed(redis, some_parts("one"))
+    is_held = asyncio.Event()
+
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        is_held.set()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(hold, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with open_telegram(token=DEFAULT_TOKEN, api_url=url, connections=1) as api:
+            holding = asyncio.create_task(api.get_me(), name="holding the connection")
+            await is_held.wait()
+            for _ in range(3):
+                claim, parts, begun = await _take_over(box)
+                ending = asyncio.create_task(
+                    Delivery(box.turns, PartSender(api), open_traffic()).deliver(
+                        claim, parts, sends_begun=begun
+                    )
+                )
+                await until_it_is(1, lambda: _sends_begun(box), within_s=5)
+                ending.cancel()
+                await asyncio.gather(ending, return_exceptions=True)
+                assert await _sends_begun(box) == 0
+            holding.cancel()
+            await asyncio.gather(holding, return_exceptions=True)
+
+
+async def test_an_answer_waits_for_a_token_that_telegram_knows(redis: RedisClient) -> None:
+    box, claim = await _committed(redis, some_parts("one"))
+    telegram = Telegram([TokenRefused()] * 5)
+
+    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, await box.outbox())
+
+    assert telegram.arrived == ["one"]
+    assert await box.state_of(1) == ("answered", "")
 
 
 async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(redis: RedisClient) -> None:
@@ -360,6 +425,49 @@ async def test_what_was_sent_is_not_sent_again_because_the_store_was_away_for_a_
         assert telegram.arrived == ["one", "two"]
         assert pauses.waits == [0.5, 0.5]
         assert await box.state_of(1) == ("answered", "")
+
+
+async def test_a_send_that_could_not_be_counted_for_a_moment_keeps_its_repetition(redis_url: str) -> None:
+    async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
+        lines = some_parts("one")
+        box, claim = await _committed(redis, lines)
+        store = _Flickering(way)
+        telegram = Telegram([SendUnknown()])
+        gap = open_traffic(rates=OpenRates(waits=[0.1]))
+
+        await Delivery(box.turns, telegram, gap, pause=store).deliver(claim, lines)
+
+        assert store.times_cut == 1
+        assert telegram.arrived == ["one"]
+        assert await box.state_of(1) == ("answered", "")
+
+
+@dataclass(slots=True)
+class _Flickering:
+    """Pauses that pass at once: the store is away after the first, and back after the second."""
+
+    way: TcpProxy
+    times_cut: int = 0
+
+    async def __call__(self, seconds: float) -> None:
+        if self.times_cut:
+            await self.way.mend()
+        else:
+            self.times_cut += 1
+            await self.way.cut()
+
+
+async def test_a_full_store_stops_no_answer_midway(redis: RedisClient) -> None:
+    lines = some_parts("one", "two", "three")
+    box, claim = await _committed(redis, lines)
+    telegram = Telegram(during=lambda: redis.call("CONFIG", "SET", "maxmemory", "1"))
+    try:
+        async with asyncio.timeout(20):
+            await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    finally:
+        await redis.call("CONFIG", "SET", "maxmemory", "0")
+
+    assert telegram.arrived == ["one", "two", "three"]
 
 
 async def _die() -> None:

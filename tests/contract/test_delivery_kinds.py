@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -126,6 +127,38 @@ async def test_an_edit_whose_message_is_gone_is_sent_anew(redis: RedisClient) ->
     # A file cannot be edited into a text, but it is there.
     assert telegram.told() == [("text", "hello", 41), ("delete", "hello", 41), ("text", "hello", None)]
     assert await box.state_of(1) == ("answered", "")
+
+
+async def test_an_answer_sent_anew_is_not_shown_a_third_time_however_often_its_worker_dies(
+    redis: RedisClient,
+) -> None:
+    box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
+    sends_begun = 0
+    shown: list[Part] = []
+    for _ in range(4):
+        telegram = _DyingInSends()
+        with suppress(asyncio.CancelledError):
+            await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=sends_begun)
+        shown += telegram.shown
+        (claim,) = await box.sweep("bert")
+        todo = await box.take(claim)
+        lines, sends_begun = todo.parts, todo.sends_begun
+
+    assert [part.edits for part in shown] == [None, None]
+    assert await box.state_of(1) == ("answered", "send_outcome_unknown")
+
+
+@dataclass(slots=True)
+class _DyingInSends:
+    """The message that is to be edited is gone, and who sends a new one dies as it arrives."""
+
+    shown: list[Part] = field(default_factory=list[Part])
+
+    async def send(self, part: Part) -> int:
+        if part.edits is not None:
+            raise MessageGone
+        self.shown.append(part)
+        raise asyncio.CancelledError
 
 
 async def test_edits_of_unknown_outcome_are_no_sends_of_the_answer(redis: RedisClient) -> None:

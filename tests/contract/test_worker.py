@@ -185,7 +185,7 @@ async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(
         await box.take(claim)
     work = Work(box)
 
-    async with _running(box.inbox, work, lease_s=0.3):
+    async with _running(box.inbox, work, lease_s=1.5):
         await eventually(lambda: work.taken == 1)
         work.go.set()
         await eventually(lambda: sorted(work.done) == [1, 2, 3])

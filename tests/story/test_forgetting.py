@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from memory import keys
 from memory.embedded.index_server import IndexEndpoint
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
@@ -157,6 +158,22 @@ async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores)
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
         assert len(await bot.lines(BEN)) == 2
+
+
+async def test_a_stop_does_not_end_a_reset_of_all_topics_half_way(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        for thread in (IDEAS, BUGS, None):
+            await bot.ask(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=thread)
+        await bot.wait_until_indexed()
+        stop = keys.stop_key(a_ref(WORKSHOP, IDEAS))
+        await bot.redis.call(
+            "SET", stop, 2**40
+        )  # as a /stop leaves it that comes while the reset is under way
+
+        receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP, thread=IDEAS)
+
+        assert "Erased: 6 messages, 6 search entries" in receipt
+        assert await _canaries(bot, stores.index) == []
 
 
 async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: StoryStores) -> None:

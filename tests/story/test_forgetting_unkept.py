@@ -66,6 +66,7 @@ async def test_what_a_dead_turn_has_read_of_a_document_is_forgotten_with_its_mes
             broken.setattr(answering, "run_agent", break_down)
             sent = await bot.people.document(BEN, DOCUMENT, name="report.txt", caption="read this")
             await bot.wait_until_finished(1)
+            await bot.wait_for_reply(sent)  # the apology
         assert (await bot.records())[0]["state"] == "dead"
         assert await bot.keys_with(CANARY) != []
 

@@ -190,6 +190,27 @@ async def test_edits_that_begin_an_answer_anew_count_as_messages(stores: StorySt
         never.set()
 
 
+async def test_an_edit_that_is_refused_leaves_the_answer_that_was_there(stores: StoryStores) -> None:
+    def script(request: ChatRequest) -> Reply:
+        never = asyncio.Event()
+        return held(echo(request), until=never) if "two" in last_user_text(request) else echo(request)
+
+    async with running_bot(stores, script, user_messages_per_minute=2) as bot:
+        asked = await bot.say(BEN, "one")
+        answer = await bot.wait_for_reply(asked)
+        await bot.people.edit(asked, "two")
+        await bot.wait_until(
+            lambda: bot.shown_in(BEN)[-1]["text"] != "echo: one"
+        )  # it shows the next answer growing
+
+        await bot.people.edit(asked, "three")
+
+        await bot.wait_until(lambda: "2 times a minute" in bot.said_in(BEN)[-1])
+        shown = bot.shown_in(BEN)[0]
+        assert (shown["message_id"], shown["text"]) == (answer["message_id"], "echo: one")
+        assert [said for _, said in await bot.lines(BEN)] == ["three", "echo: one"]
+
+
 async def _booked(bot: Story) -> dict[str, str]:
     (day,) = await bot.keys_with(":all:0:")
     return await bot.redis.call("HGETALL", day)

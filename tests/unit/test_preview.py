@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -14,6 +14,7 @@ from bot.errors import (
     SendUnknown,
     TelegramFailure,
     TelegramUnavailable,
+    TurnRestarted,
 )
 from bot.transport.rich_text import RichText, utf16_length
 from bot.transport.telegram_api import Button
@@ -422,6 +423,27 @@ async def test_after_an_edit_that_hangs_the_answer_is_sent_anew() -> None:
     rig.api.go.set()
     await rig.pass_time(1)
     assert rig.api.shown() == [("edit", (40, "better"))]
+
+
+@pytest.mark.parametrize("edits", [(40, 41), ()])
+async def test_a_turn_that_begins_anew_after_an_edit_that_hangs_leaves_that_message_to_it(
+    edits: tuple[int, ...],
+) -> None:
+    """The edit may arrive after the answer of the turn that began anew."""
+    rig = Rig(journal=Journal({} if edits else {"preview": '{"message": 40}'}))
+    with suppress(TurnRestarted):
+        async with rig.show(GROUP, edits=edits) as preview:
+            rig.api.hanging.add("edit")
+            await preview.take("better")
+            await rig.pass_time(2)
+            raise TurnRestarted
+
+    async with rig.show(GROUP, edits=edits) as preview:
+        pass
+
+    assert (preview.edits, preview.deletes) == (edits[1:], (40,))
+    rig.api.go.set()
+    await rig.pass_time(1)
 
 
 async def test_after_an_edit_that_was_lost_the_answer_is_sent_anew() -> None:

@@ -1,4 +1,4 @@
--- The first part of the outbox has its outcome: take it off, and begin the next or finish its updates.
+-- The first part of the outbox has its outcome: take it off; after the last one finish its updates.
 -- KEYS ready, outbox, sending, delivering, telegram, epoch
 -- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 epoch, 7 now, 8 prefix of update keys,
 --      9 seconds to keep a finished record, 10 Telegram message id, '-' for a part that has none, '' if nobody knows,
