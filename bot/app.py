@@ -27,7 +27,7 @@ from bot.embedders import warm_up
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
-from bot.indexing import build_indexers, index_forever, leave, reindex_forever, rewrite_forever
+from bot.indexing import build_indexers, index_forever, leave, mend_forever, reindex_forever, rewrite_forever
 from bot.lifecycle import (
     background,
     bounded,
@@ -60,6 +60,7 @@ from memory.compressor import CompressionResult, Compressor
 from memory.embedded.rewriting import FileRewriter
 from memory.embedded.valkey import remove_left_rewritings
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
+from memory.file_mending import FileMender
 from memory.indexing import Indexer
 from memory.keys import ContextRef
 from memory.redis_summaries import RedisSummaries
@@ -168,6 +169,8 @@ class _Service:
         with suppress(StoreUnavailable, StoreFull):  # away again by now: the first claim makes the groups
             await inbox.open()
         async with background() as tasks:
+            if self._settings.redis_url is not None:
+                tasks.append(spawn(mend_forever(FileMender(stores.redis)), "file-mender"))
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(self._settings)

@@ -9,7 +9,8 @@ import structlog
 from bot.observe import metrics
 from bot.stores import Stores
 from memory.embedded.rewriting import FileRewriter
-from memory.errors import MemoryFailure, RecallUnavailable
+from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
+from memory.file_mending import FileMender
 from memory.indexing import Indexer
 from memory.reindexing import Reindexer, ReindexState
 
@@ -17,6 +18,7 @@ log = structlog.get_logger()
 
 LONGEST_PAUSE_S = 30.0
 PAUSE_S = 2.0
+REFUSED_PAUSE_S = 600.0
 _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
 
@@ -78,6 +80,22 @@ async def rewrite_forever(rewriter: FileRewriter) -> None:
         except (MemoryFailure, TimeoutError) as error:
             log.warning("rewriting_waits", error=str(error))
         await asyncio.sleep(PAUSE_S)
+
+
+async def mend_forever(mender: FileMender) -> None:
+    """Look every other second whether the server was begun again, and has to write its file anew."""
+    while True:
+        pause = PAUSE_S
+        try:
+            if await mender.step():
+                log.info("store_file_rewriting", reason="begun again: a power cut may have torn its file")
+        except CommandRefused as error:
+            pause = REFUSED_PAUSE_S
+            hint = "allow BGREWRITEAOF, or send it after each power cut (docs/operating.md)"
+            log.warning("store_file_not_rewritten", error=str(error), hint=hint, retry_in_s=pause)
+        except MemoryFailure as error:
+            log.debug("mending_waits", error=str(error))
+        await asyncio.sleep(pause)
 
 
 async def leave(indexers: Sequence[Indexer]) -> None:

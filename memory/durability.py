@@ -29,7 +29,7 @@ class StoreDurability:
         With `everysec` only WAITAOF could tell what is on the disk. Redis has it from 7.2 on, and of the servers that have
         it Redis 7.4.0 to 7.4.2 and Valkey up to 9.1 (at least) confirm before: redis/redis pull request 13793.
         """
-        version = _numbers(self.version)
+        version = version_numbers(self.version)
         waits = self.server == "Redis" and version >= (7, 2) and not (7, 4) <= version < (7, 4, 3)
         if self.appendfsync != "everysec" or waits:
             return None
@@ -59,6 +59,21 @@ async def read_setting(redis: RedisClient, name: str) -> list[str | None]:
         for reply in replies
     ]
     return [told.get(name) for told in pairs]
+
+
+async def ask_info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
+    """What each primary says by INFO (one, where there is no cluster); an empty answer where it is not allowed."""
+    try:
+        return cast(list[Mapping[str, Any]], await redis.ask_each("INFO", section))
+    except CommandRefused:
+        return [{}]
+
+
+def server_of(told: Mapping[str, Any]) -> tuple[str, str]:
+    """Name (Redis or Valkey) and version of who says this by INFO server; the version may not be told."""
+    is_valkey = told.get("server_name") == "valkey"
+    version = told.get("valkey_version" if is_valkey else "redis_version", "of unknown version")
+    return "Valkey" if is_valkey else "Redis", str(version)
 
 
 def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
@@ -92,30 +107,22 @@ def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
 
 
 async def _read(redis: RedisClient) -> StoreDurability:
-    server = (await _info(redis, "server"))[0]
-    policies = [_text(node.get("maxmemory_policy")) for node in await _info(redis, "memory")]
-    files = [_YES_NO.get(str(node.get("aof_enabled"))) for node in await _info(redis, "persistence")]
+    server = (await ask_info(redis, "server"))[0]
+    policies = [_text(node.get("maxmemory_policy")) for node in await ask_info(redis, "memory")]
+    files = [_YES_NO.get(str(node.get("aof_enabled"))) for node in await ask_info(redis, "persistence")]
     if None in policies:
         policies = list(await read_setting(redis, "maxmemory-policy"))
     configured = await read_setting(redis, "appendonly")
     if None not in configured:
         files = list(configured)
-    is_valkey = server.get("server_name") == "valkey"
+    name, version = server_of(server)
     return StoreDurability(
-        server="Valkey" if is_valkey else "Redis",
-        version=str(server.get("valkey_version" if is_valkey else "redis_version", "of unknown version")),
+        server=name,
+        version=version,
         maxmemory_policy=_weakest(policies, good=("noeviction",)),
         appendonly={"yes": True, "no": False}.get(_weakest(files, good=("yes",)) or ""),
         appendfsync=_weakest(await read_setting(redis, "appendfsync"), good=("everysec", "always")),
     )
-
-
-async def _info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
-    """What each node says (one, where there is no cluster); an empty answer where it is not allowed."""
-    try:
-        return cast(list[Mapping[str, Any]], await redis.ask_each("INFO", section))
-    except CommandRefused:
-        return [{}]
 
 
 def _text(told: object) -> str | None:
@@ -129,9 +136,10 @@ def _weakest(values: Sequence[str | None], *, good: Sequence[str]) -> str | None
 
 
 def _is_too_old(version: str) -> bool:
-    numbers = _numbers(version)
+    numbers = version_numbers(version)
     return len(numbers) > 1 and numbers < _OLDEST
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Of "7.0.15" (7, 0, 15); empty where it is not known."""
     return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())

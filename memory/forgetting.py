@@ -1,12 +1,15 @@
 """Forgetting, with a receipt: what was erased, and what reading both stores back found left."""
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from memory.errors import RecallUnavailable
 from memory.history_store import Erased, HistoryStore
 from memory.keys import ContextRef
 from memory.recall import Recall, VectorErasure
+
+_PASSES = 5
+"""Over the vectors, at most: one, and one for each of four indexers that may be at work on the context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +85,19 @@ async def prove_erased(
 
 
 async def _erase_vectors(ref: ContextRef, recall: Recall, *, below_epoch: int) -> VectorErasure:
-    """What an indexer had read before the erasure may come in as it is counted, once: no later one reads it any more."""
-    first = await recall.erase(ref, below_epoch=below_epoch)
-    if first.left == 0:
-        return first
-    again = await recall.erase(ref, below_epoch=below_epoch)
-    return VectorErasure(found=first.found - first.left + again.found, left=again.left)
+    return await _until_none_is_left(lambda: recall.erase(ref, below_epoch=below_epoch))
+
+
+async def _until_none_is_left(erase: Callable[[], Awaitable[VectorErasure]]) -> VectorErasure:
+    """What an indexer had read before the erasure may come in as it is counted, once of each: no later one reads it."""
+    done = await erase()
+    gone = done.found - done.left
+    for _ in range(_PASSES - 1):
+        if done.left == 0:
+            break
+        done = await erase()
+        gone += done.found - done.left
+    return VectorErasure(found=gone + done.left, left=done.left)
 
 
 async def delete_provably(
@@ -128,6 +138,6 @@ async def _drop(
     if recall is None or not ids:
         return VectorErasure(found=0, left=0)
     try:
-        return await recall.drop(ref, epoch=epoch, message_ids=ids)
+        return await _until_none_is_left(lambda: recall.drop(ref, epoch=epoch, message_ids=ids))
     except RecallUnavailable:
         return None

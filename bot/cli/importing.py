@@ -23,7 +23,7 @@ from bot.turn.turn_store import TurnStore
 from memory import contexts
 from memory.context_file import BadFile, FileFacts, check_file, read_lines
 from memory.context_import import ContextImport, ContextOccupied, ImportLost, Placed, Target
-from memory.errors import Forgotten, StoreUnavailable
+from memory.errors import Forgotten, StoreFull, StoreUnavailable
 from memory.forgetting import ErasureReceipt
 
 NOTHING = "Nothing was imported."
@@ -50,7 +50,10 @@ class _Done:
 
 
 async def import_chat(settings: Settings, wish: Wish, *, as_json: bool) -> None:
-    """Check the file, read it beside the memory, put it in place. Raises CommandFailed, and then nothing is there."""
+    """Check the file, read it beside the memory, put it in place.
+
+    Raises CommandFailed and the store's errors: then nothing of the file is there, but where it says so.
+    """
     if not wish.file.is_file():
         raise CommandFailed(f"{wish.file} is no ordinary file, and it is read twice. {NOTHING}")
     with _open(wish.file) as lines:
@@ -72,7 +75,11 @@ async def import_chat(settings: Settings, wish: Wish, *, as_json: bool) -> None:
         except CommandFailed as failure:
             if receipt is None:
                 raise
-            raise CommandFailed(f"{failure} What was kept of chat {name} before is erased.") from None
+            raise CommandFailed(f"{failure} {_erased(name)}") from None
+        except (StoreUnavailable, StoreFull) as error:
+            if receipt is None:
+                raise
+            raise CommandFailed(f"REDIS_URL: {error}. {NOTHING} {_erased(name)}") from None
         finally:
             await importing.clear_up()
     done = _Done(name=name, target=target, facts=facts, placed=placed, receipt=receipt)
@@ -125,6 +132,10 @@ async def _place(importing: ContextImport, facts: FileFacts, name: ChatName, *, 
             f"REDIS_URL: {error}, at the last step: the file is in chat {name} whole, or not at all. `mnemogram history "
             f"{name}` shows which; importing it again is safe."
         ) from None
+
+
+def _erased(name: ChatName) -> str:
+    return f"What was kept of chat {name} before is erased."
 
 
 def _occupied(name: ChatName) -> str:

@@ -1,8 +1,13 @@
 """`mnemogram export` and `import`, on real embedded stores."""
 
+import asyncio
 import errno
 import json
 import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,11 @@ from bot.cli.exporting import whole_file
 from bot.cli.failures import CommandFailed
 from bot.settings import load_settings
 from bot.stores import open_stores
+from bot.transport.ingest import telegram_ref
 from memory import keys
+from memory.embedded.data_dir import socket_path
+from memory.embedded.valkey import open_valkey
+from memory.redis_client import open_redis
 from tests.contract.console_rig import (
     BOT_ID,
     ConsoleRig,
@@ -136,6 +145,61 @@ def test_an_import_that_fails_after_the_erasure_tells_of_it(
     assert lost.status == 1
     assert lost.err.endswith("Nothing was imported. Try again. What was kept of chat 7 before is erased.\n")
     assert console("export", "7").status == 1
+
+
+def test_a_store_that_fills_up_after_the_erasure_is_told_with_it(
+    console: ConsoleRig, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(7, TEXTS))
+    file = tmp_path / "f.jsonl"
+    console("export", "7", "--file", str(file))
+    try:
+        with _an_index_that_fills_the_store(data_dir) as url:
+            monkeypatch.setenv("QDRANT_URL", url)
+            lost = console("import", str(file), "--replace")
+            monkeypatch.delenv("QDRANT_URL")
+    finally:
+        on_stores(_make_room(data_dir))
+
+    assert lost.status == 1
+    assert lost.err == (
+        "REDIS_URL: Redis refuses writes: OOM. Nothing was imported. What was kept of chat 7 before is erased.\n"
+    )
+    assert console("export", "7").status == 1
+
+
+@contextmanager
+def _an_index_that_fills_the_store(data_dir: Path) -> Generator[str]:
+    """It answers nobody. From the first question after the erasure of chat 7 the other store refuses writes."""
+    erased = keys.epoch_key(telegram_ref(BOT_ID, 7, None, partitions=1))
+    url = f"unix://{socket_path(data_dir / 'valkey', 'valkey.sock')}"
+
+    class Index(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asyncio.run(_limit_memory(url, 1, once=erased))
+            self.send_error(500)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """The console's stderr is read."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+async def _limit_memory(url: str, most: int, *, once: str) -> None:
+    """Once there is this key, the store has so many bytes; 0: as many as it wants."""
+    async with open_redis(url) as redis:
+        if await redis.call("EXISTS", once):
+            await redis.call("CONFIG", "SET", "maxmemory", most)
+
+
+async def _make_room(data_dir: Path) -> None:
+    async with open_valkey(data_dir) as url:
+        await _limit_memory(url, 0, once=keys.epoch_key(telegram_ref(BOT_ID, 7, None, partitions=1)))
 
 
 def test_words_of_a_file_do_not_steer_the_terminal(console: ConsoleRig, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from memory.collection_names import collection_name
 from memory.embedded.index_server import IndexEndpoint
 from memory.embedding import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from memory.errors import RecallUnavailable
-from memory.forgetting import count_vectors, prove_erased
+from memory.forgetting import count_vectors, delete_provably, prove_erased
 from memory.history_store import CurrentMessages
 from memory.indexing import GROUP, HELD_UP_AT_MOST, CurrentHistory, Indexer, IndexResult
 from memory.keys import ContextRef, work_key
@@ -453,9 +453,11 @@ async def test_m15_a_receipt_is_not_proven_while_messages_are_left(rig: Rig) -> 
     assert (receipt.messages_left, receipt.updates_forgotten, receipt.is_proven) == (1, 2, False)
 
 
-async def test_m15_a_vector_that_comes_in_as_they_are_counted_is_erased_as_well(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("late_ones", [1, 4])
+async def test_m15_vectors_that_come_in_as_they_are_counted_are_erased_as_well(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, late_ones: int
 ) -> None:
+    """Each of several indexers that had read before the erasure writes once after it."""
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
     await rig.indexer().step()
     (late,) = await rig.store.page(rig.ref, limit=1)
@@ -465,7 +467,7 @@ async def test_m15_a_vector_that_comes_in_as_they_are_counted_is_erased_as_well(
     async def erase_with_a_late_one(ref: ContextRef, *, below_epoch: int) -> VectorErasure:
         done = await erase(ref, below_epoch=below_epoch)
         erasures.append(done.found)
-        if len(erasures) == 1:
+        if len(erasures) <= late_ones:
             await rig.recall.index([IndexItem(ref=ref, epoch=0, message=late)])
             return replace(done, left=await rig.recall.count(ref))
         return done
@@ -473,7 +475,30 @@ async def test_m15_a_vector_that_comes_in_as_they_are_counted_is_erased_as_well(
     monkeypatch.setattr(rig.recall, "erase", erase_with_a_late_one)
     receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall)
 
-    assert (erasures, receipt.vectors_left, receipt.is_proven) == ([3, 1], 0, True)
+    assert (erasures, receipt.vectors_left, receipt.is_proven) == ([3, *[1] * late_ones], 0, True)
+    assert await rig.recall.count(rig.ref) == 0
+
+
+async def test_m15_a_forgotten_message_whose_vector_comes_in_as_it_is_counted_is_erased_as_well(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (late,) = await rig.store.append(rig.ref, some_messages(1), epoch=0)
+    drop, drops = rig.recall.drop, list[int]()
+
+    async def drop_with_a_late_one(
+        ref: ContextRef, *, epoch: int, message_ids: Collection[str]
+    ) -> VectorErasure:
+        done = await drop(ref, epoch=epoch, message_ids=message_ids)
+        drops.append(done.found)
+        if len(drops) == 2:  # the first one comes before the deletion
+            await rig.recall.index([IndexItem(ref=ref, epoch=0, message=late)])
+            return replace(done, left=await rig.recall.count(ref))
+        return done
+
+    monkeypatch.setattr(rig.recall, "drop", drop_with_a_late_one)
+    receipt = await delete_provably(rig.ref, [late.id], epoch=0, store=rig.store, recall=rig.recall)
+
+    assert (drops, receipt.vectors_left, receipt.is_proven) == ([0, 0, 1], 0, True)
     assert await rig.recall.count(rig.ref) == 0
 
 

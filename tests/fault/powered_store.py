@@ -7,27 +7,38 @@ import struct
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from shutil import which
 from urllib.parse import quote
 
 from memory.embedded.valkey import answers_ping
+from memory.redis_client import RedisClient, open_redis
+from tests.fault.program import until_it_is
 
 SOCKET = "store.sock"
 STARTS_WITHIN_S = 60.0
 _NOTES = Path(__file__).with_name("synced.c")
 _PAIR = struct.Struct("=QQ")
+_TORN_BEFORE_THE_LAST = "Fatal error: the truncated file is not the last file\n"
+"""What Redis from 7.0 on and Valkey say under `everysec`, when the cut fell between a rewriting's start and the fsync
+of the file that it ended. The words before it tell the time.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
 class PoweredStore:
-    """A server on a socket in its own folder; `cut_off` counts the bytes that its cuts took."""
+    """A server on a socket in its own folder.
+
+    `cut_off` counts the bytes that its cuts took, `refused` the starts that it refused after a cut.
+    """
 
     directory: Path
     command: Sequence[str]
     environment: Mapping[str, str]
     cut_off: int = 0
+    refused: int = 0
     _process: asyncio.subprocess.Process | None = None
 
     @property
@@ -56,8 +67,13 @@ class PoweredStore:
         return self._process.pid
 
     async def start(self) -> None:
-        """Start it; returns once it has loaded what it finds. Fails with its log if it ends instead."""
+        """Start it, twice if it refuses a torn file before the last, as whatever restarts servers would: it has cut the
+        tear off, and loads it then. Returns once it has loaded what it finds; fails with its log if it ends instead.
+        """
         await self.spawn()
+        if not await self._comes_up() and self._log.read_text().endswith(_TORN_BEFORE_THE_LAST):
+            self.refused += 1
+            await self.spawn()
         await self.ready()
 
     async def spawn(self, *more: str) -> None:
@@ -75,11 +91,21 @@ class PoweredStore:
 
     async def ready(self) -> None:
         """Return once it answers. Fails with its log if it ends instead."""
+        assert await self._comes_up(), self._log.read_text()[-2000:]
+
+    async def until_mended(self) -> None:
+        """Return once it has rewritten its file since it began, as memory/file_mending.py has it do."""
+        async with open_redis(self.url) as redis:
+            await until_it_is(True, partial(_has_rewritten, redis), within_s=STARTS_WITHIN_S)
+
+    async def _comes_up(self) -> bool:
+        """True once it answers, False if it ends instead."""
         async with asyncio.timeout(STARTS_WITHIN_S):
             while not await answers_ping(self.socket):
-                alive = self._process is not None and self._process.returncode is None
-                assert alive, self._log.read_text()[-2000:]
+                if self._process is None or self._process.returncode is not None:
+                    return False
                 await asyncio.sleep(0.01)
+        return True
 
     async def kill(self) -> None:
         """End it and its children with SIGKILL, where it runs."""
@@ -116,6 +142,11 @@ async def powered_store(directory: Path, command: Sequence[str]) -> AsyncGenerat
         yield store
     finally:
         await store.kill()
+
+
+async def _has_rewritten(redis: RedisClient) -> bool:
+    told = await redis.call("INFO", "persistence")
+    return told["aof_last_rewrite_time_sec"] >= 0 and not told["aof_rewrite_in_progress"]
 
 
 def read_synced(notes: Path) -> dict[int, int]:

@@ -1,0 +1,109 @@
+"""What a power cut leaves of a store's files, what the server makes of it, and what we do about that."""
+
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from memory.embedded.valkey import server_options, valkey_binary
+from memory.errors import CommandRefused
+from memory.file_mending import FileMender
+from memory.redis_client import RedisClient, open_redis
+from tests.fault.powered_store import SOCKET, PoweredStore, powered_store
+
+TORN_OFF = len("*1\r\n$4\r\nEXEC\r\n") + 3
+
+
+def _valkey(directory: Path) -> Sequence[str]:
+    return [str(valkey_binary()), *server_options(directory, directory / SOCKET)]
+
+
+def _redis(directory: Path) -> Sequence[str]:
+    redis = which("redis-server")
+    assert redis is not None, "Debian: redis-server"
+    options = {"--port": "0", "--unixsocket": str(directory / SOCKET), "--dir": str(directory), "--save": ""}
+    durable = {"--appendonly": "yes", "--appendfsync": "always"}
+    return [redis, *(part for pair in (options | durable).items() for part in pair)]
+
+
+def _cut_off(store: PoweredStore, length: int) -> None:
+    """Take so many bytes from the end of its first file."""
+    path = store.directory / "appendonlydir" / "appendonly.aof.1.incr.aof"
+    os.truncate(path, path.stat().st_size - length)
+
+
+@asynccontextmanager
+async def _begun_behind_half_a_transaction(
+    command: Callable[[Path], Sequence[str]], directory: Path
+) -> AsyncGenerator[tuple[PoweredStore, RedisClient]]:
+    async with powered_store(directory, command(directory)) as store, open_redis(store.url) as redis:
+        await redis.call("EVAL", "redis.call('SET', 'half', 1) redis.call('SET', 'other half', 1)", 0)
+        await store.kill()
+        _cut_off(store, TORN_OFF)
+        await store.start()
+        yield store, redis
+
+
+async def _after_another_kill(store: PoweredStore, redis: RedisClient) -> tuple[bool, bool]:
+    """Whether the store has what it acknowledged, and the half of what it did not."""
+    await store.kill()
+    await store.start()
+    acknowledged, half = await redis.calls([("EXISTS", "acknowledged"), ("EXISTS", "half")])
+    return bool(acknowledged), bool(half)
+
+
+@pytest.mark.parametrize("server", [_valkey, _redis])
+async def test_a_store_that_refuses_a_tear_before_its_last_file_comes_up_at_the_second_start(
+    server: Callable[[Path], Sequence[str]], tmp_path: Path
+) -> None:
+    """docs/operating.md tells operators so: what was torn off is gone, what was written after it is there."""
+    directory = tmp_path / "store"
+    async with powered_store(directory, server(directory)) as store:
+        async with open_redis(store.url) as redis:
+            await redis.calls([("SET", "kept", "1"), ("SET", "torn", "1")])
+            # The rewriting takes a second for each key, so that the cut falls into it.
+            await redis.call("CONFIG", "SET", "rdb-key-save-delay", 1_000_000)
+            await redis.calls([("BGREWRITEAOF",), ("SET", "later", "1")])
+        await store.kill()
+        _cut_off(store, 1)
+
+        await store.start()
+
+        assert store.refused == 1
+        async with open_redis(store.url) as redis:
+            assert await redis.calls([("EXISTS", key) for key in ("kept", "torn", "later")]) == [1, 0, 1]
+
+
+async def test_what_is_acknowledged_behind_a_torn_transaction_stays_once_the_file_is_mended(
+    tmp_path: Path,
+) -> None:
+    async with _begun_behind_half_a_transaction(_redis, tmp_path / "store") as (store, redis):
+        mender = FileMender(redis)
+        await redis.call("SET", "acknowledged", 1)
+
+        assert await mender.step() is True
+
+        await store.until_mended()
+        assert await mender.step() is False
+        assert await _after_another_kill(store, redis) == (True, False)
+
+
+async def test_a_user_who_may_not_have_it_mended_is_told(tmp_path: Path) -> None:
+    directory = tmp_path / "store"
+    async with powered_store(directory, _redis(directory)) as store:
+        async with open_redis(store.url) as redis:
+            await redis.call("ACL", "SETUSER", "limited", "on", ">word", "~*", "+@all", "-bgrewriteaof")
+        async with open_redis(store.url.replace("unix://", "unix://limited:word@")) as redis:
+            with pytest.raises(CommandRefused, match="bgrewriteaof"):
+                await FileMender(redis).step()
+
+
+async def test_the_embedded_store_needs_no_mending(tmp_path: Path) -> None:
+    async with _begun_behind_half_a_transaction(_valkey, tmp_path / "store") as (store, redis):
+        await redis.call("SET", "acknowledged", 1)
+
+        assert await FileMender(redis).step() is False
+        assert await _after_another_kill(store, redis) == (True, False)
