@@ -230,6 +230,17 @@ async def test_points_that_come_during_a_vacuum_leave_nothing_for_another(index:
     assert index.switchboard.collections() == {"c": False}
 
 
+async def test_a_vacuum_is_not_put_off_by_a_request_that_the_server_does_not_know(index: Index) -> None:
+    """Each worker makes one at its start: strict mode is for servers that have it."""
+    await index.upsert(*(point(n) for n in range(200)))
+
+    async def ask() -> None:
+        await index.ask("PATCH", "/collections/c", {"strict_mode_config": {"enabled": True}}, status=501)
+
+    await vacuum(index.switchboard, "c", reached=Stage("copying", ask))
+    assert len(await index.everything()) == 200
+
+
 async def test_a_vacuum_in_a_stream_of_writes_loses_none(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(200)))
     chance, is_over = random.Random(7), asyncio.Event()
@@ -407,6 +418,22 @@ async def test_garbage_is_vacuumed_in_the_end_though_the_index_is_never_quiet(in
     assert folders.current_shard(index.folder) == "shard"
     await index.delete(1)
     await wait_until(lambda: not (index.folder / "shard").exists())
+    upkeep.cancel()
+    await asyncio.gather(upkeep, return_exceptions=True)
+    assert sorted(await index.everything()) == [2]
+
+
+async def test_garbage_from_before_the_start_is_vacuumed_soon_though_the_index_is_never_quiet(
+    index: Index,
+) -> None:
+    """A server that is killed each few seconds would else never come to it."""
+    await index.upsert(point(1), point(2))
+    await index.delete(1)
+    upkeep = asyncio.create_task(keep_up(index.switchboard, UpkeepTimes(tick=0.01, quiet=0.5, patience=3600)))
+    deadline = time.monotonic() + 20
+    while (index.folder / "shard").exists():
+        assert time.monotonic() < deadline
+        await index.searches()
     upkeep.cancel()
     await asyncio.gather(upkeep, return_exceptions=True)
     assert sorted(await index.everything()) == [2]

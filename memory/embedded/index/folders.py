@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -67,7 +68,12 @@ def remove_shard(folder: Path, shard: str) -> None:
 
 def size_of(folder: Path) -> int:
     """How many bytes of the disk its files take; they are sparse, so their lengths say more than that."""
-    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+    size = 0
+    for inside, _, names in os.walk(folder):  # bears folders that go meanwhile
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += Path(inside, name).stat().st_blocks * 512
+    return size
 
 
 def is_clean(folder: Path, shard: str) -> bool:

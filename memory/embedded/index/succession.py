@@ -7,7 +7,7 @@ from memory.embedded.index.shard_process import ShardProcess
 from memory.embedded.index.tunnel import Asked, Told
 
 _PATIENCE_S = 30.0
-_OK, _NOT_FOUND, _BROKEN = 200, 404, 500
+_OK, _NOT_FOUND, _BROKEN, _NOT_KNOWN = 200, 404, 500, 501
 
 
 class SuccessionFailed(Exception):
@@ -38,8 +38,10 @@ class Succession:
         return self._repeated + len(self._noted)
 
     def note(self, asked: Asked, status: int) -> None:
-        """A write that was answered so. Of several points some may be written though one was not found."""
-        if status in {_OK, _NOT_FOUND} or status >= _BROKEN:
+        """A write that was answered so. Of several points some may be written though one was not found; what this server
+        does not know has written nothing.
+        """
+        if status in {_OK, _NOT_FOUND} or (status >= _BROKEN and status != _NOT_KNOWN):
             self._noted.append((asked, status))
 
     async def catch_up(self, *, until: int | None = None) -> None:

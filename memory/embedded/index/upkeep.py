@@ -33,14 +33,20 @@ class UpkeepTimes:
 
 
 async def keep_up(switchboard: Switchboard, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
-    """Vacuum what is due, one collection at a time."""
+    """Vacuum what is due, one collection at a time.
+
+    Garbage that is found at the start may be as old as any: it waits for `quiet` seconds more, and no longer. Else a
+    server that is killed again and again would never come to it.
+    """
+    before_start = max(0.0, times.patience - times.quiet)
     since: dict[str, float] = {}
     not_before: dict[str, float] = {}
     while True:
         await asyncio.sleep(times.tick)
         garbage = {name for name, has_garbage in switchboard.collections().items() if has_garbage}
         now = time.monotonic()
-        since = {name: since.get(name, now) for name in garbage}
+        since = {name: since.get(name, now - before_start) for name in garbage}
+        before_start = 0.0
         for name in sorted(garbage):
             now = time.monotonic()
             is_due = should_vacuum(
