@@ -30,10 +30,15 @@ class Cluster:
         return slot * len(self.nodes) // SLOTS
 
     async def move(self, key: str, *, to: int) -> None:
-        """Give the slot of a key that does not exist to another node; clients are not told."""
+        """Give the slot of a key that does not exist to another node; clients are not told.
+
+        Its claim is made the newest first, or the former owner's next message would take the slot back.
+        """
         slot = await self.nodes[0].call("CLUSTER", "KEYSLOT", key)
-        name = await self.nodes[to].call("CLUSTER", "MYID")
-        for node in self.nodes:
+        owner = self.nodes[to]
+        name = await owner.call("CLUSTER", "MYID")
+        await owner.call("CLUSTER", "BUMPEPOCH")
+        for node in (owner, *(each for each in self.nodes if each is not owner)):
             await node.call("CLUSTER", "SETSLOT", slot, "NODE", name)
 
     async def calls_of(self, command: str) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count, repeat
+from math import inf
 
 from bot.simulator.people import Line, write_line
 from tests.fault.crowd import LINE, Heard, gather_people, listening
@@ -42,23 +43,28 @@ class Dialogues:
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
     _numbers: dict[int, Iterator[int]] = field(default_factory=dict[int, Iterator[int]])
 
-    async def hold(self, lines_each: int, *, within_s: float) -> list[Exchange]:
-        """So many lines of everybody, all chats at the same time; each line is given up after `within_s` seconds."""
-        before = len(self.exchanges)
-        async with asyncio.TaskGroup() as talking:
-            for chat in self.chats:
-                talking.create_task(self._talk(chat, lines_each, within_s), name=f"talking-{chat}")
-        return self.exchanges[before:]
+    async def hold(self, lines_each: int, *, within_s: float, pause_s: float = 0) -> list[Exchange]:
+        """So many lines of everybody, all chats at the same time, with a pause before each line.
+
+        A line is given up after `within_s` seconds.
+        """
+        pauses = [pause_s] * (lines_each - 1)
+        return await self._all_go_on(pauses, ends=inf, pause_s=pause_s, within_s=within_s)
 
     async def hold_for(self, seconds: float, *, pause_s: float, within_s: float) -> list[Exchange]:
-        """Everybody goes on for so long, with a pause before each line; they begin one after the other within one."""
-        before, ends = len(self.exchanges), time.monotonic() + seconds
+        """Everybody goes on for so long, with a pause before each line."""
+        ends = time.monotonic() + seconds
+        return await self._all_go_on(repeat(pause_s), ends=ends, pause_s=pause_s, within_s=within_s)
+
+    async def _all_go_on(
+        self, pauses: Iterable[float], *, ends: float, pause_s: float, within_s: float
+    ) -> list[Exchange]:
+        """They begin one after the other within one pause."""
+        before = len(self.exchanges)
         async with asyncio.TaskGroup() as talking:
             for number, chat in enumerate(self.chats):
                 first_s = pause_s * number / len(self.chats)
-                going_on = self._go_on(
-                    chat, ends, pauses=chain([first_s], repeat(pause_s)), within_s=within_s
-                )
+                going_on = self._go_on(chat, ends, pauses=chain([first_s], pauses), within_s=within_s)
                 talking.create_task(going_on, name=f"talking-{chat}")
         return self.exchanges[before:]
 
@@ -79,10 +85,6 @@ class Dialogues:
         if len(self.system.model.requests) > _KEPT_REQUESTS:
             self.system.model.requests.clear()  # a long run's requests would fill the memory
         return one
-
-    async def _talk(self, chat: int, lines: int, within_s: float) -> None:
-        for _ in range(lines):
-            await self.say(chat, within_s=within_s)
 
     async def _go_on(self, chat: int, ends: float, *, pauses: Iterable[float], within_s: float) -> None:
         for pause_s in pauses:

@@ -12,7 +12,7 @@ import select
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -112,10 +112,10 @@ def main() -> None:
     """Fork a process for each order, until stdin ends."""
     for name in IMPORTED:
         importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     for line in sys.stdin:
         order = json.loads(line)
         log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        _reap()
         pid = os.fork()
         if pid == 0:
             _become(order, log)
@@ -124,8 +124,14 @@ def main() -> None:
         sys.stdout.flush()
 
 
+def _reap() -> None:
+    """Let those go that have ended. Who orders the next one has a handle on each of them: no id means another by now."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def _become(order: Mapping[str, Any], log: int) -> NoReturn:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # A test that was killed leaves no service behind.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir(Path(order["log"]).parent)

@@ -99,9 +99,10 @@ def parent_of(pid: int) -> int:
 def children_of(pid: int) -> list[int]:
     """The processes that this one started and that are its children still, whichever of its threads it was."""
     found: list[int] = []
-    for told in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # it has ended
-            found += [int(child) for child in told.read_text().split()]
+    with suppress(OSError):  # it has ended
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                found += map(int, (thread / "children").read_text().split())
     return found
 
 

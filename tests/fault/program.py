@@ -7,10 +7,12 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from memory.errors import StoreUnavailable
 from tests.fault.forks import Forks
 
 T = TypeVar("T")
@@ -128,9 +130,18 @@ async def until_it_is(
 ) -> None:
     """Return as soon as what is read equals `wanted`; fails with what was read last after `within_s` seconds."""
     deadline = time.monotonic() + within_s
-    while (found := await read()) != wanted:
+    while (found := await patiently(read, within_s=within_s)) != wanted:
         assert time.monotonic() < deadline, f"{found} did not become {wanted} within {within_s:g} s"
         await asyncio.sleep(look_again_s)
+
+
+async def patiently(read: Callable[[], Awaitable[T]], *, within_s: float = 30.0) -> T:
+    """What is read of a store, which may have been killed a moment ago; raises StoreUnavailable after `within_s` seconds."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        with suppress(StoreUnavailable):
+            return await read()
+    return await read()
 
 
 def _console(*words: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,19 @@ async def redis_words(redis: RedisClient, pattern: re.Pattern[str]) -> dict[str,
 def file_words(paths: Iterable[Path], pattern: re.Pattern[bytes]) -> dict[str, set[str]]:
     """Everything of this form in the bytes of these files, and of those in these folders, each with the files' names."""
     found: dict[str, set[str]] = {}
-    for path in paths:
-        for file in [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]:
-            for word in set(pattern.findall(_content(file))):
-                found.setdefault(word.decode(), set()).add(file.name)
+    for file in files_of(paths):
+        for word in set(pattern.findall(_content(file))):
+            found.setdefault(word.decode(), set()).add(file.name)
     return found
+
+
+def files_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """These files, and those in these folders. Folders may go meanwhile, which `Path.rglob` of Python 3.11 does not bear."""
+    for path in paths:
+        if path.is_file():
+            yield path
+        for folder, _, names in os.walk(path):
+            yield from (file for name in names if (file := Path(folder, name)).is_file())
 
 
 def _content(file: Path) -> bytes:

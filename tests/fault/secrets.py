@@ -3,6 +3,7 @@
 import base64
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tests.fault.measures import children_of
+from tests.fault.scan import files_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,10 +35,9 @@ class Vault:
 
     def look_into_files(self, paths: Iterable[Path]) -> None:
         """Read every file of these, and of these folders."""
-        for path in paths:
-            for file in [path] if path.is_file() else path.rglob("*"):
-                if file.is_file():
-                    self.look(f"the file {file.name}", file.read_bytes())
+        for file in files_of(paths):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                self.look(f"the file {file.name}", file.read_bytes())
 
     def look_at_processes(self, pids: Iterable[int], *, also_environment: bool) -> None:
         """Read their command lines, and their environments where that is asked for."""

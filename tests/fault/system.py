@@ -1,7 +1,9 @@
 """The rig: a simulator, a scripted model, and the product as real processes on one store, with a proxy between any two."""
 
 import asyncio
+import os
 import secrets
+import signal
 import socket
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
@@ -115,6 +117,14 @@ class System:
         """The process id of an embedded server: `valkey` or `index`; 0 while there is none."""
         written = (self.data_dir / store / "server.lock").read_text()
         return int(written) if written.isdigit() else 0
+
+    def kill_server(self, store: str) -> bool:
+        """SIGKILL an embedded server; its guardian starts another. False: there is none now to be killed."""
+        if pid := self.server_pid(store):
+            with suppress(ProcessLookupError):  # killed a moment ago
+                os.kill(pid, signal.SIGKILL)
+                return True
+        return False
 
 
 @asynccontextmanager

@@ -51,7 +51,10 @@ class Talk:
             async with asyncio.timeout(within_s):
                 return await ear.heard
         except TimeoutError:
-            raise AssertionError(f"{place.name} heard no {words!r} within {within_s:g} s") from None
+            said = [message.text for message in self.simulation.world.newest(place.chat_id, 4)]
+            raise AssertionError(
+                f"{place.name} heard no {words!r} within {within_s:g} s; said there: {said}"
+            ) from None
         finally:
             ears.remove(ear)
 

@@ -126,6 +126,7 @@ class TcpProxy:
             link = asyncio.create_task(self._link(accepted, self.connections), name=f"link-{self.port}")
             self._links.add(link)
             link.add_done_callback(self._links.discard)
+            link.add_done_callback(lambda _, accepted=accepted: accepted.close())  # cut before it had begun
 
     async def _link(self, accepted: socket.socket, number: int) -> None:
         reader, writer = await asyncio.open_connection(sock=accepted)

@@ -1,6 +1,7 @@
 """deploy/haproxy.cfg for real: two `serve` behind it, of which one is killed; left out where there is no haproxy."""
 
 import asyncio
+import csv
 import re
 import shutil
 from collections.abc import AsyncGenerator, Sequence
@@ -22,10 +23,11 @@ HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installed")
 
 
-def config_for(port: int, servers: Sequence[int]) -> str:
-    """The shipped configuration, with servers of this machine in the place of Docker's."""
+def config_for(port: int, servers: Sequence[int], stats: Path) -> str:
+    """The shipped configuration, with servers of this machine in the place of Docker's. `stats`: a socket that tells."""
     text = (DEPLOY / "haproxy.cfg").read_text()
     text = re.sub(r"\nresolvers docker\n(    .*\n)+", "\n", text)
+    text = text.replace("\nglobal\n", f"\nglobal\n    stats socket {stats} level user\n")
     text = text.replace("bind :8080", f"bind 127.0.0.1:{port}")
     text = text.replace(" init-addr none resolvers docker resolve-prefer ipv4", "")
     text = text.replace("/usr/local/etc/haproxy/503.http", str(DEPLOY / "503.http"))
@@ -37,7 +39,7 @@ def config_for(port: int, servers: Sequence[int]) -> str:
 async def balancing(directory: Path, port: int, servers: Sequence[int]) -> AsyncGenerator[str]:
     """A haproxy in front of these ports; its URL."""
     file = directory / "haproxy.cfg"
-    file.write_text(config_for(port, servers))
+    file.write_text(config_for(port, servers, directory / "stats.sock"))
     process = await asyncio.create_subprocess_exec(str(HAPROXY), "-db", "-f", str(file))
     url = f"http://127.0.0.1:{port}"
     try:
@@ -85,7 +87,7 @@ async def test_two_serves_behind_the_shipped_balancer(tmp_path: Path) -> None:
     port, *servers = free_port(), free_port(), free_port()
     url = f"http://127.0.0.1:{port}"
     async with (
-        running_system(tmp_path, echo, WEBHOOK_URL=url) as system,
+        running_system(tmp_path, echo, through={"index"}, WEBHOOK_URL=url) as system,
         balancing(tmp_path, port, servers),
     ):
         first, second = [(await system.start("serve", HTTP_PORT=str(server)))[0] for server in servers]
@@ -106,6 +108,12 @@ async def test_two_serves_behind_the_shipped_balancer(tmp_path: Path) -> None:
             large = await client.post(f"{url}/telegram/webhook", content=b"x" * 1_100_000)
             assert large.status_code == 413
 
+        await system.proxies["index"].cut()
+        assert await _found_by_the_checks(tmp_path / "stats.sock", status="503") == {"L7OK"}
+        assert {await deliver(system, 150 + number, chat=number) for number in range(10)} == {200}, (
+            "no Qdrant"
+        )
+
         await first.kill()
         assert {await deliver(system, 200 + number, chat=number) for number in range(40)} == {200}
         await second.kill()
@@ -113,6 +121,20 @@ async def test_two_serves_behind_the_shipped_balancer(tmp_path: Path) -> None:
             none_left = await client.post(f"{url}/telegram/webhook", json=an_update(300, 7))
         assert none_left.status_code == 503
         assert none_left.headers["Retry-After"] == "2"
+
+
+async def _found_by_the_checks(stats: Path, *, status: str) -> set[str]:
+    """What the balancer makes of its servers' health once each has answered with this HTTP status."""
+    async with asyncio.timeout(20):
+        while True:
+            reader, writer = await asyncio.open_unix_connection(stats)
+            writer.write(b"show stat\n")
+            told = (await reader.read()).decode().removeprefix("# ")
+            writer.close()
+            servers = [row for row in csv.DictReader(told.splitlines()) if row["check_status"]]
+            if {row["check_code"] for row in servers} == {status}:
+                return {row["check_status"] for row in servers}
+            await asyncio.sleep(0.05)
 
 
 async def deliver(system: System, number: int, *, chat: int) -> int:

@@ -1,6 +1,10 @@
 """What the judges of the fault tests find: a step that ran again is found, what began anew with good reason is none."""
 
+import pytest
+
 from tests.fault.evidence import Asked, finished_steps, finished_twice, late_calls
+from tests.fault.judging import come_in_order
+from tests.fault.rows.r05_order import Ownership, read_ownership
 from tests.fault.witness import Recorded, Witness
 
 ASKED = [Asked(at=at, line="line 2 of 7", step=1, reply_id=f"call_{at:g}") for at in (1.0, 5.0)]
@@ -44,3 +48,33 @@ def test_the_witness_tells_a_burial_from_a_commit() -> None:
     ):
         witness.see(line)
     assert witness.buried == {"chat": [1.6]}
+
+
+def test_a_write_under_a_claim_that_another_has_taken_over_is_found_and_a_second_takeover_is_none() -> None:
+    def called(at: float, worker: int, delivery: int) -> list[str]:
+        consumer = f"anna-{worker}-0a1b2c"
+        return [
+            f'+{at} [0 unix:/store] "EVALSHA" "the journal" "1" "mnemogram" "{consumer}" "17-0" "{delivery}"',
+            f'+{at} [0 lua] "HSET" "mnemogram:{{m0}}:journal:chat" "note" "x"',
+        ]
+
+    rightful, late = Witness(), Witness()
+    for line in [*called(1.5, 11, 1), *called(2.5, 12, 2), *called(3.5, 11, 3)]:
+        rightful.see(line)
+    for line in [*called(1.5, 11, 1), *called(2.5, 12, 2), *called(3.5, 11, 1)]:
+        late.see(line)
+
+    assert read_ownership(rightful) == Ownership(takeovers=2, fenced=0)
+    assert read_ownership(late) == Ownership(takeovers=1, fenced=1)
+
+
+@pytest.mark.parametrize("shown", ["b c", "a b c", "a b b c", "a c b c", "b a c a"])
+def test_answers_that_were_seen_twice_or_taken_back_are_in_order_if_those_of_the_history_are(
+    shown: str,
+) -> None:
+    assert come_in_order(["b", "c"], shown.split())
+
+
+@pytest.mark.parametrize("shown", ["c b", "b", "c c b b", ""])
+def test_answers_that_came_in_another_order_are_found(shown: str) -> None:
+    assert not come_in_order(["b", "c"], shown.split())

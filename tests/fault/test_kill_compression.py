@@ -7,6 +7,7 @@ from typing import Any
 
 from memory import keys
 from tests.fault.crowd import Heard, gather_people, listening
+from tests.fault.evidence import settled
 from tests.fault.program import until, until_it_is
 from tests.fault.system import System, running_system
 from tests.stores import all_keys
@@ -56,6 +57,7 @@ async def test_a_worker_killed_while_it_compresses_changes_nothing_that_is_store
             while model.summaries == 0:
                 await answered(system, heard, chat, line_of(turn))
                 turn += 1
+            await settled(system.redis)  # the last send is noted
             before = await memory_of(system, chat)
             await worker.kill()
             after = await memory_of(system, chat)

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 _LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ lua\] (?P<words>.*)")
-_CONSUMER = re.compile(r'"[^"]+-(?P<pid>\d+)-[0-9a-f]{6}"')
+_CONSUMER = re.compile(
+    r'"[^"]+-(?P<pid>\d+)-[0-9a-f]{6}"(?: "(?P<ms>\d+)-(?P<number>\d+)" "(?P<delivery>\d+)")?'
+)
+"""Who calls a script; where it is about a claim its entry and delivery follow (`Claim.fence`)."""
 _HEAD = 300
 """Of a line: when, from where (a socket has a long name), and the command."""
 _KEYS = (":box:", ":journal:", ":outbox:", ":sending:", ":active", ":dead")
@@ -23,6 +26,9 @@ _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|.)")
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
 _BUFFER = 1 << 24
+
+ClaimOrder = tuple[int, int, int]
+"""An entry's two numbers and the delivery: of two claims of a context the later one has the greater."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,8 @@ class Witness:
 
     accepted: int = 0
     steps: dict[str, list[tuple[float, int]]] = field(default_factory=lambda: defaultdict(list))
+    claims: dict[str, list[ClaimOrder]] = field(default_factory=lambda: defaultdict(list))
+    """The claim under which each of these steps was done; where no claim was needed it has none."""
     rests: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
     """Which of a context's steps let it rest: who comes next takes nothing over."""
     buried: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -69,6 +77,7 @@ class Witness:
     sendings: list[Sending] = field(default_factory=list[Sending])
     _open: dict[str, list[Sending]] = field(default_factory=lambda: defaultdict(list))
     _worker: int = 0
+    _claim: ClaimOrder | None = None
     _is_burying: bool = False
 
     def see(self, line: str) -> None:
@@ -77,6 +86,7 @@ class Witness:
         if '] "EVAL' in head:
             consumer = _CONSUMER.search(line)
             self._worker = int(consumer["pid"]) if consumer else 0
+            self._claim = _claim_of(consumer)
             self._is_burying = False
         # Most lines tell nothing here, and there are thousands a second.
         elif " lua] " in head and any(key in head for key in _KEYS):
@@ -87,7 +97,7 @@ class Witness:
 
     def _see_write(self, at: float, words: list[str]) -> None:
         if (moved := _brought_on(words)) is not None:
-            self.steps[moved].append((at, self._worker))
+            self._see_step(at, moved)
         match words:
             case ["ZADD", key, _, _] if _owner(key, "box") is not None:
                 self.accepted += 1
@@ -110,6 +120,11 @@ class Witness:
                 self._see_begun(at, self._open[context][0], int(begun))
             case _:
                 pass
+
+    def _see_step(self, at: float, context_id: str) -> None:
+        self.steps[context_id].append((at, self._worker))
+        if self._claim is not None:
+            self.claims[context_id].append(self._claim)
 
     def _see_begun(self, at: float, sending: Sending, begun: int) -> None:
         if begun > 0:
@@ -147,6 +162,12 @@ async def watching(redis_socket: Path) -> AsyncGenerator[Witness]:
 async def _watch(reader: asyncio.StreamReader, witness: Witness) -> None:
     async for line in reader:
         witness.see(line.decode().rstrip("\r\n"))
+
+
+def _claim_of(consumer: "re.Match[str] | None") -> ClaimOrder | None:
+    if consumer is None or consumer["ms"] is None:
+        return None
+    return int(consumer["ms"]), int(consumer["number"]), int(consumer["delivery"])
 
 
 def _brought_on(words: Sequence[str]) -> str | None:

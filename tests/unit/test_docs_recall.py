@@ -218,7 +218,8 @@ def test_the_plot_shows_the_figures_of_the_table() -> None:
     "document",
     [
         *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md"),
-        *("docs/recall.md", "docs/memory.md", "docs/telegram.md", "docs/access.md"),
+        *("docs/recall.md", "docs/memory.md", "docs/telegram.md", "docs/access.md", "docs/operating.md"),
+        *("docs/reliability.md", "docs/security.md", "SECURITY.md", "examples/README.md"),
     ],
 )
 def test_every_link_leads_somewhere(document: str) -> None:

@@ -17,7 +17,7 @@ from tests.fault.evidence import (
     unexplained_repeats,
 )
 from tests.fault.fleet import Fleet, Kill, Resumed, cut_twice, resumed_after
-from tests.fault.judging import Verdict, judge
+from tests.fault.judging import A_DEAD_ONE_OF, Verdict, judge
 from tests.fault.measures import percentile
 from tests.fault.program import Program, until
 from tests.fault.scorecard import Bench, Row, Score
@@ -33,8 +33,6 @@ waited for the machine.
 MOMENT_WITHIN_S = 60.0
 AT_WORK_WITHIN_S = 10.0
 PROCESSES = ("serve", "serve", "work", "work")
-_A_DEAD_ONE_OF = 200
-"""Of so many lines one may be a dead letter: a kill hit it while it was worked on alone, after two others had."""
 
 
 async def run(bench: Bench) -> Score:
@@ -108,7 +106,7 @@ def _score(
         score,
         lines=line_count(bench),
         unknown_at_most=cut_twice(_worker_kills(fleet), witness.sendings),
-        otherwise_at_most=bench.pick(0, line_count(bench) // _A_DEAD_ONE_OF),
+        otherwise_at_most=line_count(bench) // A_DEAD_ONE_OF,
     )
     finished = finished_steps(model.asked, witness.recorded, witness.buried)
     ran, workers = effects(bench.directory), _worker_kills(fleet)

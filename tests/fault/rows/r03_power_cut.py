@@ -37,7 +37,8 @@ _REWRITING = ("--auto-aof-rewrite-min-size", "300kb", "--auto-aof-rewrite-percen
 class Mode:
     """One way to run the store, and how many updates it is given, over how many connections, in how many cuts.
 
-    `moment_s`: a cut falls by chance within so many seconds.
+    `moment_s`: a cut falls by chance within so many seconds. `is_mended`: and not before the product has had the file
+    mended that the cut before may have torn (memory/file_mending.py): the server by itself loses what it acknowledged.
     """
 
     name: str
@@ -48,19 +49,22 @@ class Mode:
     connections: int
     partitions: int
     moment_s: float
+    is_mended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """Of the acknowledged updates those that are gone; of all of them those that are there by halves.
 
-    `confirmed_early`: how many of a few confirmations by WAITAOF came without an fsync.
+    `refused`: starts that the store refused after a cut. `confirmed_early`: how many of a few confirmations by WAITAOF
+    came without an fsync.
     """
 
     acknowledged: int
     lost: int
     halves: int
     bytes_cut_off: int
+    refused: int
     confirmed_early: int
 
 
@@ -91,6 +95,10 @@ def _judge(score: Score, mode: Mode, found: Found) -> None:
         score.exactly(what, found.lost, 0)
     else:
         score.tell(what, found.lost)
+    if mode.promises == "always":
+        score.exactly(f"{mode.name}: starts that the store refused", found.refused, 0)
+    else:
+        score.tell(f"{mode.name}: starts that the store refused", f"{found.refused} of {mode.cuts}")
     if mode.promises == "confirmed":
         score.tell(f"{mode.name}: confirmations without an fsync", f"{found.confirmed_early} of {PROBES}")
     score.exactly(f"{mode.name}: stored by halves", found.halves, 0)
@@ -116,6 +124,8 @@ async def _measure(system: System, mode: Mode, bench: Bench, at_once: asyncio.Se
                 await asyncio.sleep(random.uniform(0, mode.moment_s))
                 await store.cut_power(random)
                 await store.start()
+                if mode.is_mended:
+                    await store.until_mended()
                 bench.say(f"{mode.name}: {cut + 1} of {mode.cuts} cuts")
             await _until_acknowledged(lanes, mode.updates)
         await serve.kill()
@@ -126,6 +136,7 @@ async def _measure(system: System, mode: Mode, bench: Bench, at_once: asyncio.Se
         lost=lost,
         halves=halves,
         bytes_cut_off=store.cut_off,
+        refused=store.refused,
         confirmed_early=early,
     )
 
@@ -194,6 +205,7 @@ def _modes(bench: Bench) -> list[Mode]:
             connections=40,
             partitions=8,
             moment_s=0.1,
+            is_mended=True,
         ),
         Mode(
             name="confirmed everysec (Valkey, WAITAOF)",
@@ -214,6 +226,7 @@ def _modes(bench: Bench) -> list[Mode]:
             connections=40,
             partitions=1,
             moment_s=1.0,
+            is_mended=True,
         ),
     ]
 

@@ -1,8 +1,6 @@
 """R4: each update comes one to five times: at once, after a restart of everything, and 23 hours later."""
 
 import asyncio
-import os
-import signal
 from collections import Counter
 
 from memory.redis_client import RedisClient
@@ -91,7 +89,7 @@ async def _write_through_a_restart(
 async def _restart_store(system: System) -> None:
     """Kill the store; returns once the next one answers."""
     pid = system.server_pid("valkey")
-    os.kill(pid, signal.SIGKILL)
+    await until(lambda: system.kill_server("valkey"), within_s=30, what="a store to kill")
     await until(lambda: system.server_pid("valkey") not in {0, pid}, within_s=30, what="another store")
     await until_it_is(True, system.redis.is_alive, within_s=30)
 

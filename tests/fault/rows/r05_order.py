@@ -3,13 +3,11 @@
 import asyncio
 import os
 import signal
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tests.fault.crowd import ANSWERED_WITHIN_S, Crowd, crowd_in
 from tests.fault.evidence import settled
-from tests.fault.judging import judge
+from tests.fault.judging import A_DEAD_ONE_OF, judge
 from tests.fault.program import Program
 from tests.fault.scorecard import Bench, Row, Score
 from tests.fault.system import LEASE_S, running_system
@@ -40,9 +38,10 @@ async def run(bench: Bench) -> Score:
             await nights.finish(crowd, bench.pick(2, 20))
             putting_to_sleep.cancel()
         await settled(system.redis, within_s=ANSWERED_WITHIN_S)
-        (await judge(system, crowd)).hold(score, lines=bench.pick(240, 20_000))
+        lines = bench.pick(240, 20_000)
+        (await judge(system, crowd)).hold(score, lines=lines, otherwise_at_most=lines // A_DEAD_ONE_OF)
     ownership = read_ownership(witness)
-    score.exactly("writes by a worker that had lost the context", ownership.fenced.total(), 0)
+    score.exactly("writes by a worker that had lost the context", ownership.fenced, 0)
     score.at_least("workers stopped past their lease", nights.count, bench.pick(2, 20))
     score.at_least("contexts taken over from a stopped worker", ownership.takeovers, bench.pick(1, 10))
     score.tell(
@@ -86,33 +85,22 @@ class _Nights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """How often a context went from one worker to another without a rest, and what those wrote who had lost it."""
+    """How often a claim of a context took it over from another, and what was written under one that was over by then."""
 
     takeovers: int
-    fenced: Counter[int]
+    fenced: int
 
 
 def read_ownership(witness: Witness) -> Ownership:
-    """Who brought on which context. Two turns of one context at once would show as two workers that take turns at it."""
-    takeovers, fenced = 0, Counter[int]()
-    for context, steps in witness.steps.items():
-        holder, lost = 0, set[int]()
-        for at, worker in _by_workers(steps):
-            if worker in lost:
-                fenced[worker] += 1
-                continue
-            if holder and worker != holder:
-                takeovers += 1
-                lost.add(holder)
-            holder = worker
-            if at in witness.rests[context]:
-                holder, lost = 0, set[int]()
+    """Who brought on which context. Two turns of one at once would show as two claims that take turns at it."""
+    takeovers = fenced = 0
+    for claims in witness.claims.values():
+        latest = claims[0]
+        for claim in claims:
+            fenced += claim < latest
+            takeovers += claim > latest and claim[:2] == latest[:2]
+            latest = max(latest, claim)
     return Ownership(takeovers=takeovers, fenced=fenced)
-
-
-def _by_workers(steps: Iterable[tuple[float, int]]) -> Iterable[tuple[float, int]]:
-    """Without what is done at the door or at the console."""
-    return (step for step in steps if step[1])
 
 
 def _steps(model: WitnessedModel) -> set[tuple[str, int]]:
@@ -124,6 +112,6 @@ ROW = Row(
     title="order, one writer",
     load="500 chats and topics × 40 lines in bursts, 4 workers",
     fault="SIGSTOP of a worker that holds contexts, past its lease, then SIGCONT",
-    hold="100 % in order, never two turns of a context at once, 0 writes by a fenced worker",
+    hold="100 % in order, never two turns of a context at once, 0 writes by a fenced worker; dead letters ≤ 0.5 %",
     run=run,
 )

@@ -114,11 +114,14 @@ def judge_turns(score: Score, model: FaultyModel, exchanges: Sequence[Exchange])
     honest = {failure_text(words, kind()) for kind in (DeadlinePassed, ModelUnavailable, PromptTooLong)}
     answered = [one for one in exchanges if one.text == ECHO + one.line]
     told = [one for one in exchanges if one.text in honest and one.line in model.plan]
+    too_slow = failure_text(words, DeadlinePassed())
+    slow = [one for one in exchanges if one.text == too_slow and one.line not in model.plan]
     score.exactly(
         "turns that end in an answer, or in an honest sentence after a fault",
         len(answered) + len(told),
-        len(exchanges),
+        len(exchanges) - len(slow),
     )
+    score.at_most("turns that meet their deadline without a fault", len(slow), 0, is_timed=True)
     late = [one for one in exchanges if turn_s(model, one) > DEADLINE_S + SAID_WITHIN_S]
     score.at_most(
         f"turns that end later than their deadline ({DEADLINE_S:g} s) and its sentence",

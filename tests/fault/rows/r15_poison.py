@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -27,6 +27,10 @@ LEASE_S = 2
 WORKERS = 2
 THINKS_S = 0.25
 """After each of the nine or so events of a reply: others are in the midst of their turns when a worker dies."""
+PAUSE_S = 12
+"""Before each line. Without it two hundred people keep two workers, and two cores, busier than they can be: each line
+waits some 7 s though nobody dies, which says nothing of poison.
+"""
 GIVEN_UP_AFTER_S = 90.0
 FOUND_WITHIN_S = 10.0
 
@@ -67,7 +71,7 @@ async def run(bench: Bench) -> Score:
             await fleet.start("serve", *["work"] * WORKERS)
             bench.say(f"{chats * lines:,} lines, {len(poison)} of them poison")
             killing = group.create_task(kill_who_begins(fleet, model), name="killing")
-            await talk.hold(lines, within_s=GIVEN_UP_AFTER_S)
+            await talk.hold(lines, within_s=GIVEN_UP_AFTER_S, pause_s=bench.pick(0, PAUSE_S))
             killing.cancel()
         bench.say("the operator comes")
         dead = await judge(score, system, model, talk, poison)
@@ -122,9 +126,13 @@ async def judge(
     score.exactly(
         "lines with poison whose chat is told so", sum(one.text == buried for one in told), len(poison)
     )
-    tries = Counter(model.tries.values())
-    score.exactly(f"lines with poison that were begun {TRIES} times", tries[TRIES], len(poison))
     dead = await dead_letters(system)
+    attempts = await fields_of_dead(system, dead, "attempts")
+    score.exactly(f"lines with poison that were begun {TRIES} times", attempts.count(TRIES), len(poison))
+    spared = sum(await fields_of_dead(system, dead, "reprieved"))
+    most = max(model.tries.values(), default=0)
+    score.at_most("most times that the model was asked for one, if none was spared", most - spared, TRIES)
+    score.tell("deaths that counted for nothing, as others were begun beside it", spared)
     score.exactly("dead letters", len(dead), len(poison))
     interrupted = sum(letter["reason"] == "interrupted too often" for letter in dead.values())
     score.exactly("dead letters that `queue` gives the reason of", interrupted, len(dead))
@@ -165,6 +173,14 @@ async def dead_letters(system: System) -> Mapping[int, Mapping[str, Any]]:
     return {letter["update_id"]: letter for letter in json.loads(outcome.out)["dead"]}
 
 
+async def fields_of_dead(system: System, dead: Iterable[int], field: str) -> list[int]:
+    """A number of the record of each: how often it was begun (`attempts`), how often a third death of it was none, as the
+    killer came when others were there again (`reprieved`).
+    """
+    asked = [("HGET", keys.update_key(0, one), field) for one in dead]
+    return [int(found or 0) for found in await system.redis.calls(asked)]
+
+
 async def disordered(system: System, talk: Dialogues, poison: set[str]) -> list[int]:
     """The chats whose history has not each line that lives, once and in order."""
     kept = await histories(system.redis, {chat: system.context(chat) for chat in talk.chats})
@@ -200,7 +216,7 @@ async def settle_dead(
 ROW = Row(
     name="R15",
     title="poison",
-    load="10,000 updates in 200 chats, 2 workers",
+    load="10,000 updates in 200 chats, some 14 a second, 2 workers",
     fault="1 in 1,000 updates has the worker that begins it killed, each time",
     hold="dead-lettered after 3 tries, nobody else's is; the chat goes on in order; `queue` shows the reason;"
     " `queue retry` and `queue drop` work",

@@ -25,7 +25,7 @@ from tests.valkey_cluster import ReplicatedCluster, replicated_cluster
 
 PARTITIONS = 8
 PER_SECOND = 40
-WITHIN_S = 60.0
+WITHIN_S = 120.0
 _CANARY = re.compile(r"canary-\d+")
 _CROSSED = re.compile("CROSSSLOT|must map to the same|hash to the same slot")
 """As a node says it, and redis-py: of what it refuses to send, and of a node's refusal."""
@@ -111,7 +111,7 @@ async def _lose_workers(scene: Scene, workers: Sequence[Program]) -> None:
             ),
             name="writing",
         )
-        await until(lambda: crowd.answers_seen >= 20, within_s=WITHIN_S)
+        await until(lambda: crowd.answers_seen >= 20, within_s=WITHIN_S, what="answers")
         await workers[0].kill()
         await system.start("work")
         os.kill(workers[1].process.pid, signal.SIGSTOP)
@@ -160,21 +160,31 @@ async def _fail_over(scene: Scene, victim: int) -> None:
             crowd.write_steadily(1_000_000, per_second=PER_SECOND, random=bench.random, at_most_waiting=400),
             name="writing",
         )
-        await until(lambda: crowd.answers_seen >= bench.pick(20, 500), within_s=WITHIN_S)
+        await until(
+            lambda: crowd.answers_seen >= bench.pick(20, 500), within_s=WITHIN_S, what="answers before it"
+        )
         tag = await _tag_on(cluster, victim)
         raw = [
             Raw(name="without WAIT", more=()),
             Raw(name="with WAIT", more=[("WAIT", 1, 1_000)]),
         ]
         raw_writing = [asyncio.create_task(_write_raw(cluster.nodes[victim], tag, each)) for each in raw]
-        await until(lambda: all(len(each.acknowledged) >= 2 * _BATCH for each in raw), within_s=WITHIN_S)
+        await until(
+            lambda: all(len(each.acknowledged) >= 2 * _BATCH for each in raw),
+            within_s=WITHIN_S,
+            what="raw writes before it",
+        )
         await _let_lag(cluster, victim, raw[0])
         lost_at = time.time()
         await cluster.lose_master(victim)
         took_over = time.time()
         await asyncio.gather(*raw_writing)
         seen = crowd.answers_seen
-        await until(lambda: crowd.answers_seen >= seen + bench.pick(30, 500), within_s=WITHIN_S)
+        await until(
+            lambda: crowd.answers_seen >= seen + bench.pick(30, 500),
+            within_s=WITHIN_S,
+            what="answers after it",
+        )
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
         await until(lambda: crowd.unacknowledged == 0, within_s=WITHIN_S, what="a 200 for every line")
@@ -192,7 +202,7 @@ async def _let_lag(cluster: ReplicatedCluster, victim: int, raw: Raw) -> None:
     """The replica hears nothing while more is written than the sockets between the two hold: as on a slow link."""
     written = len(raw.acknowledged)
     cluster.servers[cluster.masters + victim].send_signal(signal.SIGSTOP)
-    await until(lambda: len(raw.acknowledged) >= written + LAG, within_s=WITHIN_S)
+    await until(lambda: len(raw.acknowledged) >= written + LAG, within_s=WITHIN_S, what="a lag")
 
 
 async def _count(scene: Scene, crowd: Crowd, victim: int, *, lost_at: float, took_over: float) -> None:

@@ -1,8 +1,6 @@
 """R20: a steady load for a long time, with faults of every kind at random; nothing is lost, and nothing grows."""
 
 import asyncio
-import os
-import signal
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -10,8 +8,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from bot.simulator.faults import Fault
+from tests.fault.crash_load import quiet
 from tests.fault.crowd import Crowd, crowd_in
-from tests.fault.evidence import settled
 from tests.fault.judging import judge
 from tests.fault.measures import (
     Sizes,
@@ -38,6 +36,7 @@ _FAILING = 0.04
 _STRETCH_S = 60.0
 """The slope is of the smallest private memory (RssAnon, each 5 s) of each minute: what turns take for a moment, some
 10 MB of a worker, comes and goes."""
+_COURSE_S = 300.0
 _HELD = ("serve", "work", "guardian of valkey", "guardian of index")
 _PASSING: tuple[Between, ...] = ("redis", "index", "model", "telegram", "webhook")
 
@@ -66,7 +65,7 @@ async def run(bench: Bench) -> Score:
             await soak.run(crowd, seconds)
             ended = time.monotonic()
             await crowd.give_up_waiting(within_s=QUIET_WITHIN_S)
-            await settled(system.redis, within_s=QUIET_WITHIN_S)
+            await quiet(system, crowd)
             (await judge(system, crowd)).hold(score, lines=int(seconds * PER_SECOND))
             score.exactly("lines that Telegram still holds", crowd.unacknowledged, 0)
             score.exactly("keys without an end that are not listed", len(await stray_keys(system.redis)), 0)
@@ -142,9 +141,7 @@ class _Soak:
         (self.leaving[which],) = await self.system.start(self.leaving[which].command)
 
     async def _kill_server(self, store: str) -> None:
-        pid = self.system.server_pid(store)
-        if pid:
-            os.kill(pid, signal.SIGKILL)
+        self.system.kill_server(store)
 
     async def _cut(self, random: Random) -> None:
         proxy = self.system.proxies[random.choice(_PASSING)]
@@ -199,10 +196,10 @@ def _judge_sizes(score: Score, sizes: Sizes, *, since: float, until: float, is_h
         if is_held and name.startswith(_HELD):
             held += 1
             score.at_most(f"growth of {name} (MB/h)", slope, SLOPE_MB_PER_HOUR)
-        first, last = kept[0][1], kept[-1][1]
+        course = ", ".join(f"{size:.1f}" for _, size in floors(kept, every_s=_COURSE_S))
         score.tell(
             f"private memory of {name}",
-            f"{first:.1f} to {last:.1f} MB in {until - since:.0f} s, {slope:+.2f} MB/h",
+            f"{course} MB (the least of each {_COURSE_S / 60:.0f} min in {until - since:.0f} s), {slope:+.2f} MB/h",
         )
     if is_held:
         score.at_least("processes whose growth is held to that", held, len(_HELD))
