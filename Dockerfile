@@ -4,11 +4,11 @@ WORKDIR /build
 COPY requirements/uv.txt requirements/run.txt requirements/
 RUN python -m venv /tools && /tools/bin/pip install --no-cache-dir --require-hashes -r requirements/uv.txt \
     && python -m venv --without-pip /app \
-    && VIRTUAL_ENV=/app /tools/bin/uv pip sync --no-cache --require-hashes requirements/run.txt
+    && VIRTUAL_ENV=/app /tools/bin/uv pip sync --no-cache --compile-bytecode --require-hashes requirements/run.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY bot bot
 COPY memory memory
-RUN VIRTUAL_ENV=/app /tools/bin/uv pip install --no-cache --no-deps .
+RUN VIRTUAL_ENV=/app /tools/bin/uv pip install --no-cache --compile-bytecode --no-deps .
 
 FROM python:3.12-slim
 RUN groupadd --gid 10001 mnemogram \

@@ -111,8 +111,14 @@ class Settings(BaseSettings):
         None, description="TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."
     )
     operator_ids: Ids = Field(frozenset(), description="Telegram user ids of the operators, comma-separated.")
-    allowed_chat_ids: Ids = Field(frozenset(), description="Only these chats are served. Empty: every chat.")
-    allowed_user_ids: Ids = Field(frozenset(), description="Only these people are served. Empty: everyone.")
+    allowed_chat_ids: Ids = Field(
+        frozenset(),
+        description="Chats in which everybody is served. With this, ALLOWED_USER_IDS or INVITED_ONLY set, only operators and guests are besides.",
+    )
+    allowed_user_ids: Ids = Field(
+        frozenset(),
+        description="People who are served in every chat. As above: any of the three closes the bot to all others.",
+    )
     recall_k: int = Field(3, ge=0, le=50, description="How many old messages are recalled into a prompt.")
     recall_neighbours: int = Field(
         0,
