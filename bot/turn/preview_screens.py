@@ -66,6 +66,7 @@ class Line:
     pause: Pause
     to: Destination
     is_open: bool = True
+    """Once it is not, no call begins any more."""
     calling: Importance | None = None
     """What kind of call is under way."""
     is_unsure: bool = False
@@ -98,8 +99,9 @@ class Line:
     def _failed(self, error: TelegramFailure) -> None:
         metrics.PREVIEWS.labels("failed").inc()
         self._failures += 1
-        self.is_open = isinstance(error, TelegramUnavailable) and self._failures < FAILURES_AT_MOST
-        self.is_unsure = isinstance(error, SendUnknown)
+        # It may have been closed during the call: it stays so.
+        self.is_open &= isinstance(error, TelegramUnavailable) and self._failures < FAILURES_AT_MOST
+        self.is_unsure |= isinstance(error, SendUnknown)
         log.info("preview_failed", chat=self.to.chat_id, error=type(error).__name__)
 
     async def type(self) -> None:

@@ -30,7 +30,7 @@ WORDS = words_for("en")
 
 @dataclass(slots=True)
 class Api:
-    """What would be shown, as lines; a `failures` entry of a method comes first, `hanging` methods wait for `go`."""
+    """What would be shown, as lines; `hanging` methods wait for `go`, then a `failures` entry of theirs comes first."""
 
     calls: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
     failures: dict[str, list[TelegramFailure]] = field(default_factory=dict[str, list[TelegramFailure]])
@@ -72,10 +72,10 @@ class Api:
         return [call for call in self.calls if call[0] != "typing"]
 
     async def _do(self, name: str, what: object) -> None:
-        if self.failures.get(name):
-            raise self.failures[name].pop(0)
         if name in self.hanging:
             await self.go.wait()
+        if self.failures.get(name):
+            raise self.failures[name].pop(0)
         self.calls.append((name, what))
 
 
@@ -394,6 +394,18 @@ async def test_no_call_begins_once_the_block_has_been_left() -> None:
     rig = Rig()
     async with rig.show() as preview:
         await preview.take("Hello")
+    await rig.pass_time(10)
+
+    assert rig.api.shown() == []
+
+
+async def test_no_call_begins_after_one_that_was_under_way_then_and_failed() -> None:
+    rig = Rig(api=Api(failures={"draft": [TelegramUnavailable("bad gateway")]}, hanging={"draft"}))
+    async with rig.show() as preview:
+        await preview.take("Hel")
+        await rig.pass_time(0.5)
+        asyncio.get_running_loop().call_later(0.01, rig.api.go.set)
+    await preview.take("Hello")
     await rig.pass_time(10)
 
     assert rig.api.shown() == []
