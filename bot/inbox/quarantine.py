@@ -13,16 +13,19 @@ from dataclasses import dataclass
 from itertools import count
 
 from bot.inbox.facts import Claim
+from bot.inbox.slots import Slots
 
 APART_S, ALL_APART_S = 0.1, 2.0
 """What is taken over begins so long after the one before, or at its end; and all of it within so long."""
 LIVED_S = 1.0
 """What kills its worker most often does so at once: who has lived for so long keeps nobody waiting any more."""
-ALONE_S = 4.0
+ALONE_S = 3.0
 """Those who are to be alone share so many seconds; each has LIVED_S at least, and twice as long after each reprieve.
 
-For so long all others wait, too; then those of them who are there begin before the next one is alone.
+For so long all others wait, too.
 """
+OPEN_S = 0.5
+"""Then those of them who are there begin before the next one is alone: so long it takes at most to claim them."""
 
 LetIn = Callable[[], Awaitable[None]]
 """Notes that others are begun beside a context that was alone; returns once that is kept."""
@@ -36,25 +39,28 @@ class Pace:
     all_apart_s: float = ALL_APART_S
     lived_s: float = LIVED_S
     alone_s: float = ALONE_S
+    open_s: float = OPEN_S
 
 
 class Quarantine:
-    """Of one worker; built for one event loop."""
+    """Of one worker; built for one event loop. Who waits here lends its slot: those who may begin need it."""
 
-    def __init__(self, pace: Pace | None = None) -> None:
+    def __init__(self, slots: Slots, pace: Pace | None = None) -> None:
+        self._slots = slots
         self._pace = pace or Pace()
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._numbers = count()
         self._on_trial = 0
         self._is_held_up = False
         self._closed_at = 0.0
+        self._stays_open = False
         self._in_the_way = asyncio.Event()
         self._open = asyncio.Event()
         self._open.set()
 
     @asynccontextmanager
     async def begin(self, claim: Claim, let_in: LetIn) -> AsyncGenerator[None]:
-        """Around the work on a context: waits for its turn to begin.
+        """Around the work on a context, in its slot: waits for its turn to begin.
 
         Who has an answer to deliver begins at once. What is taken over begins a little apart from others of that kind.
         Over whom more than one worker died begins after those, once all that was begun has ended or lived for a while, and
@@ -67,7 +73,7 @@ class Quarantine:
         if claim.is_taken_over:
             await self._wait_in_line(is_alone=claim.is_to_be_alone)
         else:
-            await self.until_open()
+            await self._until_open_in_slot()
         with self._put_on_trial(claim, let_in):
             yield
 
@@ -75,6 +81,11 @@ class Quarantine:
         """Return when nobody is alone, or about to be: a worker claims nothing until then."""
         while not self._open.is_set():
             await self._open.wait()
+
+    async def _until_open_in_slot(self) -> None:
+        while not self._open.is_set():
+            async with self._slots.lend():
+                await self._open.wait()
 
     def _put_on_trial(self, claim: Claim, let_in: LetIn) -> ExitStack:
         """What is to happen at the end of the work; by then some of it may have happened."""
@@ -105,7 +116,9 @@ class Quarantine:
         if not is_alone:
             self._in_the_way.set()
         try:
-            await place
+            if not place.done():
+                async with self._slots.lend():
+                    await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():  # its turn had come
                 self._open_again() if is_alone else self._let_next()
@@ -121,6 +134,8 @@ class Quarantine:
                 heapq.heappop(self._waiting)
                 continue
             if is_alone:
+                if self._stays_open:
+                    break
                 self._close()
                 if self._on_trial:
                     return
@@ -148,8 +163,14 @@ class Quarantine:
             self._advance()
             return
         self._open.set()
-        # Those who wait for that begin first: their tasks run before this call.
-        loop.call_soon(self._advance)
+        if self._waiting:
+            self._stays_open = True
+            # Those who wait for that begin first: their tasks run before this call.
+            loop.call_later(self._pace.open_s, self._end_window)
+
+    def _end_window(self) -> None:
+        self._stays_open = False
+        self._advance()
 
     def _acquit(self) -> None:
         self._on_trial -= 1

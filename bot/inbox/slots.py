@@ -34,13 +34,16 @@ class Slots:
 
     @asynccontextmanager
     async def rest(self) -> AsyncGenerator[None]:
-        """Within `work`: lend the slot to others for as long as the block runs; its end waits for a slot again.
-
-        Where very many rest already the slot is kept.
-        """
+        """`lend`; where very many rest already the slot is kept."""
         if self.resting >= self._resting_at_most:
             yield
             return
+        async with self.lend():
+            yield
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncGenerator[None]:
+        """Within `work`: lend the slot to others for as long as the block runs; its end waits for a slot again."""
         self.resting += 1
         self._free.release()
         lent, self._lent = self._lent, asyncio.Event()

@@ -73,7 +73,7 @@ class Worker:
         self._partitions = partitions
         self._slots = slots
         self._lease_s = lease_s
-        self._quarantine = Quarantine()
+        self._quarantine = Quarantine(slots)
         self._busy: set[asyncio.Task[None]] = set()
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Pace, Quarantine
+from bot.inbox.slots import Slots
 from tests.messages import a_ref
 
 LONG_S = 60.0
@@ -14,8 +15,9 @@ LONG_S = 60.0
 class Bench:
     """Work that is begun in a quarantine and goes on until it is let go."""
 
-    def __init__(self, pace: Pace) -> None:
-        self.quarantine = Quarantine(pace)
+    def __init__(self, pace: Pace, slots: int) -> None:
+        self.slots = Slots(slots)
+        self.quarantine = Quarantine(self.slots, pace)
         self.begun: list[str] = []
         self.let_in = 0
         self.may_note = asyncio.Event()
@@ -66,16 +68,22 @@ class Bench:
         await self.may_note.wait()
 
     async def _work(self, name: str, claim: Claim) -> None:
-        async with self.quarantine.begin(claim, self._let_in):
+        async with self.slots.work(), self.quarantine.begin(claim, self._let_in):
             self.begun.append(name)
             await self._gates[name].wait()
 
 
 @asynccontextmanager
 async def bench(
-    *, apart_s: float = LONG_S, lived_s: float = LONG_S, alone_s: float = LONG_S
+    *,
+    apart_s: float = LONG_S,
+    lived_s: float = LONG_S,
+    alone_s: float = LONG_S,
+    open_s: float = 0.0,
+    slots: int = 100,
 ) -> AsyncGenerator[Bench]:
-    made = Bench(Pace(apart_s=apart_s, all_apart_s=LONG_S * 60, lived_s=lived_s, alone_s=alone_s))
+    pace = Pace(apart_s=apart_s, all_apart_s=LONG_S * 60, lived_s=lived_s, alone_s=alone_s, open_s=open_s)
+    made = Bench(pace, slots)
     try:
         yield made
     finally:
@@ -232,6 +240,47 @@ async def test_those_who_are_to_be_alone_share_a_time() -> None:
         # Each for 0.5 s would be 25 s.
         await one.until_begun(*(f"{number}" for number in range(50)))
         assert asyncio.get_running_loop().time() - begun_at < 4
+
+
+async def test_between_two_who_are_alone_there_is_time_to_claim_others() -> None:
+    async with bench(alone_s=0.0, open_s=0.05) as one:
+        await one.start("alone", deaths=2)
+        await one.start("alone too", deaths=2)
+        await one.end("alone")
+        await one.quarantine.until_open()
+        await one.start("claimed now", deaths=0)
+        await one.start("and now", deaths=0)
+        await one.end("claimed now")
+        await one.end("and now")
+        assert one.begun == ["alone", "claimed now", "and now"]
+
+        await one.until_begun("alone too")
+
+
+async def test_who_waits_lends_its_slot() -> None:
+    """Else those whom a crash has left would keep a worker from all others, though it is open to them."""
+    async with bench(lived_s=0.01, alone_s=0.0, open_s=LONG_S, slots=2) as one:
+        for number in range(4):
+            await one.start(f"alone {number}", deaths=2)
+        await one.start("fresh", deaths=0)
+        assert (one.begun, one.slots.resting) == (["alone 0"], 4)
+
+        await one.until_begun("alone 0", "fresh")
+        assert one.slots.resting == 3
+
+
+async def test_who_is_alone_begins_in_a_slot_and_nobody_else_before_it_has_one() -> None:
+    async with bench(lived_s=0.0, alone_s=0.0, slots=1) as one:
+        await one.start("a long turn", deaths=0)
+        await one.start("alone", deaths=2)
+        await one.start("fresh", deaths=0)
+        await asyncio.sleep(0.01)
+        assert one.begun == ["a long turn"]
+
+        await one.end("a long turn")
+        assert one.begun == ["a long turn", "alone"]
+        await one.end("alone")
+        assert one.begun == ["a long turn", "alone", "fresh"]
 
 
 async def test_who_is_cancelled_holds_up_nobody() -> None:
