@@ -19,7 +19,9 @@ from bot.agents import (
 )
 from bot.errors import SettingsInvalid
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.quarantine import Quarantine
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.settling import GatedSettling
 from bot.inbox.signals import Signals
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
@@ -335,12 +337,13 @@ def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> Reader
 
 def build_worker(settings: Settings, inbox: RedisInbox, services: TurnServices, *, consumer: str) -> Worker:
     """The worker that runs the turns."""
+    quarantine = Quarantine(services.slots)
     return Worker(
         inbox,
-        Turns(services, inbox).work_on,
+        Turns(services, GatedSettling(inbox, quarantine)).work_on,
         consumer=consumer,
         partitions=settings.partitions,
-        slots=services.slots,
+        quarantine=quarantine,
         lease_s=settings.lease_s,
     )
 

@@ -46,7 +46,7 @@ class Quarantine:
     """Of one worker; built for one event loop. Who waits here lends its slot: those who may begin need it."""
 
     def __init__(self, slots: Slots, pace: Pace | None = None) -> None:
-        self._slots = slots
+        self.slots = slots
         self._pace = pace or Pace()
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._numbers = count()
@@ -77,6 +77,10 @@ class Quarantine:
         with self._put_on_trial(claim, let_in):
             yield
 
+    def is_open(self) -> bool:
+        """Whether nobody is alone, or about to be."""
+        return self._open.is_set()
+
     async def until_open(self) -> None:
         """Return when nobody is alone, or about to be: a worker claims nothing until then."""
         while not self._open.is_set():
@@ -84,7 +88,7 @@ class Quarantine:
 
     async def _until_open_in_slot(self) -> None:
         while not self._open.is_set():
-            async with self._slots.lend():
+            async with self.slots.lend():
                 await self._open.wait()
 
     def _put_on_trial(self, claim: Claim, let_in: LetIn) -> ExitStack:
@@ -117,7 +121,7 @@ class Quarantine:
             self._in_the_way.set()
         try:
             if not place.done():
-                async with self._slots.lend():
+                async with self.slots.lend():
                     await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():  # its turn had come
@@ -167,6 +171,7 @@ class Quarantine:
             self._stays_open = True
             # Those who wait for that begin first: their tasks run before this call.
             loop.call_later(self._pace.open_s, self._end_window)
+            self._advance()
 
     def _end_window(self) -> None:
         self._stays_open = False

@@ -1,8 +1,9 @@
 """A worker's slots: how many contexts it works on at once, and how one that only waits lends its slot to others."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
 
 RESTING_AT_MOST = 1_000
 """So many contexts may wait without a slot; each has a claim, a heartbeat and an outbox in memory."""
@@ -57,9 +58,9 @@ class Slots:
         finally:
             await self._take_back(is_ending=is_ending)
 
-    async def wait_until_lent(self) -> None:
-        """Return when somebody lends a slot."""
-        await self._lent.wait()
+    def next_lent(self) -> Coroutine[Any, Any, bool]:
+        """Returns when somebody lends a slot, counted from this call on."""
+        return self._lent.wait()
 
     async def _take_back(self, *, is_ending: bool) -> None:
         """A slot for who goes on; who is cancelled gets none, and the end of its `work` must not give one back."""

@@ -10,7 +10,6 @@ import structlog
 from bot.errors import Fenced
 from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Quarantine
-from bot.inbox.slots import Slots
 from bot.observe import metrics
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
@@ -52,7 +51,7 @@ class WorkQueue(Protocol):
 
 
 class Worker:
-    """Works on as many contexts at a time as it has slots, until it is told to stop. Built for one event loop.
+    """Works on as many contexts at a time as its quarantine has slots, until it is told to stop. Built for one event loop.
 
     A context that lends its slot keeps its claim and its heartbeat meanwhile.
     """
@@ -64,16 +63,16 @@ class Worker:
         *,
         consumer: str,
         partitions: int,
-        slots: Slots,
+        quarantine: Quarantine,
         lease_s: float,
     ) -> None:
         self._queue = queue
         self._work = work
         self._consumer = consumer
         self._partitions = partitions
-        self._slots = slots
+        self._slots = quarantine.slots
         self._lease_s = lease_s
-        self._quarantine = Quarantine(slots)
+        self._quarantine = quarantine
         self._busy: set[asyncio.Task[None]] = set()
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
@@ -97,7 +96,7 @@ class Worker:
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         async def claim_once() -> None:
             await self._quarantine.until_open()
-            if not await self._has_room(stopping):
+            if not await self._has_room(stopping) or not self._quarantine.is_open():
                 return
             for claim in await self._queue.claim(
                 partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS
@@ -123,7 +122,7 @@ class Worker:
         """Wait until another context can be worked on at once: others may be idle. False when told to stop first."""
         while len(self._busy) - self._slots.resting >= self._slots.count and not stopping.is_set():
             stop = asyncio.create_task(stopping.wait(), name="stop-or-room")
-            lent = asyncio.create_task(self._slots.wait_until_lent(), name="lent-slot")
+            lent = asyncio.create_task(self._slots.next_lent(), name="lent-slot")
             try:
                 await asyncio.wait([*self._busy, stop, lent], return_when=asyncio.FIRST_COMPLETED)
             finally:

@@ -2,12 +2,12 @@
 
 import asyncio
 from contextlib import suppress
-from typing import Protocol
 
 import structlog
 
 from bot.errors import Fenced, TurnRestarted
 from bot.inbox.facts import Claim, Todo
+from bot.inbox.settling import Settling
 from bot.inbox.signals import Incoming
 from bot.observe import metrics
 from bot.transport.ingest import parse_waiting
@@ -22,12 +22,6 @@ log = structlog.get_logger()
 
 QUANTUM = 8
 """Turns of one context in a row, before it goes to the end of the line for the others' sake."""
-
-
-class Settling(Protocol):
-    """Lets a context rest, keeps it for its next turn, or sends it to the end of the line."""
-
-    async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool: ...
 
 
 class Turns:

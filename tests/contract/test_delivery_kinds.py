@@ -370,7 +370,7 @@ async def test_while_it_waits_the_workers_slot_is_lent_to_others(
             await Delivery(box.turns, telegram, open_traffic(slots=slots), pause=pause).deliver(claim, lines)
 
     delivering = asyncio.create_task(deliver())
-    await slots.wait_until_lent()
+    await slots.next_lent()
     async with asyncio.timeout(1), slots.work():
         assert slots.resting == 1
         go.set()

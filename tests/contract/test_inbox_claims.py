@@ -272,6 +272,23 @@ async def test_a_death_beside_others_proves_nothing_and_a_third_one_alone_does(r
     assert [update.update_id for update in (await box.take(claim)).buried] == [1]
 
 
+async def test_others_that_were_let_in_before_it_was_begun_are_beside_it_too(redis: RedisClient) -> None:
+    """The store was away, or full, when it was to be begun alone."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.take(await box.claim_one())
+    (claim,) = await box.sweep("bert")
+    await box.take(claim)
+    (claim,) = await box.sweep("bert")
+    await box.inbox.let_others_in(claim)
+    await box.take(claim)
+
+    (claim,) = await box.sweep("carl")
+
+    assert (claim.begun, claim.reprieved) == (2, 1)
+    assert (await box.take(claim)).buried == ()
+
+
 async def test_a_sweep_tells_of_an_answer_that_is_to_be_delivered_first(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)

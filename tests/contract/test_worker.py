@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,9 @@ import pytest
 from bot.errors import Fenced
 from bot.inbox import worker as worker_module
 from bot.inbox.facts import Claim
+from bot.inbox.quarantine import Quarantine
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.settling import GatedSettling
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from memory import keys
@@ -137,12 +139,13 @@ async def _running(
     name: str = "anna",
     concurrency: int = 4,
     slots: Slots | None = None,
+    quarantine: Quarantine | None = None,
     lease_s: float = 10,
     grace_s: float = 0.05,
 ) -> AsyncGenerator[Callable[[], Coroutine[Any, Any, None]]]:
     """A worker until the block ends, or until what the block gets is called."""
-    slots = slots or Slots(concurrency)
-    worker = Worker(queue, work, consumer=name, partitions=1, slots=slots, lease_s=lease_s)
+    quarantine = quarantine or Quarantine(slots or Slots(concurrency))
+    worker = Worker(queue, work, consumer=name, partitions=1, quarantine=quarantine, lease_s=lease_s)
     stopping = asyncio.Event()
     running = asyncio.create_task(worker.run(stopping, grace_s=grace_s), name=f"worker-{name}")
 
@@ -171,6 +174,50 @@ async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_a
         await eventually(lambda: len(work.done) == 5)
 
     assert work.most == 3
+
+
+async def test_who_has_more_to_do_while_somebody_is_alone_goes_into_line(redis: RedisClient) -> None:
+    """Its next update would begin beside it, and kill for it."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    await box.accept(2)
+    claim = await box.claim_one()
+    await box.take(claim)
+    await box.commit(claim, 1)
+    quarantine = Quarantine(Slots(2))
+    settling = GatedSettling(box.inbox, quarantine)
+    alone = replace(claim, delivery="3", begun=2)
+
+    async with quarantine.slots.work(), quarantine.begin(alone, _nobody_is_told):
+        is_more = await settling.settle(claim)
+    again = await box.claim_one()
+
+    assert not is_more
+    assert await settling.settle(again)
+
+
+async def test_nothing_is_claimed_while_somebody_is_alone_though_a_slot_has_become_free(
+    redis: RedisClient,
+) -> None:
+    """Another worker can work on it."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    work, quarantine = Work(box), Quarantine(Slots(1))
+    async with _running(box.inbox, work, quarantine=quarantine):
+        await eventually(lambda: len(work.running) == 1)
+        alone = replace(work.running[0], delivery="3", begun=2)
+        await box.accept(2, chat=2)
+        asyncio.get_running_loop().call_soon(work.go.set)
+        async with quarantine.slots.work(), quarantine.begin(alone, _nobody_is_told):
+            await eventually(lambda: work.done == [1])
+            # A claim that is made too early is there within a tenth of that.
+            await asyncio.sleep(0.1)
+            claimed = await box.inbox.claim(0, consumer="bert", count=1, wait_ms=1)
+
+    assert [claim.ref for claim in claimed] == [a_ref(2)]
+
+
+async def _nobody_is_told() -> None: ...
 
 
 async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(

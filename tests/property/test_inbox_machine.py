@@ -54,6 +54,7 @@ class Attempts:
     count: int = 0
     last: tuple[str, str] | None = None
     alone: tuple[str, str] | None = None
+    beside: tuple[str, str] | None = None
     """The attempt in which nothing was begun beside it."""
 
 
@@ -129,6 +130,7 @@ class InboxMachine(RuleBasedStateMachine):
         self.run(self.box.inbox.let_others_in(claim))
         for update in self._chat(claim).line:
             self.attempts[update].alone = None
+            self.attempts[update].beside = (claim.entry, claim.delivery)
         return None
 
     @rule(claim=claims)
@@ -230,7 +232,8 @@ class InboxMachine(RuleBasedStateMachine):
                 if not buried and attempts.last != key:
                     attempts.count += 1
                     attempts.last = key
-                    attempts.alone = key if claim.begun >= ALONE_FROM else attempts.alone
+                    is_alone = claim.begun >= ALONE_FROM and attempts.beside != key
+                    attempts.alone = key if is_alone else attempts.alone
                 break
             buried.append(update)
             chat.waiting.remove(update)

@@ -257,6 +257,16 @@ async def test_between_two_who_are_alone_there_is_time_to_claim_others() -> None
         await one.until_begun("alone too")
 
 
+async def test_what_is_taken_over_then_does_not_wait_for_the_end_of_that_time() -> None:
+    async with bench(alone_s=0.0, open_s=LONG_S) as one:
+        await one.start("alone", deaths=2)
+        await one.start("alone too", deaths=2)
+        await one.start("once", deaths=1)
+        await one.end("alone")
+
+        assert one.begun == ["alone", "once"]
+
+
 async def test_who_waits_lends_its_slot() -> None:
     """Else those whom a crash has left would keep a worker from all others, though it is open to them."""
     async with bench(lived_s=0.01, alone_s=0.0, open_s=LONG_S, slots=2) as one:

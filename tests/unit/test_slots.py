@@ -92,6 +92,22 @@ async def test_one_that_is_cancelled_while_it_rests_ends_at_once_and_takes_no_sl
                     pass
 
 
+async def test_a_slot_that_is_lent_before_the_next_step_is_heard_of() -> None:
+    slots, rested = Slots(1), asyncio.Event()
+
+    async def resting() -> None:
+        async with slots.work(), slots.rest():
+            await rested.wait()
+
+    heard = slots.next_lent()
+    task = asyncio.create_task(resting())
+    await _settle()
+    async with asyncio.timeout(1):
+        await heard
+    rested.set()
+    await task
+
+
 async def test_beyond_the_bound_a_slot_is_kept() -> None:
     slots = Slots(1, resting_at_most=0)
 

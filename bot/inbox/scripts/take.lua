@@ -42,7 +42,7 @@ if #parts == 0 then
   if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
     redis.call('HSET', prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', consumer)
     redis.call('HINCRBY', prefix .. first, 'attempts', 1)
-    if is_alone == '1' then
+    if is_alone == '1' and redis.call('HGET', prefix .. first, 'beside') ~= attempt then
       redis.call('HSET', prefix .. first, 'alone', attempt)
     end
   end

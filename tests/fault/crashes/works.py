@@ -14,6 +14,7 @@ from bot.agent.summarizer import ModelSummarizer
 from bot.agents import model_names
 from bot.assembly import Outside, build_access, build_inbox, build_services
 from bot.inbox.facts import Claim
+from bot.inbox.quarantine import Quarantine
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Worker
 from bot.models import Models
@@ -203,7 +204,7 @@ class Parts:
             on,
             consumer=self.who,
             partitions=1,
-            slots=self.services.slots,
+            quarantine=Quarantine(self.services.slots),
             lease_s=LEASE_S,
         )
         async with asyncio.timeout(_ENDS_WITHIN_S):
