@@ -20,9 +20,10 @@ APART_S, ALL_APART_S = 0.1, 2.0
 LIVED_S = 1.0
 """What kills its worker most often does so at once: who has lived for so long keeps nobody waiting any more."""
 ALONE_S = 3.0
-"""Those who are to be alone share so many seconds; each has LIVED_S at least, and twice as long after each reprieve.
-
-For so long all others wait, too.
+"""Those who are to be alone share so many seconds. For so long all others wait, too."""
+SHORTEST_ALONE_S = 0.25
+"""Each has so long at least, and twice as long after each reprieve. A crash can leave a hundred, and one of them kills: soon
+for all most often, and else it is found when it is reprieved.
 """
 OPEN_S = 0.5
 """Then those of them who are there begin before the next one is alone: so long it takes at most to claim them."""
@@ -39,6 +40,7 @@ class Pace:
     all_apart_s: float = ALL_APART_S
     lived_s: float = LIVED_S
     alone_s: float = ALONE_S
+    shortest_alone_s: float = SHORTEST_ALONE_S
     open_s: float = OPEN_S
 
 
@@ -96,7 +98,7 @@ class Quarantine:
         trial, acquit = ExitStack(), _Step(self._acquit)
         self._on_trial += 1
         if claim.is_to_be_alone:
-            seconds = max(self._pace.lived_s, self._pace.alone_s / (1 + len(self._waiting)))
+            seconds = max(self._pace.shortest_alone_s, self._pace.alone_s / (1 + len(self._waiting)))
             open_again = _Step(self._open_again)
             passing = asyncio.create_task(
                 _pass([acquit, open_again], seconds * 2**claim.reprieved, self._in_the_way, let_in),

@@ -79,10 +79,19 @@ async def bench(
     apart_s: float = LONG_S,
     lived_s: float = LONG_S,
     alone_s: float = LONG_S,
+    shortest_s: float | None = None,
     open_s: float = 0.0,
     slots: int = 100,
 ) -> AsyncGenerator[Bench]:
-    pace = Pace(apart_s=apart_s, all_apart_s=LONG_S * 60, lived_s=lived_s, alone_s=alone_s, open_s=open_s)
+    """`shortest_s`: as long as `lived_s` unless it is given."""
+    pace = Pace(
+        apart_s=apart_s,
+        all_apart_s=LONG_S * 60,
+        lived_s=lived_s,
+        alone_s=alone_s,
+        shortest_alone_s=lived_s if shortest_s is None else shortest_s,
+        open_s=open_s,
+    )
     made = Bench(pace, slots)
     try:
         yield made
@@ -232,7 +241,7 @@ async def test_who_has_lived_for_a_while_is_no_suspect_any_more_though_its_work_
 
 
 async def test_those_who_are_to_be_alone_share_a_time() -> None:
-    async with bench(lived_s=0.0, alone_s=0.5) as one:
+    async with bench(shortest_s=0.0, alone_s=0.5) as one:
         for number in range(50):
             await one.start(f"{number}", deaths=2)
         begun_at = asyncio.get_running_loop().time()

@@ -24,10 +24,7 @@ from tests.scripted_script import ChatRequest, last_user_text
 TRIES = 3
 """By then an update is a dead letter."""
 LEASE_S = 2
-WORKERS, SLOTS = 2, 100
-"""Each has room for everybody's turns: one of them is dead at times, or tries alone what two deaths have left. With 32, the
-default, lines that come while one of them carries the load alone wait for a slot.
-"""
+WORKERS = 2
 THINKS_S = 0.25
 """After each of the nine or so events of a reply: others are in the midst of their turns when a worker dies."""
 PAUSE_S = 12
@@ -61,12 +58,7 @@ async def run(bench: Bench) -> Score:
     chats, lines = bench.pick(20, 200), bench.pick(3, 50)
     async with (
         running_system(
-            bench.directory,
-            model,
-            RECALL_K="0",
-            STREAMING="false",
-            LEASE_S=f"{LEASE_S}",
-            WORKER_CONCURRENCY=f"{SLOTS}",
+            bench.directory, model, RECALL_K="0", STREAMING="false", LEASE_S=f"{LEASE_S}"
         ) as system,
         dialogues(system, chats=chats) as talk,
     ):
@@ -224,7 +216,7 @@ async def settle_dead(
 ROW = Row(
     name="R15",
     title="poison",
-    load="10,000 updates in 200 chats, some 14 a second, 2 workers of 100 slots",
+    load="10,000 updates in 200 chats, some 14 a second, 2 workers",
     fault="1 in 1,000 updates has the worker that begins it killed, each time",
     hold="dead-lettered after 3 tries, nobody else's is; the chat goes on in order; `queue` shows the reason;"
     " `queue retry` and `queue drop` work",
