@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.fault.heap import NOTED_EVERY_S, heap_file, note_in_background
+
 IMPORTED = ("bot.cli", "bot.cli.reindexing", "bot.app")
 _STARTS_WITHIN_S = 120.0
 _LOOK_AGAIN_S = 0.005
@@ -86,13 +88,13 @@ class Forks:
 
 
 @asynccontextmanager
-async def forks() -> AsyncGenerator[Forks]:
-    """A source of processes; those that are still alive at its end are killed."""
+async def forks(extra: Mapping[str, str] | None = None) -> AsyncGenerator[Forks]:
+    """A source of processes; those that are still alive at its end are killed. `extra`: of the source's environment."""
     source = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.fault.forks"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **(extra or {})},
     )
     assert source.stdin is not None
     assert source.stdout is not None
@@ -139,6 +141,8 @@ def _become(order: Mapping[str, Any], log: int) -> NoReturn:
     os.environ.update(order["environment"])
     for fd, standard in ((os.open(os.devnull, os.O_RDONLY), 0), (log, 1), (log, 2)):
         os.dup2(fd, standard)
+    if noted_every_s := order["environment"].get(NOTED_EVERY_S):
+        note_in_background(heap_file(Path(order["log"])), every_s=float(noted_every_s))
     status = _run(order["words"])
     sys.stdout.flush()
     sys.stderr.flush()

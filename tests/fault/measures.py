@@ -1,6 +1,7 @@
 """What a row measures of processes and of times: private memory, its slope, percentiles."""
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -47,6 +48,19 @@ def slope_per_hour(samples: Sequence[tuple[float, float]]) -> float:
     spread = sum((x - middle_x) ** 2 for x, _ in samples)
     together = sum((x - middle_x) * (y - middle_y) for x, y in samples)
     return 3600 * together / spread if spread else 0.0
+
+
+def slope_error_per_hour(samples: Sequence[tuple[float, float]]) -> float:
+    """The standard error of that slope, as the scatter about it has it; 0 for fewer than three samples."""
+    count = len(samples)
+    if count < 3:
+        return 0.0
+    slope = slope_per_hour(samples) / 3600
+    middle_x = sum(x for x, _ in samples) / count
+    middle_y = sum(y for _, y in samples) / count
+    spread = sum((x - middle_x) ** 2 for x, _ in samples)
+    beside = sum((y - middle_y - slope * (x - middle_x)) ** 2 for x, y in samples)
+    return 3600 * math.sqrt(beside / (count - 2) / spread) if spread else 0.0
 
 
 def floors(samples: Sequence[tuple[float, float]], *, every_s: float) -> list[tuple[float, float]]:

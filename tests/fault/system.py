@@ -137,13 +137,15 @@ async def running_system(
     redis_url: str | None = None,
     seed: int = 0,
     forked: bool = True,
+    forked_with: Mapping[str, str] | None = None,
     **settings: str,
 ) -> AsyncGenerator[System]:
     """Simulator, model and stores; the product's processes are started by the test and ended here.
 
     `retry_scale` multiplies Telegram's waiting times between two deliveries of an update. `through`: where a proxy
     stands, its chances drawn from `seed`. `redis_url`: a server of the test's own, instead of the embedded one.
-    `forked`: processes are forks of one that has imported the product; else each is started by its console.
+    `forked`: processes are forks of one that has imported the product; else each is started by its console;
+    `forked_with` is of the environment of that one.
     """
     data_dir = directory / "data"
     async with AsyncExitStack() as stack:
@@ -180,7 +182,7 @@ async def running_system(
             directory=directory,
             environment=environment,
             proxies=proxies,
-            source=await stack.enter_async_context(forks()) if forked else None,
+            source=await stack.enter_async_context(forks(forked_with)) if forked else None,
         )
         try:
             yield system

@@ -1,0 +1,59 @@
+"""What a process has in use, noted from within it: its resident set also has what was freed and not given back.
+
+In half an hour of load that scatters a worker's private memory by some ten MB, which is a slope of as many MB an hour, up or
+down. What is in use can be told apart from that only by the allocator: `EXACT` makes glibc's the only one.
+"""
+
+import ctypes
+import gc
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Thread
+
+EXACT: Mapping[str, str] = {"PYTHONMALLOC": "malloc"}
+"""To be in the environment before Python starts."""
+NOTED_EVERY_S = "HEAP_NOTED_EVERY_S"
+"""In the environment of a process that is to note it: how often."""
+_MB = 2.0**20
+
+
+class _Mallinfo2(ctypes.Structure):
+    """See mallinfo(3); glibc 2.33 and later adds up all of its arenas."""
+
+    _fields_ = (
+        *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
+        *((name, ctypes.c_size_t) for name in ("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")),
+    )
+
+
+def in_use_mb() -> float:
+    """MB that this process has allocated and not freed, once Python's garbage is collected."""
+    gc.collect()
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = _Mallinfo2
+    told = mallinfo2()
+    return (told.uordblks + told.hblkhd) / _MB
+
+
+def note_in_background(file: Path, *, every_s: float) -> None:
+    """Add a line to the file so often: seconds (`time.monotonic`), MB in use."""
+
+    def note() -> None:
+        while True:
+            with file.open("a") as lines:
+                lines.write(f"{time.monotonic()} {in_use_mb()}\n")
+            time.sleep(every_s)
+
+    Thread(target=note, name="heap-notes", daemon=True).start()
+
+
+def read_notes(file: Path) -> list[tuple[float, float]]:
+    """The (seconds, MB) that were noted; whole lines only."""
+    whole, _, _ = file.read_text().rpartition("\n")
+    return [(float(at), float(size)) for at, size in (line.split() for line in whole.splitlines())]
+
+
+def heap_file(log: Path) -> Path:
+    """Where a process with this log has its notes."""
+    return log.with_suffix(".heap")

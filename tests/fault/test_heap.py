@@ -1,0 +1,40 @@
+"""What the soak measures growth by."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.fault.heap import in_use_mb, note_in_background, read_notes
+from tests.fault.measures import slope_error_per_hour, slope_per_hour
+from tests.fault.program import until
+
+
+def test_what_is_freed_is_in_use_no_more() -> None:
+    before = in_use_mb()
+    kept = [bytes(2**20) for _ in range(20)]
+    with_it = in_use_mb()
+    del kept
+    after = in_use_mb()
+
+    assert with_it - before == pytest.approx(20, abs=1)
+    assert after - before == pytest.approx(0, abs=1)
+
+
+async def test_it_is_noted_again_and_again(tmp_path: Path) -> None:
+    file, begun = tmp_path / "heap", time.monotonic()
+    note_in_background(file, every_s=0.01)
+
+    await until(lambda: file.exists() and len(read_notes(file)) >= 2, within_s=10, what="two notes")
+
+    first, second, *_ = read_notes(file)
+    assert begun <= first[0] < second[0]
+    assert first[1] > 1
+
+
+def test_a_slope_that_is_less_than_twice_its_error_is_scatter() -> None:
+    rising = [(60.0 * minute, minute / 60) for minute in range(25)]
+    scattered = [(at, value + (5 if at % 120 else 0)) for at, value in rising]
+
+    assert (slope_per_hour(rising), slope_error_per_hour(rising)) == (pytest.approx(1), pytest.approx(0))
+    assert abs(slope_per_hour(scattered) - 1) < 2 * slope_error_per_hour(scattered)
