@@ -9,7 +9,7 @@ import gc
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 EXACT: Mapping[str, str] = {"PYTHONMALLOC": "malloc"}
 """To be in the environment before Python starts."""
@@ -40,10 +40,10 @@ def note_in_background(file: Path, *, every_s: float) -> None:
     """Add a line to the file so often: seconds (`time.monotonic`), MB in use."""
 
     def note() -> None:
-        while True:
+        never = Event()
+        while not never.wait(every_s):
             with file.open("a") as lines:
                 lines.write(f"{time.monotonic()} {in_use_mb()}\n")
-            time.sleep(every_s)
 
     Thread(target=note, name="heap-notes", daemon=True).start()
 
