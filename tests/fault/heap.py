@@ -36,16 +36,17 @@ def in_use_mb() -> float:
     return (told.uordblks + told.hblkhd) / _MB
 
 
-def note_in_background(file: Path, *, every_s: float) -> None:
-    """Add a line to the file so often: seconds (`time.monotonic`), MB in use."""
+def note_in_background(file: Path, *, every_s: float) -> Event:
+    """Add a line to the file so often: seconds (`time.monotonic`), MB in use; until the event that it returns is set."""
+    ended = Event()
 
     def note() -> None:
-        never = Event()
-        while not never.wait(every_s):
+        while not ended.wait(every_s):
             with file.open("a") as lines:
                 lines.write(f"{time.monotonic()} {in_use_mb()}\n")
 
     Thread(target=note, name="heap-notes", daemon=True).start()
+    return ended
 
 
 def read_notes(file: Path) -> list[tuple[float, float]]:

@@ -23,9 +23,11 @@ def test_what_is_freed_is_in_use_no_more() -> None:
 
 async def test_it_is_noted_again_and_again(tmp_path: Path) -> None:
     file, begun = tmp_path / "heap", time.monotonic()
-    note_in_background(file, every_s=0.01)
-
-    await until(lambda: file.exists() and len(read_notes(file)) >= 2, within_s=10, what="two notes")
+    ended = note_in_background(file, every_s=0.01)
+    try:
+        await until(lambda: file.exists() and len(read_notes(file)) >= 2, within_s=10, what="two notes")
+    finally:
+        ended.set()
 
     first, second, *_ = read_notes(file)
     assert begun <= first[0] < second[0]
