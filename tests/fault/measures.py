@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import linear_regression, variance
 
 _ANONYMOUS = re.compile(r"^RssAnon:\s+(\d+) kB", re.MULTILINE)
 _RESIDENT = re.compile(r"^VmRSS:\s+(\d+) kB", re.MULTILINE)
@@ -38,29 +39,17 @@ def resident_mb(pid: int) -> float:
     return _field(pid, _RESIDENT)
 
 
-def slope_per_hour(samples: Sequence[tuple[float, float]]) -> float:
-    """The least-squares slope of (seconds, value), for an hour; 0 for fewer than two samples."""
-    count = len(samples)
-    if count < 2:
-        return 0.0
-    middle_x = sum(x for x, _ in samples) / count
-    middle_y = sum(y for _, y in samples) / count
-    spread = sum((x - middle_x) ** 2 for x, _ in samples)
-    together = sum((x - middle_x) * (y - middle_y) for x, y in samples)
-    return 3600 * together / spread if spread else 0.0
+def slope_per_hour(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The least-squares slope of (seconds, value), for an hour, and its standard error, as the scatter about it has it.
 
-
-def slope_error_per_hour(samples: Sequence[tuple[float, float]]) -> float:
-    """The standard error of that slope, as the scatter about it has it; 0 for fewer than three samples."""
-    count = len(samples)
-    if count < 3:
-        return 0.0
-    slope = slope_per_hour(samples) / 3600
-    middle_x = sum(x for x, _ in samples) / count
-    middle_y = sum(y for _, y in samples) / count
-    spread = sum((x - middle_x) ** 2 for x, _ in samples)
-    beside = sum((y - middle_y - slope * (x - middle_x)) ** 2 for x, y in samples)
-    return 3600 * math.sqrt(beside / (count - 2) / spread) if spread else 0.0
+    0 and 0 for fewer than three samples.
+    """
+    if len(samples) < 3:
+        return (0.0, 0.0)
+    hours, values = [at / 3600 for at, _ in samples], [value for _, value in samples]
+    slope, start = linear_regression(hours, values)
+    beside = sum((value - slope * hour - start) ** 2 for hour, value in zip(hours, values, strict=True))
+    return slope, math.sqrt(beside / (len(hours) - 2) / ((len(hours) - 1) * variance(hours)))
 
 
 def floors(samples: Sequence[tuple[float, float]], *, every_s: float) -> list[tuple[float, float]]:

@@ -20,7 +20,6 @@ from tests.fault.measures import (
     parent_of,
     percentile,
     sampling,
-    slope_error_per_hour,
     slope_per_hour,
 )
 from tests.fault.program import Program
@@ -203,10 +202,10 @@ def _judge_in_use(
     for program in staying:
         kept = [each for each in read_notes(heap_file(program.log)) if span[0] <= each[0] <= span[1]]
         lows = floors(kept, every_s=_STRETCH_S)
-        slope = slope_per_hour(lows)
+        slope, error = slope_per_hour(lows)
         if is_held:
             score.at_most(f"growth of what {program.command} has in use (MB/h)", slope, SLOPE_MB_PER_HOUR)
-        score.tell(f"in use by {program.command}", _told(kept, slope, slope_error_per_hour(lows)))
+        score.tell(f"in use by {program.command}", _told(kept, slope, error))
 
 
 def _told(kept: Sequence[tuple[float, float]], slope: float, error: float) -> str:
@@ -225,7 +224,7 @@ def _judge_sizes(score: Score, sizes: Sizes, span: tuple[float, float], *, is_he
         if not kept or kept[-1][0] - kept[0][0] < (until - since) / 2:
             continue
         lows = floors(kept, every_s=_STRETCH_S)
-        slope, error = slope_per_hour(lows), slope_error_per_hour(lows)
+        slope, error = slope_per_hour(lows)
         if is_held and name.startswith(_HELD):
             held += 1
             beyond = slope - _SCATTER * error
