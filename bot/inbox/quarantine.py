@@ -20,13 +20,15 @@ APART_S, ALL_APART_S = 0.1, 2.0
 LIVED_S = 1.0
 """What kills its worker most often does so at once: who has lived for so long keeps nobody waiting any more."""
 ALONE_S = 3.0
-"""Those who are to be alone share so many seconds. For so long all others wait, too."""
+"""Those who are to be alone share so many seconds, and so long all others wait."""
 SHORTEST_ALONE_S = 0.25
 """Each has so long at least, and twice as long after each reprieve. A crash can leave a hundred, and one of them kills: soon
 for all most often, and else it is found when it is reprieved.
 """
 OPEN_S = 0.5
-"""Then those of them who are there begin before the next one is alone: so long it takes at most to claim them."""
+"""Then those of them who are there begin before the next one is alone: so long there is to claim them, and for those that
+have lent their slot to have one again.
+"""
 
 LetIn = Callable[[], Awaitable[None]]
 """Notes that others are begun beside a context that was alone; returns once that is kept."""
@@ -83,6 +85,20 @@ class Quarantine:
         """Whether nobody is alone, or about to be."""
         return self._open.is_set()
 
+    def begin_next(self) -> bool:
+        """Whether a context may begin its next update: it is then on trial as any other that begins."""
+        if self.is_open():
+            self._on_trial += 1
+            _Step(self._acquit).within(self._pace.lived_s)
+        return self.is_open()
+
+    async def begin_again(self, claim: Claim) -> None:
+        """Within `begin`, after an outage: what may not have begun by then begins now, and not beside who is alone."""
+        if not claim.begins_an_update or claim.is_to_be_alone:
+            return
+        await self._until_open_in_slot()
+        self.begin_next()
+
     async def until_open(self) -> None:
         """Return when nobody is alone, or about to be: a worker claims nothing until then."""
         while not self._open.is_set():
@@ -98,7 +114,8 @@ class Quarantine:
         trial, acquit = ExitStack(), _Step(self._acquit)
         self._on_trial += 1
         if claim.is_to_be_alone:
-            seconds = max(self._pace.shortest_alone_s, self._pace.alone_s / (1 + len(self._waiting)))
+            left = self._pace.alone_s - (asyncio.get_running_loop().time() - self._closed_at)
+            seconds = max(self._pace.shortest_alone_s, left / (1 + len(self._waiting)))
             open_again = _Step(self._open_again)
             passing = asyncio.create_task(
                 _pass([acquit, open_again], seconds * 2**claim.reprieved, self._in_the_way, let_in),
@@ -171,7 +188,6 @@ class Quarantine:
         self._open.set()
         if self._waiting:
             self._stays_open = True
-            # Those who wait for that begin first: their tasks run before this call.
             loop.call_later(self._pace.open_s, self._end_window)
             self._advance()
 

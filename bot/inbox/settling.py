@@ -22,4 +22,7 @@ class GatedSettling:
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
         """Whether the context has more to do and is still ours. Raises what `settling` does."""
         rotate = rotate or not self._quarantine.is_open()
-        return await self._settling.settle(claim, rotate=rotate, handed_back=handed_back)
+        has_more = await self._settling.settle(claim, rotate=rotate, handed_back=handed_back)
+        if has_more and not self._quarantine.begin_next():  # somebody has come meanwhile
+            return await self._settling.settle(claim, rotate=True)
+        return has_more

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 RESTING_AT_MOST = 1_000
-"""So many contexts may wait without a slot; each has a claim, a heartbeat and an outbox in memory."""
+"""So many contexts may wait without a slot before `rest` keeps it; each has a claim, a heartbeat and an outbox in memory."""
 
 
 class Slots:
@@ -44,7 +44,10 @@ class Slots:
 
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[None]:
-        """Within `work`: lend the slot to others for as long as the block runs; its end waits for a slot again."""
+        """Within `work`: lend the slot to others for as long as the block runs; its end waits for a slot again.
+
+        However many do: who may begin needs the slots of those who may not.
+        """
         self.resting += 1
         self._free.release()
         lent, self._lent = self._lent, asyncio.Event()

@@ -169,6 +169,7 @@ class Worker:
                 await asyncio.sleep(rest)
                 rest = min(LONGEST_REST_S, rest * 2)
                 await self._until_kept(claim)
+                await self._quarantine.begin_again(claim)
 
     async def _let_others_in(self, claim: Claim) -> None:
         """Note it, however long the store is away; who has lost the claim has nothing to note."""

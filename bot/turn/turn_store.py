@@ -158,10 +158,14 @@ class TurnStore:
             raise TurnStopped
 
     async def restart(self, claim: Claim) -> None:
-        """Forget the finished steps of the running turn, which begins anew; what it shows in the chat stays noted."""
+        """Forget the finished steps of the running turn, which begins anew; what it shows in the chat stays noted.
+
+        It does not count as an attempt of its update: nobody has died over it.
+        """
         ref = claim.ref
-        script_keys = [keys.ready_key(ref.partition), keys.journal_key(ref)]
-        _check(await self._redis.run(inbox_script("restart"), script_keys, [*claim.fence]))
+        script_keys = [keys.ready_key(ref.partition), keys.journal_key(ref), keys.box_key(ref)]
+        arguments = [*claim.fence, keys.update_prefix(ref.partition)]
+        _check(await self._redis.run(inbox_script("restart"), script_keys, arguments))
 
     async def payload_of(self, ref: keys.ContextRef, update_id: int) -> str | None:
         """The payload of an update of the context that has not finished, or None."""

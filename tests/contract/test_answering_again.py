@@ -136,6 +136,26 @@ async def test_a_restart_forgets_the_steps_and_keeps_what_is_shown(redis: RedisC
     assert (await box.record_of(1))["attempts"] == "1"
 
 
+@pytest.mark.parametrize("handed_back", [None, 1])
+async def test_a_turn_that_is_restarted_again_and_again_is_no_dead_letter(
+    redis: RedisClient, handed_back: int | None
+) -> None:
+    """Its question is edited each time, and others wait, or its worker is told to stop: it goes to the end of the line."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    for _ in range(5):
+        claim = await box.claim_one()
+        assert (await box.take(claim)).buried == ()
+        await box.turns.restart(claim)
+        await box.turns.restart(claim)  # its answer was lost
+        assert not await box.inbox.settle(claim, rotate=True, handed_back=handed_back)
+
+    todo = await box.take(await box.claim_one())
+
+    assert [update.update_id for update in todo.updates] == [1]
+    assert (await box.record_of(1))["attempts"] == "1"
+
+
 async def test_a_restart_of_what_another_worker_holds_forgets_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)

@@ -195,6 +195,11 @@ async def test_who_has_more_to_do_while_somebody_is_alone_goes_into_line(redis: 
     assert not is_more
     assert await settling.settle(again)
 
+    settling_now = asyncio.create_task(settling.settle(again))
+    await asyncio.sleep(0)  # it has asked the store by then
+    async with quarantine.slots.work(), quarantine.begin(alone, _nobody_is_told):
+        assert not await settling_now
+
 
 async def test_nothing_is_claimed_while_somebody_is_alone_though_a_slot_has_become_free(
     redis: RedisClient,

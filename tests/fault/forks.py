@@ -12,12 +12,12 @@ import select
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.fault.heap import NOTED_EVERY_S, heap_file, note_in_background
+from tests.fault.heap import NOTED_EVERY_S, heap_file, noting
 
 IMPORTED = ("bot.cli", "bot.cli.reindexing", "bot.app")
 _STARTS_WITHIN_S = 120.0
@@ -141,9 +141,14 @@ def _become(order: Mapping[str, Any], log: int) -> NoReturn:
     os.environ.update(order["environment"])
     for fd, standard in ((os.open(os.devnull, os.O_RDONLY), 0), (log, 1), (log, 2)):
         os.dup2(fd, standard)
-    if noted_every_s := order["environment"].get(NOTED_EVERY_S):
-        note_in_background(heap_file(Path(order["log"])), every_s=float(noted_every_s))
-    status = _run(order["words"])
+    noted_every_s = order["environment"].get(NOTED_EVERY_S)
+    notes = (
+        noting(heap_file(Path(order["log"])), every_s=float(noted_every_s))
+        if noted_every_s
+        else nullcontext()
+    )
+    with notes:
+        status = _run(order["words"])
     sys.stdout.flush()
     sys.stderr.flush()
     _status_file(Path(order["log"])).write_text(str(status))

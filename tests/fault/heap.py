@@ -7,7 +7,8 @@ down. What is in use can be told apart from that only by the allocator: `EXACT` 
 import ctypes
 import gc
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -36,8 +37,9 @@ def in_use_mb() -> float:
     return (told.uordblks + told.hblkhd) / _MB
 
 
-def note_in_background(file: Path, *, every_s: float) -> Event:
-    """Add a line to the file so often: seconds (`time.monotonic`), MB in use; until the event that it returns is set."""
+@contextmanager
+def noting(file: Path, *, every_s: float) -> Generator[None]:
+    """Add a line to the file so often while the block runs: seconds (`time.monotonic`), MB in use."""
     ended = Event()
 
     def note() -> None:
@@ -45,8 +47,13 @@ def note_in_background(file: Path, *, every_s: float) -> Event:
             with file.open("a") as lines:
                 lines.write(f"{time.monotonic()} {in_use_mb()}\n")
 
-    Thread(target=note, name="heap-notes", daemon=True).start()
-    return ended
+    thread = Thread(target=note, name="heap-notes", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def read_notes(file: Path) -> list[tuple[float, float]]:

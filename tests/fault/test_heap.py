@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.heap import in_use_mb, note_in_background, read_notes
+from tests.fault.heap import in_use_mb, noting, read_notes
 from tests.fault.measures import slope_per_hour
 from tests.fault.program import until
 
@@ -23,11 +23,8 @@ def test_what_is_freed_is_in_use_no_more() -> None:
 
 async def test_it_is_noted_again_and_again(tmp_path: Path) -> None:
     file, begun = tmp_path / "heap", time.monotonic()
-    ended = note_in_background(file, every_s=0.01)
-    try:
+    with noting(file, every_s=0.01):
         await until(lambda: file.exists() and len(read_notes(file)) >= 2, within_s=10, what="two notes")
-    finally:
-        ended.set()
 
     first, second, *_ = read_notes(file)
     assert begun <= first[0] < second[0]

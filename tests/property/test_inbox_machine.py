@@ -54,8 +54,9 @@ class Attempts:
     count: int = 0
     last: tuple[str, str] | None = None
     alone: tuple[str, str] | None = None
-    beside: tuple[str, str] | None = None
     """The attempt in which nothing was begun beside it."""
+    beside: tuple[str, str] | None = None
+    """The one in which others were let in, begun or not."""
 
 
 class InboxMachine(RuleBasedStateMachine):

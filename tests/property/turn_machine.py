@@ -243,6 +243,10 @@ class TurnMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def restart(self, data: st.DataObject) -> None:
         claim = self._draw_holder(data)
+        for number in self._chat(claim).line[:1]:
+            update = self.updates[number]
+            if update.attempt == (claim.entry, claim.delivery):
+                update.attempts, update.attempt = update.attempts - 1, None
         self._chat(claim).journal.clear()
         self.run(self.box.turns.restart(claim))
 

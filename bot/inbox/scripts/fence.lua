@@ -15,6 +15,14 @@ local function first_update(journal, box)
   return redis.call('ZRANGE', box, 0, 0)[1], false
 end
 
+-- Nobody has died over this attempt: it does not count. The next take begins another; what is taken back is so once.
+local function take_back(update, attempt)
+  if redis.call('HGET', update, 'attempt') == attempt then
+    redis.call('HDEL', update, 'attempt')
+    redis.call('HINCRBY', update, 'attempts', -1)
+  end
+end
+
 -- Put a finished update's record into its terminal state; its payload goes, the record stays for a while.
 local function finish_update(key, state, reason, now, ttl)
   redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)

@@ -8,8 +8,8 @@ local group, consumer, entry, delivery, context, rotate, handed_back = unpack(AR
 if not is_held(ready, group, consumer, entry, delivery) then
   return 'fenced'
 end
-if handed_back ~= '' and redis.call('EXISTS', handed_back) == 1 then
-  redis.call('HINCRBY', handed_back, 'attempts', -1)
+if handed_back ~= '' then
+  take_back(handed_back, entry .. ':' .. delivery)
 end
 
 -- Whether the stream has entries that no worker has claimed yet.

@@ -16,6 +16,7 @@ from bot.assembly import Outside, build_access, build_inbox, build_services
 from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Quarantine
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.settling import GatedSettling
 from bot.inbox.worker import Worker
 from bot.models import Models
 from bot.settings import Settings, load_settings
@@ -183,7 +184,8 @@ class Parts:
 
     async def work(self, *, counted: bool) -> None:
         """Run a worker until nothing waits, or until the fault has ended it."""
-        turns = Turns(self.services, self.inbox)
+        quarantine = Quarantine(self.services.slots)
+        turns = Turns(self.services, GatedSettling(self.inbox, quarantine))
 
         async def on(claim: Claim) -> None:
             try:
@@ -204,7 +206,7 @@ class Parts:
             on,
             consumer=self.who,
             partitions=1,
-            quarantine=Quarantine(self.services.slots),
+            quarantine=quarantine,
             lease_s=LEASE_S,
         )
         async with asyncio.timeout(_ENDS_WITHIN_S):

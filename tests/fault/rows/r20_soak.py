@@ -204,6 +204,9 @@ def _judge_in_use(
         lows = floors(kept, every_s=_STRETCH_S)
         slope, error = slope_per_hour(lows)
         if is_held:
+            noted_s = kept[-1][0] - kept[0][0] if kept else 0.0
+            half_s = (span[1] - span[0]) / 2
+            score.at_least(f"seconds in which what {program.command} has in use was noted", noted_s, half_s)
             score.at_most(f"growth of what {program.command} has in use (MB/h)", slope, SLOPE_MB_PER_HOUR)
         score.tell(f"in use by {program.command}", _told(kept, slope, error))
 
