@@ -8,6 +8,7 @@ RUN python -m venv /tools && /tools/bin/pip install --no-cache-dir --require-has
 COPY pyproject.toml README.md LICENSE ./
 COPY bot bot
 COPY memory memory
+COPY simulator simulator
 RUN VIRTUAL_ENV=/app /tools/bin/uv pip install --no-cache --compile-bytecode --no-deps .
 
 FROM python:3.12-slim

@@ -22,8 +22,8 @@ from turn_cost import WORKER, Bench, fill, open_bench
 
 from bot.observe.logs import configure_logs
 from memory import keys
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.redis_client import RedisClient
+from memory.recall.embedders.minilm import MiniLMEmbedder
+from memory.redis.client import RedisClient
 
 CHATS = (100, 10_000, 1_000_000)
 SENDS_PER_S = 30

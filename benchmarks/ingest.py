@@ -23,7 +23,7 @@ from rig.table import print_table
 from bot.settings import SIMULATOR_TOKEN, WEBHOOK_PATH
 from memory import keys
 from memory.embedded.valkey import open_valkey
-from memory.redis_client import RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
 
 SECRET = "known-to-telegram"  # noqa: S105 — of a webhook on loopback, for as long as this runs
 OURS, THEIRS = "mnemogram serve", "python-telegram-bot run_webhook"

@@ -1,6 +1,6 @@
 """Learns the ranker's weights from conversations in LoCoMo's format, through the product's own index and features.
 
-Weights learned from all of them go to memory/ranker_weights.json, those learned without one conversation each to
+Weights learned from all of them go to memory/recall/ranker_weights.json, those learned without one conversation each to
 benchmarks/ranker_folds.json, which benchmarks/recall.py judges with. See docs/recall.md.
 """
 
@@ -20,13 +20,13 @@ from rig.locomo import Conversation, NotLoCoMo, Question, read_conversations
 from rig.retrieval import DEPTHS, Judged, judge
 from rig.table import print_table
 
-from bot.stores import Stores
-from memory.ranking import Weights, load_weights, rank
-from memory.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
-from memory.recall import Gathered
+from bot.app.stores import Stores
+from memory.recall.ranking import Weights, load_weights, rank
+from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
+from memory.recall.recall import Gathered
 
 ROOT = Path(__file__).parent.parent
-SHIPPED = ROOT / "memory" / "ranker_weights.json"
+SHIPPED = ROOT / "memory" / "recall" / "ranker_weights.json"
 FOLDS = ROOT / "benchmarks" / "ranker_folds.json"
 _NO_ROWS = np.zeros((0, len(FEATURES)))
 

@@ -16,23 +16,23 @@ from rig.table import print_table
 
 from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.model import ModelReply, PromptMessage, ToolCall
-from bot.agent.prompt import assemble
-from bot.agent.prompt_parts import PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt.assembly import assemble
+from bot.agent.prompt.parts import PromptBudget, PromptOrder, PromptParts
 from bot.agent.tool import Tool
 from bot.tools.add import add
 from bot.tools.current_time import current_time
 from bot.tools.search_memory import search_memory
 from bot.tools.upper import upper
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Role
-from memory.message_selectors import (
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Role
+from memory.history.selectors import (
     WINDOW_CHUNK,
     AfterSequence,
     MessageSelector,
     MessageWindowMessageSelector,
     TokenWindowMessageSelector,
 )
-from memory.summary import Fact, Summary, SummaryText, render_summary
+from memory.history.summary import Fact, Summary, SummaryText, render_summary
 from memory.token_cache import CachingTokenCounter
 from memory.token_ranks import load_encoding
 from memory.tokens import Tokenizer

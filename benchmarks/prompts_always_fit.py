@@ -18,12 +18,12 @@ from rig.prompt_cases import IMAGE_TOKENS, PromptCase, PromptCases
 
 from bot.agent import openai_model
 from bot.agent.model import PromptMessage, ToolSpec
-from bot.agent.offline_request import find_fault
 from bot.agent.pair_repair import repair_pairs
-from bot.agent.prompt import assemble
+from bot.agent.prompt.assembly import assemble
 from bot.errors import PromptTooLong
 from memory.token_cache import CachingTokenCounter
 from memory.tokens import Tokenizer
+from simulator.offline_model.request import find_fault
 
 _BATCH = 500
 _SHOWN = 5

@@ -21,10 +21,10 @@ from rig.retrieval import DEPTHS, Judged, Quality, judge
 from rig.sanity import SanityResult, ask_pairs, read_pairs
 from rig.table import print_table
 
-from bot.stores import Stores
-from memory.ranking import Weights, load_weights, rank, select_relevant
-from memory.recall import LIST_LIMIT, Gathered
-from memory.vector_index import Candidate
+from bot.app.stores import Stores
+from memory.recall.ranking import Weights, load_weights, rank, select_relevant
+from memory.recall.recall import LIST_LIMIT, Gathered
+from memory.recall.vector_index import Candidate
 
 OURS = "Mnemogram"
 WITH_FLOOR = "Mnemogram, above its floor"

@@ -19,15 +19,15 @@ import structlog
 from rig.markdown_texts import MarkdownTexts
 from rig.rendering_checks import MESSAGE_UNITS, differences, faults
 
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.errors import ApiError
-from bot.simulator.methods.sending import send_message, send_message_draft
-from bot.simulator.payloads import SendMessage, SendMessageDraft
-from bot.simulator.simulation import Simulation, build_simulation
 from bot.transport.rendering import render
 from bot.transport.rich_text import RichText
 from bot.transport.splitting import split
 from bot.transport.unfinished import without_loose_ends
+from simulator.api.config import SimulatorConfig
+from simulator.api.errors import ApiError
+from simulator.api.methods.sending import send_message, send_message_draft
+from simulator.api.payloads import SendMessage, SendMessageDraft
+from simulator.api.simulation import Simulation, build_simulation
 
 _BATCH = 250
 _SHOWN = 12

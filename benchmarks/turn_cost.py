@@ -23,8 +23,8 @@ from rig.instant import InstantModel, InstantTelegram, NoFiles, a_message, an_up
 from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
-from bot.agents import model_names
-from bot.assembly import (
+from bot.app.agents import model_names
+from bot.app.build import (
     Outside,
     build_access,
     build_compressor,
@@ -32,26 +32,26 @@ from bot.assembly import (
     build_services,
     loaded_messages,
 )
+from bot.app.models import Models
+from bot.app.stores import Stores, build_stores
 from bot.inbox.redis_inbox import RedisInbox
-from bot.models import Models
 from bot.observe.logs import configure_logs
 from bot.settings import Settings
-from bot.stores import Stores, build_stores
 from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.turn import Turns
-from memory.compressor import Compressor
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
-from memory.indexing import Indexer
 from memory.keys import ContextRef
-from memory.qdrant_index import open_qdrant
-from memory.recall import IndexItem
-from memory.redis_client import RedisClient, open_redis
-from memory.redis_summaries import RedisSummaries
-from memory.testing import FakeEmbedder
+from memory.recall.indexer import Indexer
+from memory.recall.qdrant.index import open_qdrant
+from memory.recall.recall import IndexItem
+from memory.redis.client import RedisClient, open_redis
+from memory.summary.compressor import Compressor
+from memory.summary.redis_summaries import RedisSummaries
+from tests.fakes.embedder import FakeEmbedder
 
 SIZES = (100, 180, 1_000, 10_000)
 """180 messages of this benchmark are nearly as many as there may be before a conversation is compressed."""

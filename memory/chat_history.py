@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from memory.forgetting import ErasureReceipt, count_vectors, delete_provably, prove_erased
-from memory.history_paging import newest_first, oldest_first
-from memory.history_search import RankedMessage, leave_out, with_neighbours
-from memory.history_store import HistoryStore
+from memory.history.message import Continuation, Message, Quote, Role, Sender, told_text
+from memory.history.paging import newest_first, oldest_first
+from memory.history.selectors import MessageSelector, TokenCounter
+from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.message import Continuation, Message, Quote, Role, Sender, told_text
-from memory.message_selectors import MessageSelector, TokenCounter
-from memory.recall import Recall, RecallHit, RecallQuestion
-from memory.vector_index import Where
+from memory.recall.history_search import RankedMessage, leave_out, with_neighbours
+from memory.recall.recall import Recall, RecallHit, RecallQuestion
+from memory.recall.vector_index import Where
 
 _SPARE_HITS = 5
 """Hits asked for beyond k, in the place of messages that were deleted while the index could not be asked."""

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from memory.errors import RecallUnavailable
-from memory.history_store import Erased, HistoryStore
+from memory.history.store import Erased, HistoryStore
 from memory.keys import ContextRef
-from memory.recall import Recall, VectorErasure
+from memory.recall.recall import Recall, VectorErasure
 
 _PASSES = 5
 """Over the vectors, at most: one, and one for each of four indexers that may be at work on the context."""

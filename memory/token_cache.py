@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from memory.message_selectors import TokenCounter
+from memory.history.selectors import TokenCounter
 
 _DIGEST_BYTES = 16
 

@@ -19,7 +19,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from bot.settings import Settings
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.stores import kept_open, real_redis
 
 if TYPE_CHECKING:

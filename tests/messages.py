@@ -3,8 +3,8 @@
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 
+from memory.history.message import Message, Role
 from memory.keys import ContextRef, context_id
-from memory.message import Message, Role
 
 
 def a_ref(chat_id: int = 1) -> ContextRef:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from memory.redis_client import Command, RedisClient
+from memory.redis.client import Command, RedisClient
 from tests.stores import all_keys
 
 

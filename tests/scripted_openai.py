@@ -22,9 +22,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.agent.offline_fault import RequestFault
-from bot.agent.offline_request import find_fault, read_body
-from bot.agent.offline_wire import (
+from bot.app.http_server import HttpServer, serve_http
+from simulator.offline_model.fault import RequestFault
+from simulator.offline_model.request import find_fault, read_body
+from simulator.offline_model.wire import (
     DONE,
     WireCompletion,
     WireToolCall,
@@ -34,7 +35,6 @@ from bot.agent.offline_wire import (
     prompt_tokens,
     stream_chunks,
 )
-from bot.serving import HttpServer, serve_http
 from tests.scripted_embeddings import Embeddings, embeddings_body, find_embedding_fault
 from tests.scripted_replies import Failure, Reply, rate_limited, server_error, text
 from tests.scripted_script import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from bot.agent.offline_wire import FinishReason, in_pieces
+from simulator.offline_model.wire import FinishReason, in_pieces
 
 Ending = Literal["done", "close", "hang", "error"]
 

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractAsyncContextManager
 
-from tests.fault.tcp_proxy import TcpProxy, place_of, tcp_proxy
+from chaos.rig.tcp_proxy import TcpProxy, place_of, tcp_proxy
 
 
 def redis_proxy(redis_url: str) -> AbstractAsyncContextManager[TcpProxy]:

@@ -12,7 +12,7 @@ from anyio.from_thread import start_blocking_portal
 
 from memory.embedded.valkey import answers_ping, valkey_binary
 from memory.keys import PERMANENT, PREFIX
-from memory.redis_client import RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
 
 T = TypeVar("T")
 

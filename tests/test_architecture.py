@@ -12,7 +12,7 @@ import pytest
 from bot.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-FILES = sorted(path for folder in ("bot", "memory") for path in (ROOT / folder).rglob("*.py"))
+FILES = sorted(path for folder in ("bot", "memory", "simulator") for path in (ROOT / folder).rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 CODE_LINES_OF_A_FILE = 400
@@ -113,6 +113,6 @@ def test_nothing_is_mocked_and_nothing_sleeps_and_hopes(path: Path) -> None:
 
 
 def test_scripts_name_their_keys_and_arguments() -> None:
-    for path in (*ROOT.glob("bot/inbox/scripts/*.lua"), *ROOT.glob("memory/scripts/*.lua")):
+    for path in (*ROOT.glob("bot/inbox/scripts/*.lua"), *ROOT.glob("memory/redis/scripts/*.lua")):
         head = path.read_text("utf-8").split("\n\n")[0]
         assert head.startswith("-- "), f"{_name(path)} does not say what it does"

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from memory.embedded.valkey import valkey_binary
-from memory.redis_client import RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
 
 SLOTS = 16_384
 HIGHEST_PORT = 55_535

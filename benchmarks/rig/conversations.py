@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.app.stores import Stores, open_stores
 from bot.settings import load_settings
-from bot.stores import Stores, open_stores
-from memory.indexing import Indexer
+from memory.history.message import Message, Sender, message_id
 from memory.keys import ContextRef, context_id
-from memory.message import Message, Sender, message_id
-from memory.recall import Gathered, Recall, RecallQuestion
-from memory.spaces import Spaces
+from memory.recall.indexer import Indexer
+from memory.recall.recall import Gathered, Recall, RecallQuestion
+from memory.recall.spaces import Spaces
 from rig.locomo import Conversation, Question
 
 EMBEDDED = "embedded"

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from memory.redis_client import Command, RedisClient, Script, ScriptCall
+from memory.redis.client import Command, RedisClient, Script, ScriptCall
 
 Send = Callable[[httpx.Request], Awaitable[httpx.Response]]
 

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from bot.agent.offline_recollection import text_of
-from bot.serving import serve_http
+from bot.app.http_server import serve_http
+from simulator.offline_model.recollection import text_of
 
 THINKS_S = 0.5
 LONG_UNITS = 6_000

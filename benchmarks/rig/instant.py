@@ -10,8 +10,8 @@ from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolS
 from bot.agent.summary_format import summary_fields
 from bot.errors import FileGone
 from bot.transport.rich_text import RichText
-from memory.message import Message, Sender
-from memory.summary import SummaryText
+from memory.history.message import Message, Sender
+from memory.history.summary import SummaryText
 
 _TOPICS = (
     "garden river window copper lantern violin harbour meadow kettle thunder pepper saddle walnut canvas"

@@ -7,11 +7,11 @@ from random import Random
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ModelReply, PromptMessage, PromptRole, ToolCall, ToolSpec
-from bot.agent.prompt_parts import PromptBudget, PromptParts
-from memory.heard import HeardLine
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Continuation, Message, Quote, Role, Sender
-from memory.summary import ArtifactNote, Fact, Summary, SummaryText
+from bot.agent.prompt.parts import PromptBudget, PromptParts
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Continuation, Message, Quote, Role, Sender
+from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
 
 _ODD_TEXTS = (
     *(

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.stores import Stores
-from memory.recall import RecallQuestion
+from bot.app.stores import Stores
+from memory.recall.recall import RecallQuestion
 from rig.conversations import tell
 from rig.locomo import Conversation, Turn
 

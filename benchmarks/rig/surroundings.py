@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.serving import serve
+from simulator.api.config import SimulatorConfig
+from simulator.service import serve
 
 READY_WITHIN_S = 30.0
 _LOOK_AGAIN_S = 0.02

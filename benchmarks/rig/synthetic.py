@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from memory.lexicon.analysis import SparseVector
-from memory.vector_index import VectorPoint, VectorQuery, Where
+from memory.recall.lexicon.analysis import SparseVector
+from memory.recall.vector_index import VectorPoint, VectorQuery, Where
 
 WORDS = 50_000
 """Different words of all chats; the n-th is n times as rare as the first."""

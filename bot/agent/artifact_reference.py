@@ -4,8 +4,8 @@ import structlog
 
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.observe.metrics import ARTIFACTS
-from memory.artifact_preview import preview
-from memory.artifacts import Artifact, ArtifactTooLarge, ContextArtifacts
+from memory.artifacts.preview import preview
+from memory.artifacts.store import Artifact, ArtifactTooLarge, ContextArtifacts
 from memory.errors import StoreFull
 
 READ_ARTIFACT = "read_artifact"

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, OnText, Usage
-from bot.agent.prompt_receipt import PromptReceipt
+from bot.agent.prompt.receipt import PromptReceipt
 from bot.agent.scope import Caller
 from bot.agent.step_notes import StepNote
-from memory import contexts
-from memory.artifacts import ContextArtifacts
+from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
-from memory.heard import HeardLine
-from memory.history_search import RankedMessage
+from memory.history import contexts
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message
+from memory.history.summary import Summary
 from memory.keys import ContextRef, context_id
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message
-from memory.redis_client import RedisClient
-from memory.summary import Summary
+from memory.recall.history_search import RankedMessage
+from memory.redis.client import RedisClient
 
 Emit = Callable[[str], Awaitable[None]]
 """Takes the reply of a run."""

@@ -11,7 +11,7 @@ from bot.agent.tool_arguments import parse_object
 from bot.agent.tool_run import Journal, PlannedCall, call_key
 from bot.errors import TellUser, ToolFailed
 from bot.observe.metrics import DELEGATIONS
-from memory.ledger import dump_entries, is_within, parse_entries
+from memory.history.ledger import dump_entries, is_within, parse_entries
 
 Work = Callable[[AgentContext, Journal], Awaitable[str]]
 """Answers the task of a context that a delegation opened. Raises the TellUser errors of the model."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from bot.agent.actions import CompletedStep, ToolResult
-from memory.compression import split_text
-from memory.message_selectors import TokenCounter
-from memory.summary import STORED_RESULTS, ArtifactNote
-from memory.transcript import quote, quote_json
+from memory.history.selectors import TokenCounter
+from memory.history.summary import STORED_RESULTS, ArtifactNote
+from memory.history.transcript import quote, quote_json
+from memory.summary.compression import split_text
 
 TASK = "Task:"
 DIGEST_SO_FAR = "Digest so far:"

@@ -12,18 +12,18 @@ from bot.agent.metered_call import MeteredCall
 from bot.agent.model import ChatModel, ModelReply
 from bot.agent.output_parser import parse_reply
 from bot.agent.pair_repair import repair_pairs
-from bot.agent.prompt import assemble, measure
-from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
+from bot.agent.prompt.assembly import assemble, measure
+from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.scope import permitted
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
-from memory.history_search import RankedMessage
-from memory.ledger import LedgerTurn, is_visible
-from memory.message import Message
-from memory.message_selectors import AfterSequence, MessageSelector, TokenCounter
+from memory.history.ledger import LedgerTurn, is_visible
+from memory.history.message import Message
+from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
+from memory.recall.history_search import RankedMessage
 
 LAST_ANSWER_NOTE = "You have no tool calls left for this message. Answer now from what you have, and say plainly what is missing."
 

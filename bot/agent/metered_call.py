@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.agent.model import ModelReply, OnText, Usage
 from bot.errors import ModelRepliedNothing, TellUser
-from memory.message_selectors import TokenCounter
+from memory.history.selectors import TokenCounter
 
 
 @dataclass(slots=True, kw_only=True)

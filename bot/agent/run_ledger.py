@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from bot.agent.actions import ToolResult
 from bot.agent.context import AgentContext
 from bot.agent.tool_run import PlannedCall, call_key
-from memory.ledger import LedgerEntry, is_within
+from memory.history.ledger import LedgerEntry, is_within
 
 
 def record_calls(

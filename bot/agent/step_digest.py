@@ -6,14 +6,14 @@ import structlog
 
 from bot.agent.actions import StepDigest, dump_digest, parse_digest
 from bot.agent.context import AgentContext
-from bot.agent.prompt_parts import PromptSize
+from bot.agent.prompt.parts import PromptSize
 from bot.agent.step_notes import noted
 from bot.agent.team import Agent, Digester
 from bot.agent.tool_run import Journal
 from bot.errors import TellUser
 from bot.observe.metrics import DIGESTS
 from memory.errors import SummaryFailed
-from memory.message import told_text
+from memory.history.message import told_text
 
 SHARES = ((100_000, 0.75), (500_000, 0.83))
 """Windows below so many tokens, and the share of them at which steps are digested."""

@@ -19,12 +19,12 @@ from bot.agent.summary_format import (
     with_true_artifacts,
 )
 from bot.errors import PromptTooLong, TellUser
-from memory.compression import Piece, pack
 from memory.errors import SummaryFailed
-from memory.ledger import LedgerEntry
-from memory.message_selectors import TokenCounter
-from memory.summary import ArtifactNote, SummaryText, fit_summary, is_blank, render_summary
-from memory.transcript import quote_json, render_line
+from memory.history.ledger import LedgerEntry
+from memory.history.selectors import TokenCounter
+from memory.history.summary import ArtifactNote, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.transcript import quote_json, render_line
+from memory.summary.compression import Piece, pack
 
 SUMMARY_SO_FAR = "Summary so far:"
 MESSAGES_AFTER = "Messages after it:"

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from bot.agent.model import JsonSchema
 from memory.characters import well_formed
-from memory.summary import ArtifactNote, Fact, SummaryText
+from memory.history.summary import ArtifactNote, Fact, SummaryText
 
 _LONGEST_ITEM = 1_000
 _OBJECTS_TRIED = 500

@@ -7,7 +7,7 @@ from typing import Protocol
 from bot.agent.actions import Action, CompletedStep, Finish
 from bot.agent.context import AgentContext
 from bot.agent.model import Usage
-from bot.agent.prompt_parts import PromptSize
+from bot.agent.prompt.parts import PromptSize
 from bot.agent.tool import Tool
 
 

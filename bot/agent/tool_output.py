@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pydantic_core import PydanticSerializationError, to_json
 
 from bot.errors import ToolFailed
-from memory.artifacts import ArtifactTooLarge, check_size
+from memory.artifacts.store import ArtifactTooLarge, check_size
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """What no text has: all but tab, line ends, form feed and escape."""

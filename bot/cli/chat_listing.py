@@ -3,12 +3,12 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from bot.app.stores import Stores, open_stores
 from bot.cli.known_chats import KnownChat, list_known
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
-from memory.history_store import HistorySnapshot
-from memory.redis_history import load_call, parse_snapshot
+from memory.history.redis_history import load_call, parse_snapshot
+from memory.history.store import HistorySnapshot
 
 _BATCH = 200
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from datetime import date
 from uuid import uuid4
 
+from bot.app.stores import Stores, open_stores
 from bot.cli.failures import CommandFailed
 from bot.cli.known_chats import KnownChat, find_known
 from bot.cli.options import ChatName
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
 from memory.chat_history import ChatHistory
-from memory.history_paging import newest_first
-from memory.history_search import RankedMessage
-from memory.history_store import HistorySnapshot
-from memory.message import Message, told_text
-from memory.search_filters import ASSISTANT_NAMES, on_days, people_named
+from memory.history.message import Message, told_text
+from memory.history.paging import newest_first
+from memory.history.store import HistorySnapshot
+from memory.recall.history_search import RankedMessage
+from memory.recall.search_filters import ASSISTANT_NAMES, on_days, people_named
+from memory.recall.vector_index import Where
 from memory.tokens import tokenizer_for
-from memory.vector_index import Where
 
 _NAMES_AT_MOST = 20
 

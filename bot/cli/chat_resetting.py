@@ -3,13 +3,13 @@
 import time
 from dataclasses import asdict
 
+from bot.app.stores import Stores, open_stores
 from bot.cli.failures import FAILED, print_error
 from bot.cli.known_chats import KnownChat, chat_ref, list_known, present_name, topics_of
 from bot.cli.options import ChatName
 from bot.cli.output import count, print_facts, print_json, print_line
 from bot.inbox.inspection import InboxInspection
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
 from bot.turn.chat_contexts import find_chat
 from bot.turn.resetting import Resetting, sum_receipts
 from bot.turn.turn_store import TurnStore

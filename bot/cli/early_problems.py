@@ -45,7 +45,7 @@ def find_port_problem(listening: Listening) -> str | None:
 def _agent_problems(settings: "Settings") -> list[str]:
     if settings.agents_file is None and settings.model_context_window is None:
         return []  # the built-in agent fits every known model
-    from bot.agents import find_room_problems, read_agents
+    from bot.app.agents import find_room_problems, read_agents
 
     try:
         return find_room_problems(*read_agents(settings))

@@ -11,18 +11,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TextIO, cast
 
+from bot.app.stores import Stores, open_stores
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.known_chats import KnownChat, find_known, list_known, topics_of
 from bot.cli.options import ChatName
 from bot.cli.output import count, iso, print_json, print_line
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
-from memory.artifacts import ContextArtifacts
-from memory.context_export import ChangedMeanwhile, export_context
-from memory.context_file import Seal
-from memory.context_lines import Header, dump_body, dump_header
-from memory.contexts import list_contexts
+from memory.artifacts.store import ContextArtifacts
 from memory.errors import Forgotten
+from memory.history.contexts import list_contexts
+from memory.transfer.exporter import ChangedMeanwhile, export_context
+from memory.transfer.file import Seal
+from memory.transfer.lines import Header, dump_body, dump_header
 
 TRIES = 5
 """How often an export begins again that somebody's edit or /forget has overtaken."""

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import typer
 
+from bot.app.stores import Stores, open_stores
 from bot.cli.chat_resetting import print_receipt
 from bot.cli.exporting import told
 from bot.cli.failures import CommandFailed
@@ -16,15 +17,14 @@ from bot.cli.known_chats import chat_ref, present_name
 from bot.cli.options import ChatName, parse_chat
 from bot.cli.output import count, print_json, print_line
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
 from bot.transport.updates import context_keys
 from bot.turn.resetting import Resetting
 from bot.turn.turn_store import TurnStore
-from memory import contexts
-from memory.context_file import BadFile, FileFacts, check_file, read_lines
-from memory.context_import import ContextImport, ContextOccupied, ImportLost, Placed, Target
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
 from memory.forgetting import ErasureReceipt
+from memory.history import contexts
+from memory.transfer.file import BadFile, FileFacts, check_file, read_lines
+from memory.transfer.importer import ContextImport, ContextOccupied, ImportLost, Placed, Target
 
 NOTHING = "Nothing was imported."
 

@@ -2,11 +2,11 @@
 
 import time
 
+from bot.app.stores import Stores
 from bot.cli.known_chats import KnownChat, list_known
 from bot.cli.output import UNKNOWN, one_line
 from bot.inbox.inspection import InboxInspection
 from bot.settings import Settings
-from bot.stores import Stores
 from memory.keys import ContextRef
 
 Known = dict[ContextRef, KnownChat]

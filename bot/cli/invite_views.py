@@ -5,18 +5,18 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from bot.assembly import build_access
+from bot.app.build import build_access
+from bot.app.stores import redis_place
 from bot.cli.bot_api import bot_api_url, simulates
 from bot.cli.failures import CommandFailed
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.errors import TelegramFailure, TelegramRefused
 from bot.settings import Settings
-from bot.simulator.config import SimulatorConfig
-from bot.stores import redis_place
 from bot.transport.guests import KNOWN_S, Guests
 from bot.transport.telegram_api import open_telegram
 from memory import keys
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
+from simulator.api.config import SimulatorConfig
 
 
 async def print_invitation(settings: Settings, *, as_json: bool) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from bot.app.stores import Stores
 from bot.cli.failures import CommandFailed
 from bot.cli.options import ChatName
 from bot.settings import Settings
-from bot.stores import Stores
 from bot.transport.ingest import telegram_ref
-from memory.contexts import Context, list_contexts
-from memory.history_store import HistorySnapshot
+from memory.history.contexts import Context, list_contexts
+from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 
 

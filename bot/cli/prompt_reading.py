@@ -7,19 +7,19 @@ from dataclasses import asdict
 
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import PromptMessage
-from bot.agent.prompt_parts import AssembledPrompt
-from bot.agent.prompt_receipt import PromptReceipt, ReceiptItem
+from bot.agent.prompt.parts import AssembledPrompt
+from bot.agent.prompt.receipt import PromptReceipt, ReceiptItem
 from bot.agent.scope import Caller
-from bot.agents import read_agents
-from bot.assembly import build_conversations, build_team, loaded_messages
+from bot.app.agents import read_agents
+from bot.app.build import build_conversations, build_team, loaded_messages
+from bot.app.stores import Stores, open_stores
 from bot.cli.failures import CommandFailed
 from bot.cli.known_chats import KnownChat, find_known
 from bot.cli.options import ChatName
 from bot.cli.output import print_json, print_line, print_table
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
-from memory.history_store import HistorySnapshot
-from memory.message import Message, Sender
+from memory.history.message import Message, Sender
+from memory.history.store import HistorySnapshot
 
 PLACEHOLDER = "(the next message)"
 NOTHING_RECALLED = (

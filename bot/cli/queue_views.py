@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from bot.app.stores import open_stores
 from bot.cli.failures import FAILED, print_error
 from bot.cli.inbox_words import Known, chat_cells, chat_document, known_by_ref, not_found, open_inspection
 from bot.cli.output import (
@@ -14,7 +15,6 @@ from bot.cli.output import (
 )
 from bot.inbox.inspection import DeadLetter, InboxInspection, WaitingContext
 from bot.settings import Settings
-from bot.stores import open_stores
 
 
 async def print_queue(settings: Settings, *, as_json: bool) -> None:

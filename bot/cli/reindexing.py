@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bot.app.lifecycle import background, signals, spawn
+from bot.app.stores import Stores, open_stores
+from bot.app.upkeep import build_indexers, index_forever, leave, reindex_forever
 from bot.cli.failures import FAILED, CommandFailed, print_error
 from bot.cli.output import age, count, open_console, print_json, print_line
-from bot.indexing import build_indexers, index_forever, leave, reindex_forever
-from bot.lifecycle import background, signals, spawn
 from bot.settings import Settings
-from bot.stores import Stores, open_stores
-from memory.reindexing import ReindexProgress
-from memory.space_record import SpaceDescription, is_same
+from memory.recall.reindex import ReindexProgress
+from memory.recall.space_record import SpaceDescription, is_same
 
 _LOOK_S = 0.2
 _LINE_S = 5.0

@@ -19,7 +19,7 @@ def run() -> None:
     is_simulation = simulates(settings)
     listening = [_http(settings), *([_simulator(settings.simulator_port)] if is_simulation else [])]
     _end_if_wrong(find_early_problems(settings, *listening))
-    from bot.app import run_service
+    from bot.app.service import run_service
 
     end_with(settings, run_service(settings, serve=True, work=True, simulate=is_simulation))
 
@@ -28,7 +28,7 @@ def serve() -> None:
     """Take in what Telegram pushes to the webhook; the answers come from `work`."""
     settings = load()
     _end_if_wrong([*_token_problems(settings, "serve"), *find_early_problems(settings, _http(settings))])
-    from bot.app import run_service
+    from bot.app.service import run_service
 
     end_with(settings, run_service(settings, serve=True, work=False, simulate=False))
 
@@ -46,7 +46,7 @@ def work(
         else [Listening(setting="--health-port", host=settings.http_host, port=health_port)]
     )
     _end_if_wrong([*_token_problems(settings, "work"), *find_early_problems(settings, *listening)])
-    from bot.app import run_service
+    from bot.app.service import run_service
 
     end_with(settings, run_service(settings, serve=False, work=True, simulate=False, health_port=health_port))
 
@@ -65,7 +65,7 @@ def simulate(
         port=settings.simulator_port if port is None else port,
     )
     _end_if_wrong([line] if (line := find_port_problem(listening)) else [])
-    from bot.app import run_simulator
+    from bot.app.service import run_simulator
 
     end_with(settings, run_simulator(settings, port=listening.port))
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.app.stores import open_stores
 from bot.cli.failures import FAILED, print_error
 from bot.cli.inbox_words import Known, chat_cells, chat_document, known_by_ref, not_found, open_inspection
 from bot.cli.output import UNKNOWN, count, iso, print_facts, print_json, print_line, print_table, utc
 from bot.inbox.inspection import UpdateRecord
 from bot.settings import Settings
-from bot.stores import open_stores
 from bot.turn.limit_texts import MICROS
 from bot.turn.send_note import SentPart, parse_sent
 from bot.turn.turn_trace import TurnTrace, parse_trace

@@ -8,7 +8,7 @@ from bot.inbox.facts import GROUP
 from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.keys import ContextRef
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 _BATCH = 500
 _SENT = "sent:"

@@ -8,14 +8,14 @@ from bot.errors import Fenced
 from bot.inbox.facts import ATTEMPTS_AT_MOST, GROUP, Accepted, Arrival, Claim, Signal
 from memory import keys
 from memory.errors import CommandRefused
-from memory.group_commit import GroupCommit
-from memory.redis_client import RedisClient, Script, ScriptCall, load_script
+from memory.redis.client import RedisClient, Script, ScriptCall, load_script
+from memory.redis.group_commit import GroupCommit
 
 _SCRIPTS = "bot.inbox.scripts"
 HEARD_LINES = 50
 """How many heard lines are kept of a context, unless it is said."""
 _FENCE = (_SCRIPTS, "fence")
-_HEARD = ("memory.scripts", "heard_lines")
+_HEARD = ("memory.redis.scripts", "heard_lines")
 
 
 def inbox_script(name: str, *preludes: tuple[str, str]) -> Script:

@@ -1,6 +1,6 @@
 """The line that tells the model what came with a message (pure)."""
 
-from memory.transcript import quote
+from memory.history.transcript import quote
 
 SHOWN_WHOLE = 2_000
 """A document of at most so many characters is told whole."""

@@ -7,8 +7,8 @@ from pydantic import Field
 from bot.agent.context import AgentContext
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
-from memory.artifacts import AROUND, Artifact, ArtifactGone, ArtifactMatch, ContextArtifacts
-from memory.transcript import quote
+from memory.artifacts.store import AROUND, Artifact, ArtifactGone, ArtifactMatch, ContextArtifacts
+from memory.history.transcript import quote
 
 LONGEST_SEARCH = 200
 """Characters that can be searched for."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from bot.agent.tool import Tool
 from bot.tools.guarded_http import GuardedHttp, Page
 from bot.tools.page_text import readable_text
-from memory.transcript import quote
+from memory.history.transcript import quote
 
 _HTML = ("text/html", "application/xhtml+xml")
 _CALLS_AT_MOST = 5

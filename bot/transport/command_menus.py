@@ -14,7 +14,7 @@ from bot.transport.telegram_api import CommandScope
 from bot.transport.words import LANGUAGES, words_for
 from memory import keys
 from memory.errors import MemoryFailure
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
 

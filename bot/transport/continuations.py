@@ -2,7 +2,7 @@
 
 from bot.transport.rich_text import utf16_length
 from bot.transport.updates import IncomingMessage
-from memory.message import Continuation
+from memory.history.message import Continuation
 
 PASTE_UNITS = 3_700
 """A text of so many UTF-16 units may be the part of a longer one: a client splits it at a blank line, a line's end or a

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from memory import keys
-from memory.redis_client import RedisClient, load_script
+from memory.redis.client import RedisClient, load_script
 
 KNOWN_S, UNKNOWN_S = 60.0, 5.0
 """How long a process believes that somebody is a guest, and that somebody is none."""

@@ -23,8 +23,8 @@ from bot.transport.updates import (
     context_keys,
     parse_update,
 )
-from memory import contexts
-from memory.heard import dump_heard, score_of
+from memory.history import contexts
+from memory.history.heard import dump_heard, score_of
 from memory.keys import ContextRef, context_id, partition_of
 
 NAMESPACE = "telegram"

@@ -6,7 +6,7 @@ from typing import cast
 from memory import keys
 from memory.errors import Forgotten
 from memory.keys import ContextRef
-from memory.redis_client import RedisClient, load_script
+from memory.redis.client import RedisClient, load_script
 
 DOUBT_S = 60.0
 """How long a process believes that a group was no other group before."""
@@ -66,7 +66,9 @@ class Migrations:
         Comes in its context's line, after all that the group said. Raises Forgotten after a reset.
         """
         first = await self._redis.run(
-            load_script("memory.scripts", "forget_telegram_ids", ("memory.scripts", "telegram_index")),
+            load_script(
+                "memory.redis.scripts", "forget_telegram_ids", ("memory.redis.scripts", "telegram_index")
+            ),
             [keys.telegram_key(ref), keys.meta_key(ref), keys.epoch_key(ref)],
             [epoch, new_chat_id],
         )

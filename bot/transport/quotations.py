@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.transport.raw_json import Json, object_in, str_in
 from bot.transport.updates import MESSAGE_KINDS, IncomingMessage, parse_update
-from memory.message import Quote
+from memory.history.message import Quote
 
 QUOTED_CHARACTERS = 600
 """Of what a message answers to no more is kept and told."""

@@ -12,7 +12,7 @@ import structlog
 
 from memory import keys
 from memory.errors import MemoryFailure
-from memory.redis_client import RedisClient, Script, load_script
+from memory.redis.client import RedisClient, Script, load_script
 
 log = structlog.get_logger()
 

@@ -14,8 +14,8 @@ from bot.errors import (
 )
 from bot.transport.words import Words
 from memory.forgetting import ErasureReceipt
-from memory.history_store import HistorySnapshot, Kept
-from memory.summary import render_summary
+from memory.history.store import HistorySnapshot, Kept
+from memory.history.summary import render_summary
 
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",

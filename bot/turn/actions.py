@@ -27,8 +27,8 @@ from bot.turn.stop_presses import STOPPED, answer_press, answer_stale_press
 from bot.turn.turn_store import Commit
 from bot.turn.turn_trace import dump_trace
 from bot.turn.work import Work
-from memory import contexts
 from memory.errors import Forgotten
+from memory.history import contexts
 
 log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ import structlog
 
 from bot.agent.context import AgentContext
 from bot.agent.model import Usage
-from bot.agent.prompt_receipt import dump_receipt
+from bot.agent.prompt.receipt import dump_receipt
 from bot.agent.runner import RunLimits, run_agent
 from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
@@ -21,9 +21,9 @@ from bot.turn.reading import ReadMessage
 from bot.turn.services import TurnServices
 from bot.turn.stop_button import dump_stop
 from bot.turn.turn_trace import TurnTrace, trace_of
-from memory.compression import is_due
 from memory.errors import Forgotten
-from memory.ledger import LedgerEntry
+from memory.history.ledger import LedgerEntry
+from memory.summary.compression import is_due
 
 log = structlog.get_logger()
 

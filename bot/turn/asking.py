@@ -12,7 +12,7 @@ from bot.turn.question import Question
 from bot.turn.reading import ReadMessage
 from bot.turn.reanswering import LastTurn, retell, without_outdated_quotes
 from bot.turn.services import TurnServices
-from memory.message import Message, Sender, told_text
+from memory.history.message import Message, Sender, told_text
 
 
 async def append_questions(

@@ -8,7 +8,7 @@ from bot.transport.continuations import continuation, may_go_on
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage
 from bot.turn.stop_button import is_meant_by
-from memory.message import Continuation
+from memory.history.message import Continuation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,9 @@
 from bot.inbox.inspection import InboxInspection
 from bot.transport.ingest import parse_waiting, telegram_ref
 from bot.transport.migrations import Migrations
-from memory import contexts
+from memory.history import contexts
 from memory.keys import ContextRef, partition_of
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 
 async def find_chat(

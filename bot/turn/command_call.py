@@ -7,7 +7,7 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import Command
 from bot.transport.words import Words, words_for
 from bot.turn.journal import TurnJournal
-from memory.history_store import HistorySnapshot
+from memory.history.store import HistorySnapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from bot.agent.context import AgentContext
-from memory.artifacts import ContextArtifacts
-from memory.buffered_history import BufferedHistory
+from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
-from memory.history_store import HistorySnapshot, HistoryStore
+from memory.history.buffered import BufferedHistory
+from memory.history.selectors import TokenCounter
+from memory.history.store import HistorySnapshot, HistoryStore
 from memory.keys import ContextRef
-from memory.message_selectors import TokenCounter
-from memory.recall import Recall
-from memory.redis_client import RedisClient
+from memory.recall.recall import Recall
+from memory.redis.client import RedisClient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from typing import Literal
 from bot.transport.gating import strip_mention
 from bot.transport.updates import IncomingMessage
 from bot.turn.services import TurnServices
+from memory.history.message import Message, told_text
 from memory.keys import ContextRef
-from memory.message import Message, told_text
 
 SPOKEN_KINDS = ("voice", "audio", "video_note")
 """What is kept of these is what was heard in them, which an edit of the caption does not change."""

@@ -10,11 +10,11 @@ from bot.transport.words import Words
 from bot.turn.journal import TurnJournal
 from bot.turn.rights import why_not
 from bot.turn.services import TurnServices
-from memory.artifacts import drop_unnamed
+from memory.artifacts.store import drop_unnamed
 from memory.forgetting import ErasureReceipt, delete_provably
-from memory.heard import score_of
+from memory.history.heard import score_of
+from memory.history.message import Message
 from memory.keys import ContextRef
-from memory.message import Message
 
 _CHOSEN_STEP, _TOLD_STEP = "forget", "forgotten"
 """In the journal: the id of the message that is about to be erased, and what is said once it is."""

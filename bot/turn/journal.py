@@ -7,8 +7,8 @@ from contextlib import suppress
 from bot.errors import TurnStopped
 from bot.inbox.facts import Claim
 from bot.turn.turn_store import TurnStore
-from memory.buffered_history import BufferedHistory
-from memory.message import dump_message, parse_message
+from memory.history.buffered import BufferedHistory
+from memory.history.message import dump_message, parse_message
 
 _JOINED, _APPENDED = "joined", "appended"
 

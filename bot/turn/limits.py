@@ -12,7 +12,7 @@ from bot.observe import metrics
 from bot.transport.words import Words
 from bot.turn.limit_texts import MICROS, OwnerLimits, UsageLimits, Used, refusal_text
 from memory import keys
-from memory.redis_client import RedisClient, ScriptCall, load_script
+from memory.redis.client import RedisClient, ScriptCall, load_script
 
 _SCRIPTS = "bot.turn.scripts"
 _DAY_S = 24 * 3600

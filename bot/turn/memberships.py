@@ -13,7 +13,7 @@ from bot.turn.resetting import sum_receipts
 from bot.turn.services import TurnServices
 from bot.turn.turn_store import parse_erased
 from memory.forgetting import ErasureReceipt
-from memory.history_store import HistorySnapshot
+from memory.history.store import HistorySnapshot
 
 log = structlog.get_logger()
 

@@ -12,9 +12,9 @@ from bot.turn.journal import TurnJournal
 from bot.turn.limits import Asked
 from bot.turn.outbox import Destination
 from bot.turn.reanswering import LastTurn
-from memory.buffered_history import BufferedHistory
-from memory.history_store import HistorySnapshot
-from memory.message import message_id
+from memory.history.buffered import BufferedHistory
+from memory.history.message import message_id
+from memory.history.store import HistorySnapshot
 
 
 @dataclass(slots=True, kw_only=True)

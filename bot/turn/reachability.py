@@ -7,7 +7,7 @@ import structlog
 
 from memory import keys
 from memory.errors import MemoryFailure
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
 

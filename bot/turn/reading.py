@@ -19,10 +19,10 @@ from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import Attachment
 from bot.transport.words import Words
-from memory.artifacts import ArtifactTooLarge, ContextArtifacts
+from memory.artifacts.store import ArtifactTooLarge, ContextArtifacts
 from memory.errors import StoreFull
-from memory.ledger import LedgerEntry, dump_entries, parse_entries
-from memory.transcript import quote
+from memory.history.ledger import LedgerEntry, dump_entries, parse_entries
+from memory.history.transcript import quote
 
 PICTURES_AT_MOST = 10
 """Pictures of one turn: as many as an album has."""

@@ -7,8 +7,8 @@ from itertools import takewhile
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_command
 from bot.turn.batch import Batch
-from memory.history_store import HistorySnapshot
-from memory.message import Message, Quote, told_text
+from memory.history.message import Message, Quote, told_text
+from memory.history.store import HistorySnapshot
 
 AGAIN_WITHIN_S = 48 * 3600
 """A bot may delete a message for 48 hours (Bot API, deleteMessage): the parts of a longer answer could not go after that."""

@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 from bot.inbox.facts import Claim
 from bot.turn.turn_store import Erased, TurnStore
-from memory import history_store
 from memory.forgetting import ErasureReceipt, count_vectors, prove_erased
-from memory.history_store import HistoryStore
+from memory.history import store as history_store
+from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.recall import Recall
+from memory.recall.recall import Recall
 
 
 class Resetting:

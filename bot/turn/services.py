@@ -21,12 +21,12 @@ from bot.turn.reading import Reader
 from bot.turn.replies import LongAnswers
 from bot.turn.resetting import Resetting
 from bot.turn.turn_store import TurnStore
-from memory.compression import CompressionLimits
+from memory.history.redis_heard import RedisHeard
+from memory.history.redis_history import RedisHistory
+from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
-from memory.message_selectors import TokenCounter
-from memory.recall import Recall
-from memory.redis_heard import RedisHeard
-from memory.redis_history import RedisHistory
+from memory.recall.recall import Recall
+from memory.summary.compression import CompressionLimits
 
 
 class Chats(Protocol):

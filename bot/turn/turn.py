@@ -16,7 +16,7 @@ from bot.turn.batch import is_outdated, is_stopped, plan_batch, seconds_for_more
 from bot.turn.services import TurnServices
 from bot.turn.work import Work
 from memory.errors import Forgotten, MemoryFailure
-from memory.history_store import HistorySnapshot
+from memory.history.store import HistorySnapshot
 
 log = structlog.get_logger()
 

@@ -9,12 +9,10 @@ from bot.inbox.facts import ATTEMPTS_AT_MOST, Claim, PendingUpdate, TerminalStat
 from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.errors import Forgotten
-from memory.history_store import HistorySnapshot
-from memory.ledger import LedgerEntry
-from memory.ledger_codec import dump_called
-from memory.message import Message
-from memory.redis_client import RedisClient, ScriptCall
-from memory.redis_history import (
+from memory.history.ledger import LedgerEntry
+from memory.history.ledger_codec import dump_called
+from memory.history.message import Message
+from memory.history.redis_history import (
     APPEND_PRELUDES,
     CONVERSATION_PRELUDES,
     DELETE_PRELUDES,
@@ -26,6 +24,8 @@ from memory.redis_history import (
     message_arguments,
     parse_snapshot,
 )
+from memory.history.store import HistorySnapshot
+from memory.redis.client import RedisClient, ScriptCall
 
 UPDATES_AT_MOST = 20
 """How many waiting updates one turn may join."""

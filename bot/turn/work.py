@@ -7,7 +7,7 @@ from bot.inbox.facts import Claim, Todo
 from bot.inbox.signals import Incoming
 from bot.transport.ingest import WaitingUpdate
 from bot.turn.journal import joined_updates
-from memory.history_store import HistorySnapshot
+from memory.history.store import HistorySnapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, cast
 from memory.embedded.pacing import rest_after
 from memory.errors import CommandRefused
 from memory.keys import erasures_key, rewritten_key
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 _POLL_S = 0.2
 

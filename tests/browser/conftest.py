@@ -12,8 +12,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.serving import serve
+from simulator.api.config import SimulatorConfig
+from simulator.service import serve
 
 DEADLINE_S = 10.0
 _CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from bot.simulator.config import SimulatorConfig
+from simulator.api.config import SimulatorConfig
 from tests.browser.conftest import DEADLINE_S, OpenWindow, SimulatorSite, run_simulator
 from tests.sent_files import a_picture, a_voice_note
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bot.simulator.config import SimulatorConfig
+from simulator.api.config import SimulatorConfig
 from tests.browser.conftest import OpenWindow, SimulatorSite, run_simulator
 
 OLGA, BEN, CHIARA = 1001, 1002, 1003

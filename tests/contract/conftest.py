@@ -7,7 +7,7 @@ import pytest
 
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
 from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory
 from tests.stores import kept_open

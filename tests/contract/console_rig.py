@@ -13,18 +13,18 @@ from typing import Any, TypeVar
 import pytest
 import structlog
 
+from bot.app.stores import Stores, open_stores
 from bot.cli import main
 from bot.inbox.facts import Arrival
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import load_settings
-from bot.stores import Stores, open_stores
 from bot.transport.ingest import telegram_ref
 from bot.transport.updates import context_keys
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, TurnStore
-from memory import contexts
-from memory.heard import HeardLine, dump_heard
-from memory.message import Message, Role, Sender, message_id
-from memory.recall import IndexItem
+from memory.history import contexts
+from memory.history.heard import HeardLine, dump_heard
+from memory.history.message import Message, Role, Sender, message_id
+from memory.recall.recall import IndexItem
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from bot.transport.rich_text import RichText
 from bot.turn.outbox import Destination, dump_part, plan_parts
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory import keys
-from memory.history_store import HistorySnapshot
-from memory.redis_client import RedisClient
+from memory.history.store import HistorySnapshot
+from memory.redis.client import RedisClient
 from tests.messages import a_ref
 
 NOW = 1_800_000_000.0

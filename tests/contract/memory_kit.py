@@ -5,16 +5,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from memory.history_store import HistoryStore
-from memory.indexing import CurrentHistory
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.ledger_codec import dump_ledger_turn
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistoryStore
+from memory.history.summary import Fact, Summary, SummaryText
 from memory.keys import ContextRef, artifact_key, artifacts_key, ledger_key
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.ledger_codec import dump_ledger_turn
-from memory.redis_client import RedisClient, open_redis
-from memory.redis_history import RedisHistory
-from memory.redis_summaries import CompressionClaim, RedisSummaries
-from memory.summary import Fact, Summary, SummaryText
-from memory.testing_history import InMemoryHistory
+from memory.recall.indexer import CurrentHistory
+from memory.redis.client import RedisClient, open_redis
+from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
+from tests.fakes.history import InMemoryHistory
 
 NOW = 1_800_000_000.0
 LEASE_S = 60.0

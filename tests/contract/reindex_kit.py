@@ -8,25 +8,25 @@ from uuid import uuid4
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
 
-from memory.collection_names import LAYOUT, collection_name
-from memory.contexts import get_or_create
-from memory.embedding import Embedder, EmbeddingSpace
-from memory.indexing import Indexer
+from memory.history.contexts import get_or_create
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, work_key
-from memory.lexicon.analysis import RECIPE
-from memory.message import Message
-from memory.qdrant_former import QdrantFormerCollections
-from memory.qdrant_index import QdrantIndex
-from memory.recall import Recall, RecallQuestion
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
-from memory.reindexing import Reindexer
-from memory.space_following import SpaceFollower
-from memory.space_record import SpaceDescription, SpacesRecord
-from memory.space_register import SpaceRegister
-from memory.spaces import Space
-from memory.sweeping import Sweeper
-from memory.testing import FakeEmbedder
+from memory.recall.collection_names import LAYOUT, collection_name
+from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
+from memory.recall.indexer import Indexer
+from memory.recall.lexicon.analysis import RECIPE
+from memory.recall.qdrant.former import QdrantFormerCollections
+from memory.recall.qdrant.index import QdrantIndex
+from memory.recall.recall import Recall, RecallQuestion
+from memory.recall.reindex import Reindexer
+from memory.recall.space_follower import SpaceFollower
+from memory.recall.space_record import SpaceDescription, SpacesRecord
+from memory.recall.space_register import SpaceRegister
+from memory.recall.spaces import Space
+from memory.recall.sweep import Sweeper
+from memory.redis.client import RedisClient
+from tests.fakes.embedder import FakeEmbedder
 
 MOST_STEPS = 200
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx
 
-from bot.simulator.app import create_app
-from bot.simulator.config import DEFAULT_TOKEN, SimulatorConfig
-from bot.simulator.serving import serve_app
-from bot.simulator.simulation import Simulation
-from bot.simulator.updates import UPDATE_KINDS
+from simulator.api.app import create_app
+from simulator.api.config import DEFAULT_TOKEN, SimulatorConfig
+from simulator.api.simulation import Simulation
+from simulator.api.updates import UPDATE_KINDS
+from simulator.service import serve_app
 from tests.story.people import People
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"

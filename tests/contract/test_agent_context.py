@@ -3,11 +3,11 @@
 import asyncio
 
 from bot.agent.context import AgentContext
-from memory import contexts
 from memory.chat_history import ChatHistory
+from memory.history import contexts
+from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.unit.agent.kit import TOKENIZER
 
 

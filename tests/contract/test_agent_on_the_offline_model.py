@@ -6,12 +6,12 @@ import pytest
 
 from bot.agent.agents_file import load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
-from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.agent.runner import RunResult
 from bot.tools import BUILT_IN_TOOLS
-from memory.message import Message
-from memory.message_selectors import MessageWindowMessageSelector
+from memory.history.message import Message
+from memory.history.selectors import MessageWindowMessageSelector
+from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 from tests.unit.agent.kit import TOKENIZER, DictJournal, MemoryIndex, make_context, message, run_alone
 
 SISTER = message(0, "my sister Anna lives in Lisbon")

@@ -6,15 +6,15 @@ import pytest
 
 from bot.errors import Fenced
 from memory import keys
-from memory.buffered_history import BufferedHistory
 from memory.errors import Forgotten
-from memory.history_paging import newest_first, oldest_first
-from memory.history_store import HistoryStore
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
-from memory.testing_history import InMemoryHistory
+from memory.history.buffered import BufferedHistory
+from memory.history.paging import newest_first, oldest_first
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistoryStore
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, a_turn, an_entry
+from tests.fakes.history import InMemoryHistory
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import stray_keys

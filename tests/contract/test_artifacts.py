@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from bot.agent.artifact_reference import keep_if_large
-from memory import artifacts as limits
-from memory.artifacts import (
+from memory.artifacts import store as limits
+from memory.artifacts.store import (
     LARGEST_TEXT,
     PIECE,
     PIECES_AT_ONCE,
@@ -21,9 +21,9 @@ from memory.artifacts import (
     ContextArtifacts,
 )
 from memory.errors import Forgotten, StoreUnavailable
+from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, artifact_key, artifacts_key, epoch_key
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.messages import a_ref
 from tests.redis_values import keys_with
 from tests.stores import all_keys

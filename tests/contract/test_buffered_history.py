@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.buffered_history import BufferedHistory
 from memory.errors import Forgotten
-from memory.history_paging import newest_first, oldest_first
-from memory.history_store import HistoryStore
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
-from memory.testing_history import InMemoryHistory
+from memory.history.buffered import BufferedHistory
+from memory.history.paging import newest_first, oldest_first
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistoryStore
+from memory.redis.client import RedisClient
 from tests.contract.memory_kit import RedisMemory, a_summary
 from tests.contract.memory_kit import a_turn as a_call
+from tests.fakes.history import InMemoryHistory
 from tests.messages import a_message, a_ref, ids, some_messages
 
 REF = a_ref()

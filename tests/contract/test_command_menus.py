@@ -10,7 +10,7 @@ from bot.transport import command_menus
 from bot.transport.command_menus import AGAIN_AFTER_S, REFUSED_AGAIN_S, CommandMenus, Menu, plan_menus
 from bot.transport.telegram_api import CommandScope
 from bot.transport.words import LANGUAGES
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 OPERATOR = 1001
 

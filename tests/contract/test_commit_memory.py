@@ -8,9 +8,9 @@ from bot.errors import Fenced
 from bot.turn.turn_store import RECEIPTS_KEPT, Erased, TurnStore, parse_erased
 from memory import keys
 from memory.errors import Forgotten
-from memory.ledger import LedgerTurn
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.history.ledger import LedgerTurn
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, a_summary, a_turn, an_entry
 from tests.messages import a_ref, some_messages

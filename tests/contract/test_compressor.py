@@ -7,20 +7,20 @@ from typing import Any, Literal, cast
 
 import pytest
 
-from memory import compressor
-from memory.compression import CompressionLimits, Piece
-from memory.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
 from memory.errors import SummaryFailed
-from memory.history_store import HistorySnapshot
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.ledger_codec import dump_ledger_turn
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistorySnapshot
+from memory.history.summary import SummaryText
+from memory.history.transcript import Excerpt
 from memory.keys import compress_key, ledger_key, summaries_key
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.ledger_codec import dump_ledger_turn
-from memory.message import Message
-from memory.redis_client import RedisClient, Script
-from memory.redis_history import RedisHistory
-from memory.redis_summaries import CompressionClaim, RedisSummaries
-from memory.summary import SummaryText
-from memory.transcript import Excerpt
+from memory.redis.client import RedisClient, Script
+from memory.summary import compressor
+from memory.summary.compression import CompressionLimits, Piece
+from memory.summary.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
+from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
 from tests.messages import a_ref, ids, some_messages
 from tests.redis_values import all_values
 

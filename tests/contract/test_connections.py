@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.connections import ConnectionLimits
-from bot.serving import serve_http
+from bot.app.connections import ConnectionLimits
+from bot.app.http_server import serve_http
 
 LIMITS = ConnectionLimits(connections=4, head_s=0.2, head_bytes=2_000, pipelined=3)
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from bot.app.stores import open_stores
 from bot.cli.exporting import whole_file
 from bot.cli.failures import CommandFailed
 from bot.settings import load_settings
-from bot.stores import open_stores
 from bot.transport.ingest import telegram_ref
 from memory import keys
 from memory.embedded.data_dir import socket_path
 from memory.embedded.valkey import open_valkey
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
 from tests.contract.console_rig import (
     BOT_ID,
     ConsoleRig,
@@ -138,7 +138,7 @@ def test_an_import_that_fails_after_the_erasure_tells_of_it(
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
     console("export", "7", "--file", str(file))
-    monkeypatch.setattr("memory.context_import.IMPORT_TTL_S", 0)
+    monkeypatch.setattr("memory.transfer.importer.IMPORT_TTL_S", 0)
 
     lost = console("import", str(file), "--replace")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory.embedded.valkey import open_valkey
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
 from tests.contract.simulator_rig import served_simulator
 from tests.scripted_openai import scripted_openai

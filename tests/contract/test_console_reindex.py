@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 
 from bot.cli.reindexing import ProgressLines
-from memory.reindexing import ReindexProgress
+from memory.recall.reindex import ReindexProgress
 from tests.contract.console_rig import ConsoleRig, on_stores, remember, vectors_of
 from tests.contract.reindex_kit import Clock
 from tests.scripted_embeddings import Embeddings

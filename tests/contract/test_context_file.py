@@ -8,14 +8,15 @@ from typing import Any, cast
 
 import pytest
 
-from memory.artifacts import ContextArtifacts
-from memory.context_export import ChangedMeanwhile, export_context
-from memory.context_file import BadFile, Seal, check_file, read_lines
-from memory.context_import import ContextImport, ContextOccupied, ImportLost, Placed, Target
-from memory.context_lines import BodyLine, Header, dump_body, dump_header
-from memory.contexts import dump_entry
+from memory.artifacts.store import ContextArtifacts
 from memory.errors import Forgotten, StoreUnavailable
-from memory.heard import HeardLine, dump_heard
+from memory.history.contexts import dump_entry
+from memory.history.heard import HeardLine, dump_heard
+from memory.history.ledger import LedgerEntry
+from memory.history.ledger_codec import dump_called
+from memory.history.message import Message, Quote, Sender, message_id
+from memory.history.redis_history import RedisHistory
+from memory.history.summary import Fact, Summary, SummaryText
 from memory.keys import (
     HEARD_TTL_S,
     ContextRef,
@@ -26,13 +27,12 @@ from memory.keys import (
     ledger_key,
     work_key,
 )
-from memory.ledger import LedgerEntry
-from memory.ledger_codec import dump_called
-from memory.message import Message, Quote, Sender, message_id
-from memory.redis_client import RedisClient, Script
-from memory.redis_history import RedisHistory
-from memory.redis_summaries import RedisSummaries
-from memory.summary import Fact, Summary, SummaryText
+from memory.redis.client import RedisClient, Script
+from memory.summary.redis_summaries import RedisSummaries
+from memory.transfer.exporter import ChangedMeanwhile, export_context
+from memory.transfer.file import BadFile, Seal, check_file, read_lines
+from memory.transfer.importer import ContextImport, ContextOccupied, ImportLost, Placed, Target
+from memory.transfer.lines import BodyLine, Header, dump_body, dump_header
 from tests.contract.inbox_kit import open_inbox
 from tests.messages import a_ref
 from tests.redis_values import all_values
@@ -404,7 +404,7 @@ async def test_what_is_changed_and_sealed_anew_is_taken_in(redis: RedisClient) -
 
 
 def test_a_line_without_an_end_is_read_so_far_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.context_file.LONGEST_LINE", 1_000)
+    monkeypatch.setattr("memory.transfer.file.LONGEST_LINE", 1_000)
     stream = io.StringIO("x" * 50_000)
 
     with pytest.raises(BadFile, match="line 1: this line is longer than any of ours"):
@@ -517,7 +517,7 @@ async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(redis:
 async def test_a_kill_at_any_point_leaves_nothing_or_all(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch, is_before: bool
 ) -> None:
-    monkeypatch.setattr("memory.context_import.COMMANDS_AT_ONCE", 8)
+    monkeypatch.setattr("memory.transfer.importer.COMMANDS_AT_ONCE", 8)
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     left: list[str] = []

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from memory.contexts import forget, get_or_create, list_contexts
-from memory.redis_client import RedisClient, open_redis
+from memory.history.contexts import forget, get_or_create, list_contexts
+from memory.redis.client import RedisClient, open_redis
 from tests.messages import a_ref
 
 KEYS = {"bot_id": 7, "chat_id": 1}

@@ -17,19 +17,19 @@ from bot.errors import (
     TokenRefused,
 )
 from bot.inbox.facts import Claim
-from bot.simulator.config import DEFAULT_TOKEN
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import open_telegram
 from bot.turn.delivery import Delivery
 from bot.turn.outbox import Destination, Part, dump_part, plan_parts
 from bot.turn.sending import PartSender
+from chaos.rig.program import until_it_is
+from chaos.rig.tcp_proxy import TcpProxy
 from memory import keys
-from memory.message import Message
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import RedisClient
+from simulator.api.config import DEFAULT_TOKEN
 from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
-from tests.fault.program import until_it_is
-from tests.fault.tcp_proxy import TcpProxy
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis

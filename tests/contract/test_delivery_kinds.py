@@ -24,8 +24,8 @@ from bot.turn.delivery import Delivery
 from bot.turn.outbox import Destination, Part, dump_part, plan_changes, plan_parts
 from bot.turn.reachability import Reachability
 from memory import keys
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy

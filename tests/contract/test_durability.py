@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.durability import StoreDurability, check_store
 from memory.errors import StoreUnavailable
-from memory.redis_client import RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
+from memory.redis.durability import StoreDurability, check_store
 from tests.stores import plain_valkey
 
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from memory.durability import read_setting
 from memory.embedded.errors import ServerMissing
 from memory.embedded.valkey import open_valkey, valkey_binary
 from memory.errors import StoreUnavailable
-from memory.redis_client import RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
+from memory.redis.durability import read_setting
 
 WRITE_UNTIL_KILLED = """
 import asyncio, sys
 from pathlib import Path
 from memory.embedded.valkey import open_valkey
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
 
 async def write(data_dir):
     async with open_valkey(Path(data_dir)) as url, open_redis(url) as client:

@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from memory.embedding import Embedder
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
-from memory.testing import FakeEmbedder
+from memory.recall.embedders.embedder import Embedder
+from memory.recall.embedders.minilm import MiniLMEmbedder
+from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
+from tests.fakes.embedder import FakeEmbedder
 from tests.scripted_openai import scripted_openai
 
 TEXTS = [

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
-from memory.embedding import EmbeddingError, EmbeddingInvalid
-from memory.message import Message
-from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
-from memory.recall import IndexItem, Recall, RecallQuestion
-from memory.spaces import Space, Spaces
-from memory.testing_index import InMemoryIndex
+from memory.history.message import Message
+from memory.recall.embedders.embedder import EmbeddingError, EmbeddingInvalid
+from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
+from memory.recall.recall import IndexItem, Recall, RecallQuestion
+from memory.recall.spaces import Space, Spaces
+from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import a_ref
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai

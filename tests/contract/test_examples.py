@@ -10,7 +10,7 @@ from bot.agent.agents_file import AgentSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.openai_model import open_openai_model
 from bot.tools import BUILT_IN_TOOLS
-from memory.message_selectors import TokenWindowMessageSelector
+from memory.history.selectors import TokenWindowMessageSelector
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import call, calls
 from tests.unit.agent.kit import TOKENIZER, DictJournal, make_context, message, run_alone

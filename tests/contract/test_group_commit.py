@@ -4,7 +4,7 @@ import asyncio
 
 from memory import keys
 from memory.errors import CommandRefused
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox
 from tests.messages import a_ref
 

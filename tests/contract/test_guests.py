@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from bot.transport.guests import KNOWN_S, TRIES, UNKNOWN_S, Guest, Guests, digest_of
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.redis_values import keys_with
 
 ANNA, BEN = 1, 2

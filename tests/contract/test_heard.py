@@ -8,15 +8,15 @@ import pytest
 from bot.inbox.facts import Arrival, Nudge
 from memory import keys
 from memory.forgetting import prove_erased
-from memory.heard import HEARD_CHARS, HeardLine, cut, dump_heard, parse_heard, score_of
-from memory.history_store import HistoryStore
+from memory.history.heard import HEARD_CHARS, HeardLine, cut, dump_heard, parse_heard, score_of
+from memory.history.message import Sender
+from memory.history.redis_heard import RedisHeard
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.message import Sender
-from memory.redis_client import RedisClient
-from memory.redis_heard import RedisHeard
-from memory.redis_history import RedisHistory
-from memory.testing_history import InMemoryHistory
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
+from tests.fakes.history import InMemoryHistory
 from tests.messages import a_ref
 from tests.redis_values import keys_with
 

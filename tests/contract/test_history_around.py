@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from memory.buffered_history import BufferedHistory
-from memory.history_store import HistoryStore
+from memory.history.buffered import BufferedHistory
+from memory.history.redis_history import RedisHistory
+from memory.history.sessions import SESSION_GAP_S
+from memory.history.store import HistoryStore
 from memory.keys import sessions_key
-from memory.redis_client import RedisClient, open_redis
-from memory.redis_history import RedisHistory
-from memory.sessions import SESSION_GAP_S
-from memory.testing_history import InMemoryHistory
-from memory.vector_index import Where
+from memory.recall.vector_index import Where
+from memory.redis.client import RedisClient, open_redis
+from tests.fakes.history import InMemoryHistory
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.unit.test_history_search import FindingRecall, a_history
 

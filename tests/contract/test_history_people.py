@@ -5,10 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from memory.buffered_history import BufferedHistory
 from memory.errors import Forgotten
 from memory.forgetting import delete_provably, prove_erased
-from memory.history_store import PEOPLE_LIMIT, CurrentMessages, HistoryStore, Kept
+from memory.history.buffered import BufferedHistory
+from memory.history.message import Message, Sender
+from memory.history.redis_history import RedisHistory
+from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
+from memory.history.store import PEOPLE_LIMIT, CurrentMessages, HistoryStore, Kept
 from memory.keys import (
     ContextRef,
     epoch_key,
@@ -20,10 +23,7 @@ from memory.keys import (
     sessions_key,
     work_key,
 )
-from memory.message import Message, Sender
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
-from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
 from tests.contract.memory_kit import TellingStore, open_history
 from tests.messages import a_message, a_ref

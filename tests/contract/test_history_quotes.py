@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from memory.buffered_history import BufferedHistory
 from memory.errors import Forgotten
 from memory.forgetting import delete_provably
-from memory.history_store import Deleted, Kept
+from memory.history.buffered import BufferedHistory
+from memory.history.message import Message, Quote, Sender
+from memory.history.redis_history import RedisHistory
+from memory.history.store import Deleted, Kept
 from memory.keys import telegram_key
-from memory.message import Message, Quote, Sender
-from memory.redis_client import RedisClient, load_script, open_redis
-from memory.redis_history import RedisHistory
+from memory.redis.client import RedisClient, load_script, open_redis
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
 from tests.messages import a_message, a_ref
 from tests.redis_values import keys_with
@@ -201,7 +201,7 @@ async def test_quotations_are_found_after_the_chat_got_new_message_ids(redis: Re
     memory = RedisMemory(redis)
     await a_conversation(memory)
     await history.append(REF, [quoting("m5", 6, 77)], epoch=0)
-    unlink = load_script("tests.scripts", "unlink_all", ("memory.scripts", "telegram_index"))
+    unlink = load_script("tests.scripts", "unlink_all", ("memory.redis.scripts", "telegram_index"))
 
     await redis.run(unlink, [telegram_key(REF)], [])
     await history.append(REF, [a_message("n0", "new", telegram=1), quoting("n1", 2, 1)], epoch=0)

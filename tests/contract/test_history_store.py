@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from memory.errors import Forgotten
-from memory.history_paging import newest_first, oldest_first
-from memory.history_store import Deleted
+from memory.history.message import Sender
+from memory.history.paging import newest_first, oldest_first
+from memory.history.redis_history import RedisHistory, load_call, parse_snapshot
+from memory.history.store import Deleted
 from memory.keys import (
     ContextRef,
     context_key,
@@ -23,9 +25,7 @@ from memory.keys import (
     telegram_key,
     work_key,
 )
-from memory.message import Sender
-from memory.redis_client import RedisClient, load_script
-from memory.redis_history import RedisHistory, load_call, parse_snapshot
+from memory.redis.client import RedisClient, load_script
 from tests.contract.memory_kit import Store, open_history
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.stores import all_keys
@@ -249,7 +249,7 @@ async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: Re
 async def test_a_split_reply_is_linked_to_each_of_its_telegram_ids_until_it_is_deleted(
     redis: RedisClient,
 ) -> None:
-    script = load_script("tests.scripts", "link", ("memory.scripts", "telegram_index"))
+    script = load_script("tests.scripts", "link", ("memory.redis.scripts", "telegram_index"))
     store = RedisHistory(redis)
     await store.append(REF, [a_message("reply", role="assistant")], epoch=0)
     for telegram_id in (20, 21, 21):

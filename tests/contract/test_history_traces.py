@@ -7,7 +7,10 @@ import pytest
 
 from memory.errors import Forgotten
 from memory.forgetting import delete_provably, prove_erased
-from memory.history_store import Deleted, Kept
+from memory.history.ledger import LedgerTurn
+from memory.history.message import dump_message
+from memory.history.redis_history import RedisHistory
+from memory.history.store import Deleted, Kept
 from memory.keys import (
     artifact_key,
     artifacts_key,
@@ -19,10 +22,7 @@ from memory.keys import (
     prompts_key,
     work_key,
 )
-from memory.ledger import LedgerTurn
-from memory.message import dump_message
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn, an_entry
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.redis_values import all_values, keys_with

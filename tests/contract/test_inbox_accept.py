@@ -5,7 +5,7 @@ import asyncio
 from bot.inbox.facts import Arrival, Nudge, Signal
 from bot.inbox.inspection import InboxInspection
 from memory import keys
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
 from tests.messages import a_ref
 from tests.redis_values import all_values

@@ -9,7 +9,7 @@ from bot.inbox.facts import Claim
 from bot.inbox.inspection import InboxInspection
 from bot.turn.turn_store import ATTEMPTS_AT_MOST
 from memory import keys
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.messages import a_message, a_ref
 from tests.redis_values import all_values

@@ -7,7 +7,7 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory.keys import ContextRef
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 
 PARTITIONS = 2
 ANNA, BEN = ContextRef(context_id="anna", partition=0), ContextRef(context_id="ben", partition=1)

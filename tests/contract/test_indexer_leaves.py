@@ -1,13 +1,13 @@
 """An indexer that ends leaves no name behind in its group, and no work in a name that nobody answers to."""
 
-from memory.indexing import GROUP, Indexer
+from memory.history.redis_history import RedisHistory
 from memory.keys import work_key
-from memory.recall import Recall
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.testing_index import InMemoryIndex
+from memory.recall.indexer import GROUP, Indexer
+from memory.recall.recall import Recall
+from memory.recall.spaces import Space, Spaces
+from memory.redis.client import RedisClient
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.vector_index import InMemoryIndex
 
 WORK = work_key(0)
 

@@ -10,7 +10,7 @@ from bot.transport.words import words_for
 from bot.turn.limit_texts import OwnerLimits, Prices, UsageLimits, Used
 from bot.turn.limits import Asked, LimitGuard, Refusal
 from memory.errors import Forgotten
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
 from tests.stores import all_keys
 

@@ -13,16 +13,16 @@ from bot.turn.limit_texts import UsageLimits
 from bot.turn.limits import Asked, LimitGuard
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore, parse_erased
 from memory import keys
-from memory.artifacts import PIECE, PIECES_AT_ONCE, ContextArtifacts
+from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.errors import Forgotten
 from memory.forgetting import delete_provably
-from memory.history_store import Kept
+from memory.history.message import Sender
+from memory.history.redis_history import RedisHistory
+from memory.history.store import Kept
 from memory.keys import ContextRef
-from memory.message import Sender
-from memory.redis_client import RedisClient, open_redis
-from memory.redis_history import RedisHistory
-from memory.redis_summaries import RedisSummaries
-from memory.space_record import SWEEP_AFTER_S
+from memory.recall.space_record import SWEEP_AFTER_S
+from memory.redis.client import RedisClient, open_redis
+from memory.summary.redis_summaries import RedisSummaries
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
 from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, a_summary, a_turn, an_entry
 from tests.contract.reindex_kit import Clock, Rig, an_embedder

@@ -7,8 +7,8 @@ import pytest
 from bot.transport.migrations import DOUBT_S, Migrations
 from memory import keys
 from memory.errors import Forgotten
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.messages import a_message, a_ref
 
 OLD, NEW = -9, -1001009

@@ -15,15 +15,15 @@ from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolPara
 
 from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.model import ModelReply, ToolCall
-from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
-from bot.agent.offline_samples import MARKDOWN_SAMPLE
 from bot.agent.openai_model import open_openai_model
 from bot.agent.summarizer import ModelSummarizer
-from memory.compression import Piece
-from memory.message import Sender
-from memory.summary import Fact, SummaryText
+from memory.history.message import Sender
+from memory.history.summary import Fact, SummaryText
+from memory.history.transcript import Excerpt
+from memory.summary.compression import Piece
 from memory.tokens import Tokenizer
-from memory.transcript import Excerpt
+from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
+from simulator.offline_model.samples import MARKDOWN_SAMPLE
 from tests.messages import a_message
 
 TOKENIZER = Tokenizer(encoding="o200k_base")

@@ -16,19 +16,24 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.embedders import open_embedder
-from bot.serving import serve_http
+from bot.app.embedders import open_embedder
+from bot.app.http_server import serve_http
 from bot.settings import load_settings
-from memory.embedding import (
+from chaos.rig.program import until
+from memory.recall.embedders.embedder import (
     EmbeddingError,
     EmbeddingInvalid,
     EmbeddingRefused,
     EmbeddingSpace,
     EmbeddingUnavailable,
 )
-from memory.openai_embedder import EmbeddingEndpoint, OpenAIEmbedder, open_openai_embedder, plan_requests
+from memory.recall.embedders.openai import (
+    EmbeddingEndpoint,
+    OpenAIEmbedder,
+    open_openai_embedder,
+    plan_requests,
+)
 from memory.tokens import tokenizer_for
-from tests.fault.program import until
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 

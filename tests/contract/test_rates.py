@@ -8,7 +8,7 @@ import pytest
 
 from bot.transport.rates import Importance, SendRates
 from memory import keys
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
 

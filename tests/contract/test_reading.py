@@ -14,7 +14,7 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import parse_update
 from bot.transport.words import words_for
 from bot.turn.reading import PICTURES_AT_MOST, Reader, ReadMessage
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.test_artifacts import open_artifacts
 from tests.sent_files import a_picture, a_voice_note
 from tests.unit.agent.kit import DictJournal, make_context

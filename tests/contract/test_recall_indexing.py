@@ -8,22 +8,22 @@ from uuid import uuid4
 import pytest
 
 from memory.chat_history import ChatHistory
-from memory.collection_names import collection_name
 from memory.embedded.index_server import IndexEndpoint
-from memory.embedding import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from memory.errors import RecallUnavailable
 from memory.forgetting import count_vectors, delete_provably, prove_erased
-from memory.history_store import CurrentMessages
-from memory.indexing import GROUP, HELD_UP_AT_MOST, CurrentHistory, Indexer, IndexResult
+from memory.history.redis_history import RedisHistory
+from memory.history.selectors import MessageWindowMessageSelector
+from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, work_key
-from memory.message_selectors import MessageWindowMessageSelector
-from memory.qdrant_index import QdrantIndex, open_qdrant
-from memory.recall import IndexItem, Recall, RecallQuestion
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.vector_index import VectorErasure
+from memory.recall.collection_names import collection_name
+from memory.recall.embedders.embedder import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
+from memory.recall.indexer import GROUP, HELD_UP_AT_MOST, CurrentHistory, Indexer, IndexResult
+from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.recall import IndexItem, Recall, RecallQuestion
+from memory.recall.spaces import Space, Spaces
+from memory.recall.vector_index import VectorErasure
+from memory.redis.client import RedisClient
+from tests.fakes.embedder import FakeEmbedder
 from tests.messages import WordTokenizer, a_message, some_messages
 
 

@@ -8,17 +8,17 @@ from uuid import uuid4
 
 import pytest
 
-from memory.collection_names import collection_name
 from memory.embedded.index_server import IndexEndpoint
-from memory.embedding import EmbeddingUnavailable
+from memory.history.message import Message, Sender
 from memory.keys import ContextRef
-from memory.message import Message, Sender
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.qdrant_index import QdrantIndex, open_qdrant
-from memory.recall import IndexItem, Recall, RecallQuestion
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.vector_index import Where
+from memory.recall.collection_names import collection_name
+from memory.recall.embedders.embedder import EmbeddingUnavailable
+from memory.recall.embedders.minilm import MiniLMEmbedder
+from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.recall import IndexItem, Recall, RecallQuestion
+from memory.recall.spaces import Space, Spaces
+from memory.recall.vector_index import Where
+from tests.fakes.embedder import FakeEmbedder
 
 ANNA, BORIS = 1, 2
 PEOPLE = {ANNA: "Anna", BORIS: "Boris"}

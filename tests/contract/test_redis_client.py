@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memory import redis_client
 from memory.errors import CommandRefused, StoreUnavailable
-from memory.redis_client import RedisClient, open_redis
+from memory.redis import client as redis_client
+from memory.redis.client import RedisClient, open_redis
 from tests.contract.inbox_kit import eventually
 from tests.stores import plain_valkey
 

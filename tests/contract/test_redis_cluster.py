@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from memory.durability import check_store
 from memory.errors import CommandRefused, StoreNotDurable, StoreUnavailable
-from memory.redis_client import RedisClient, Script, load_script, open_redis
+from memory.redis.client import RedisClient, Script, load_script, open_redis
+from memory.redis.durability import check_store
 from tests.stores import kept_open
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from redis.exceptions import ResponseError
 
-from memory import redis_client
+from chaos.rig.program import until_it_is
+from chaos.rig.system import free_port
 from memory.errors import StoreNotDurable, StoreUnavailable
-from memory.redis_client import Command, RedisClient, Script, load_script, open_redis
-from tests.fault.program import until_it_is
-from tests.fault.system import free_port
+from memory.redis import client as redis_client
+from memory.redis.client import Command, RedisClient, Script, load_script, open_redis
 from tests.stores import plain_valkey
 
 

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from memory.errors import Forgotten
+from memory.history.summary import Summary
 from memory.keys import compress_key, lineage_key, meta_key, summaries_key
-from memory.redis_client import RedisClient
-from memory.redis_summaries import SUMMARIES_KEPT, CompressionClaim, RedisSummaries, SaveOutcome
-from memory.summary import Summary
+from memory.redis.client import RedisClient
+from memory.summary.redis_summaries import SUMMARIES_KEPT, CompressionClaim, RedisSummaries, SaveOutcome
 from tests.contract.memory_kit import LEASE_S, RedisMemory, a_summary
 from tests.messages import a_message, a_ref, some_messages
 from tests.redis_values import all_values

@@ -7,18 +7,18 @@ from uuid import uuid4
 
 import pytest
 
+from chaos.rig.tcp_proxy import TcpProxy
 from memory.embedded.index_server import IndexEndpoint
-from memory.embedding import EmbeddingRefused, EmbeddingUnavailable
 from memory.errors import RecallUnavailable
-from memory.indexing import SpaceMoved
 from memory.keys import ContextRef, walk_key, work_key
-from memory.qdrant_index import open_qdrant
-from memory.redis_client import RedisClient
-from memory.space_record import SpacesRecord
-from memory.walk import BACKLOG, PAGE
+from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingUnavailable
+from memory.recall.indexer import SpaceMoved
+from memory.recall.qdrant.index import open_qdrant
+from memory.recall.space_record import SpacesRecord
+from memory.recall.walk import BACKLOG, PAGE
+from memory.redis.client import RedisClient
 from tests.contract.reindex_kit import Clock, Process, Rig, an_embedder, describe
 from tests.contract.vector_kit import a_local_client
-from tests.fault.tcp_proxy import TcpProxy
 from tests.messages import a_message, some_messages
 from tests.store_proxy import index_proxy
 

@@ -12,10 +12,10 @@ from bot.agent.tool_run import LONGEST_REPLY
 from bot.errors import Fenced, ToolFailed
 from bot.observe.metrics import ARTIFACTS
 from bot.tools.read_artifact import read_artifact
-from memory.artifacts import ContextArtifacts
+from memory.artifacts.store import ContextArtifacts
 from memory.errors import Forgotten
 from memory.keys import epoch_key
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.unit.agent.kit import (
     REF,
     DictJournal,

@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.simulator.config import DEFAULT_TOKEN
-from bot.simulator.default_world import BEN, OLGA, WEEKEND_PLANS
+from simulator.api.config import DEFAULT_TOKEN
+from simulator.api.default_world import BEN, OLGA, WEEKEND_PLANS
 from tests.contract.simulator_rig import served_simulator, simulator
 
 SEND = f"/bot{DEFAULT_TOKEN}/sendMessage"

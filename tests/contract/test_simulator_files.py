@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.simulator.config import DEFAULT_TOKEN
-from bot.simulator.default_world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.config import DEFAULT_TOKEN
+from simulator.api.default_world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, simulator
 from tests.sent_files import a_picture, a_voice_note
 

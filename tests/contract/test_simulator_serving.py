@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.errors import InvalidToken, PortInUse
-from bot.simulator.serving import serve
+from simulator.api.config import SimulatorConfig
+from simulator.api.errors import InvalidToken, PortInUse
+from simulator.service import serve
 from tests.contract.simulator_rig import next_event, served_simulator
 
 

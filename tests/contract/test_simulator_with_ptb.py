@@ -27,8 +27,8 @@ from telegram.error import (
     TimedOut,
 )
 
-from bot.simulator.config import DEFAULT_TOKEN
-from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.config import DEFAULT_TOKEN
+from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
 from tests.sent_files import a_picture, a_voice_note
 

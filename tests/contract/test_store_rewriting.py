@@ -12,10 +12,10 @@ import pytest
 from memory.embedded.pacing import WITHIN_S, rest_after
 from memory.embedded.rewriting import FileRewriter, RewriteTimes
 from memory.embedded.valkey import remove_left_rewritings
+from memory.history.redis_heard import RedisHeard
+from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, erasures_key, rewritten_key
-from memory.redis_client import RedisClient, open_redis
-from memory.redis_heard import RedisHeard
-from memory.redis_history import RedisHistory
+from memory.redis.client import RedisClient, open_redis
 from tests.messages import a_message
 from tests.stores import plain_valkey
 

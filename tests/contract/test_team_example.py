@@ -9,15 +9,15 @@ import pytest
 from bot.agent.agents_file import AgentSpec, load_agents
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
-from bot.agent.offline_model import OFFLINE_MODEL, serve_offline_model
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.agent.runner import RunResult, run_agent
 from bot.agent.team import Team
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
-from memory.artifacts import ContextArtifacts
-from memory.message_selectors import MessageWindowMessageSelector
-from memory.redis_client import RedisClient
+from memory.artifacts.store import ContextArtifacts
+from memory.history.selectors import MessageWindowMessageSelector
+from memory.redis.client import RedisClient
+from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 from tests.unit.agent.kit import REF, TOKENIZER, DictJournal, make_context, message
 
 AGENTS_FILE = Path(__file__).parents[2] / "examples" / "team.toml"

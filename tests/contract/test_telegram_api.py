@@ -17,10 +17,10 @@ from bot.errors import (
     ThreadGone,
     TokenRefused,
 )
-from bot.simulator.config import DEFAULT_TOKEN
-from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import ALLOWED_UPDATES, Button, TelegramApi, open_telegram
+from simulator.api.config import DEFAULT_TOKEN
+from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
 
 HELLO = RichText(text="hello")

@@ -1,9 +1,9 @@
 """What the journal of a turn brings back after a crash."""
 
 from bot.turn.journal import TurnJournal, joined_updates
-from memory.buffered_history import BufferedHistory
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.history.buffered import BufferedHistory
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox, some_parts
 from tests.messages import a_message, a_ref, ids, some_messages
 

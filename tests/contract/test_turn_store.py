@@ -7,8 +7,8 @@ from bot.inbox.facts import TerminalState
 from bot.turn.turn_store import Erased, TurnStore, parse_erased
 from memory import keys
 from memory.errors import Forgotten
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.redis_values import all_values, keys_with

@@ -9,10 +9,9 @@ import pytest
 
 from memory.embedded.index_server import IndexEndpoint
 from memory.errors import MissingContext, RecallUnavailable
-from memory.lexicon.analysis import SparseVector
-from memory.qdrant_index import open_qdrant
-from memory.testing_index import InMemoryIndex
-from memory.vector_index import TERMS_TOLD, Candidate, VectorErasure, VectorIndex, Where
+from memory.recall.lexicon.analysis import SparseVector
+from memory.recall.qdrant.index import open_qdrant
+from memory.recall.vector_index import TERMS_TOLD, Candidate, VectorErasure, VectorIndex, Where
 from tests.contract.vector_kit import (
     EAST,
     NORTH,
@@ -25,6 +24,7 @@ from tests.contract.vector_kit import (
     ids,
     terms,
 )
+from tests.fakes.vector_index import InMemoryIndex
 
 
 @pytest.fixture(params=["server", "local", "memory"])

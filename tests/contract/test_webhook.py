@@ -11,7 +11,7 @@ from bot.transport import webhook as webhook_module
 from bot.transport.ingest import telegram_ref
 from bot.transport.webhook import BODY_LIMIT, SECRET_HEADER
 from memory import keys
-from memory.redis_client import RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
 from tests.contract.webhook_rig import SECRET, a_message_update, served_webhook
 from tests.redis_values import all_values
 from tests.store_proxy import redis_proxy

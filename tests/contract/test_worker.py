@@ -19,7 +19,7 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from memory import keys
 from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreUnavailable
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, eventually, open_inbox
 from tests.messages import a_ref
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import httpx
 
+from bot.app.http_server import serve_http
 from bot.inbox.redis_inbox import RedisInbox
-from bot.serving import serve_http
 from bot.settings import WEBHOOK_PATH
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.http import create_http_app
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.webhook import SECRET_HEADER, Webhook
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.anchors import InMemoryAnchors
 
 SECRET = "the-secret_0"

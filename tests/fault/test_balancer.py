@@ -14,7 +14,7 @@ import pytest
 
 from bot.settings import WEBHOOK_PATH
 from bot.transport.webhook import SECRET_HEADER
-from tests.fault.system import SECRET, System, free_port, running_system
+from chaos.rig.system import SECRET, System, free_port, running_system
 from tests.scripted_script import echo
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"

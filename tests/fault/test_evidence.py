@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.fault.evidence import Asked, finished_steps, finished_twice, late_calls
-from tests.fault.judging import come_in_order
-from tests.fault.rows.r05_order import Ownership, read_ownership
-from tests.fault.witness import Recorded, Witness
+from chaos.rig.evidence import Asked, finished_steps, finished_twice, late_calls
+from chaos.rig.judging import come_in_order
+from chaos.rig.witness import Recorded, Witness
+from chaos.rows.r05_order import Ownership, read_ownership
 
 ASKED = [Asked(at=at, line="line 2 of 7", step=1, reply_id=f"call_{at:g}") for at in (1.0, 5.0)]
 RECORDED = [

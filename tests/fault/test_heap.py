@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.heap import in_use_mb, noting, read_notes
-from tests.fault.measures import slope_per_hour
-from tests.fault.program import until
+from chaos.rig.heap import in_use_mb, noting, read_notes
+from chaos.rig.measures import slope_per_hour
+from chaos.rig.program import until
 
 
 def test_what_is_freed_is_in_use_no_more() -> None:

@@ -5,11 +5,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from chaos.rig.crowd import Heard, gather_people, listening
+from chaos.rig.evidence import settled
+from chaos.rig.program import until, until_it_is
+from chaos.rig.system import System, running_system
 from memory import keys
-from tests.fault.crowd import Heard, gather_people, listening
-from tests.fault.evidence import settled
-from tests.fault.program import until, until_it_is
-from tests.fault.system import System, running_system
 from tests.stores import all_keys
 from tests.summarizing_model import SummarizingModel
 

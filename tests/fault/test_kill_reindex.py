@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bot.app.stores import Stores, open_stores
 from bot.settings import load_settings
-from bot.stores import Stores, open_stores
 from bot.transport.updates import context_keys
-from memory.contexts import get_or_create
+from chaos.rig.forks import Forks, forks
+from chaos.rig.index_proxy import IndexProxy, proxied_index
+from chaos.rig.program import run_console, until
+from chaos.rig.system import BOT_ID, System, running_system
+from memory.history.contexts import get_or_create
+from memory.history.message import Message, Role, Sender
+from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, walk_key, work_key
-from memory.message import Message, Role, Sender
-from memory.recall import RecallQuestion
-from memory.redis_history import RedisHistory
-from tests.fault.forks import Forks, forks
-from tests.fault.index_proxy import IndexProxy, proxied_index
-from tests.fault.program import run_console, until
-from tests.fault.system import BOT_ID, System, running_system
+from memory.recall.recall import RecallQuestion
 from tests.local_http import local_client
 from tests.scripted_embeddings import Embeddings
 

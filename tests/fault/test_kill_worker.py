@@ -6,8 +6,8 @@ import signal
 from pathlib import Path
 from random import Random
 
-from tests.fault.crowd import Plan, gather_people, listening, plan_lines, write_wave
-from tests.fault.evidence import (
+from chaos.rig.crowd import Plan, gather_people, listening, plan_lines, write_wave
+from chaos.rig.evidence import (
     duplicates,
     histories,
     history_faults,
@@ -15,10 +15,10 @@ from tests.fault.evidence import (
     settled,
     update_states,
 )
-from tests.fault.program import until
-from tests.fault.system import System, running_system
-from tests.fault.witness import watching
-from tests.fault.witnessed_model import WitnessedModel
+from chaos.rig.program import until
+from chaos.rig.system import System, running_system
+from chaos.rig.witness import watching
+from chaos.rig.witnessed_model import WitnessedModel
 
 SEED = 20_261_120
 MOMENT_WITHIN_S = 60.0

@@ -8,11 +8,11 @@ from shutil import which
 
 import pytest
 
+from chaos.rig.powered_store import SOCKET, PoweredStore, powered_store
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.errors import CommandRefused
-from memory.file_mending import FileMender
-from memory.redis_client import RedisClient, open_redis
-from tests.fault.powered_store import SOCKET, PoweredStore, powered_store
+from memory.redis.append_file import FileMender
+from memory.redis.client import RedisClient, open_redis
 
 TORN_OFF = len("*1\r\n$4\r\nEXEC\r\n") + 3
 

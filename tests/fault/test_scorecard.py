@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.rows.every import ROWS
-from tests.fault.scorecard import Bench, Row, broken, run_row
+from chaos.card import Bench, Row, broken, run_row
+from chaos.rows.every import ROWS
 
 SEED = 20_261_121
 

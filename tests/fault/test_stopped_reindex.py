@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from chaos.rig.program import start_program, until
 from tests.contract.console_rig import on_stores, remember, settings_in
-from tests.fault.program import start_program, until
 from tests.scripted_embeddings import Embeddings
 from tests.scripted_openai import scripted_openai
 

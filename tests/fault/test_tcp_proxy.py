@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.fault.program import until
-from tests.fault.tcp_proxy import Faults, TcpProxy, tcp_proxy
+from chaos.rig.program import until
+from chaos.rig.tcp_proxy import Faults, TcpProxy, tcp_proxy
 
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

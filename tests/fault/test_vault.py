@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.fault.secrets import Vault
+from chaos.rig.secrets import Vault
 
 SECRET = "prx@k7m2qv9c4xw8ztb3ndhy"
 

@@ -16,11 +16,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.app import run_service
-from bot.serving import serve_http
+from bot.app.http_server import serve_http
+from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH
 from memory.embedded.index_server import IndexEndpoint
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import call, calls, text
 from tests.stores import plain_valkey

@@ -6,12 +6,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.compression import CompressionLimits, line_tokens, plan_compression
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Role
-from memory.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Role
+from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.transcript import Excerpt, Line, render_line
+from memory.summary.compression import CompressionLimits, line_tokens, plan_compression
 from memory.tokens import Tokenizer
-from memory.transcript import Excerpt, Line, render_line
 from tests.messages import a_message, ids
 
 ROLES: tuple[Role, ...] = ("user", "user", "assistant", "system")

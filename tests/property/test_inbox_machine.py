@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from bot.errors import Fenced
 from bot.inbox.facts import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
 from memory import keys
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
 from tests.contract.inbox_kit import Inbox, open_inbox
 from tests.messages import a_ref
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.inbox.facts import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
-from memory.heard import parse_heard
+from memory.history.heard import parse_heard
 from tests.anchors import InMemoryAnchors
 from tests.property.test_updates_property import json, plausible, updates
 

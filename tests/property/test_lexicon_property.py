@@ -5,10 +5,10 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.lexicon.analysis import SparseVector
-from memory.lexicon.dates import named_dates
-from memory.lexicon.reading import analyse_message, analyse_question
-from memory.lexicon.scripts import is_latin, normal
+from memory.recall.lexicon.analysis import SparseVector
+from memory.recall.lexicon.dates import named_dates
+from memory.recall.lexicon.reading import analyse_message, analyse_question
+from memory.recall.lexicon.scripts import is_latin, normal
 
 anything = st.text(st.characters(), max_size=200)  # lone surrogates too
 _WORDS = (

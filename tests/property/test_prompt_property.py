@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ModelReply, PromptMessage, ToolCall, ToolSpec
-from bot.agent.offline_request import find_fault
 from bot.agent.openai_request import request_body
 from bot.agent.pair_repair import repair_pairs
-from bot.agent.prompt import assemble
-from bot.agent.prompt_parts import PromptBudget, PromptParts
-from memory.heard import HeardLine
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Quote, Sender
-from memory.summary import Summary, SummaryText
+from bot.agent.prompt.assembly import assemble
+from bot.agent.prompt.parts import PromptBudget, PromptParts
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Quote, Sender
+from memory.history.summary import Summary, SummaryText
 from memory.tokens import tokenizer_for
+from simulator.offline_model.request import find_fault
 from tests.unit.agent.kit import as_spoken
 
 TOKENIZER = tokenizer_for("gpt-4o")

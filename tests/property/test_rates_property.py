@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.transport.rates import OF_TELEGRAM, Importance, SendRates
-from memory.redis_client import open_redis
+from memory.redis.client import open_redis
 from tests.contract.test_rates import Clock, most_in_a_window
 
 CHATS = (1, 2, 3, -4, -5)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.message import CONVERSATION_ROLES, Message, Role
-from memory.message_selectors import MessageWindowMessageSelector, TokenWindowMessageSelector, chunk_start
+from memory.history.message import CONVERSATION_ROLES, Message, Role
+from memory.history.selectors import MessageWindowMessageSelector, TokenWindowMessageSelector, chunk_start
 from tests.messages import WordTokenizer, a_message, newest_of
 
 _ROLES: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "system", "tool"])

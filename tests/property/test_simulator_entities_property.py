@@ -5,11 +5,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.simulator.entities import QUOTES, STYLES, Entity, nested
-from bot.simulator.entity_finding import find_entities
-from bot.simulator.errors import BadRequest
-from bot.simulator.formatted_text import format_text
-from bot.simulator.utf16 import utf16_length, utf16_slice
+from simulator.api.entities import QUOTES, STYLES, Entity, nested
+from simulator.api.entity_finding import find_entities
+from simulator.api.errors import BadRequest
+from simulator.api.formatted_text import format_text
+from simulator.api.utf16 import utf16_length, utf16_slice
 
 KINDS = [*sorted(STYLES | QUOTES), "code", "pre", "text_link", "text_mention", "custom_emoji"]
 TEXTS = st.text(alphabet=st.sampled_from("ab \n\t\r😀é\u202e@#/._1"), max_size=40)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.simulator.app import create_app
-from bot.simulator.config import SimulatorConfig
+from simulator.api.app import create_app
+from simulator.api.config import SimulatorConfig
 
 FIELDS = {
     "messages": "text caption dice sticker poll location contact raw photo entities reply_to_message_id quote duration"

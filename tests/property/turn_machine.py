@@ -24,8 +24,8 @@ from bot.inbox.inspection import InboxInspection
 from bot.transport.migrations import Migrations
 from memory import keys
 from memory.errors import Forgotten
-from memory.redis_client import open_redis
-from memory.redis_history import RedisHistory
+from memory.history.redis_history import RedisHistory
+from memory.redis.client import open_redis
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.messages import a_message, a_ref
 from tests.stores import stray_keys

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from bot.agent.prompt_text import TASK_HEADING
+from bot.agent.prompt.text import TASK_HEADING
 from tests.scripted_replies import Reply, text
 from tests.scripted_script import ChatRequest
 from tests.story.harness import Json

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from bot import app, settings
-from memory import compressor, keys
-from memory.message import Message
-from memory.redis_history import RedisHistory
-from memory.redis_summaries import RedisSummaries
+from bot import settings
+from bot.app import service as app
+from memory import keys
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
+from memory.summary import compressor
+from memory.summary.redis_summaries import RedisSummaries
 from tests.story.harness import BEN, CHIARA, Json, Story, a_ref
 
 POLL_S = 0.01

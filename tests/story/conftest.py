@@ -8,7 +8,7 @@ import pytest
 from bot.inbox import worker
 from bot.settings import Settings
 from memory.embedded.index_server import IndexEndpoint
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import end_blocking_reads_on_time
 from tests.local_http import local_client
 from tests.story.harness import StoryStores

@@ -11,18 +11,18 @@ from uuid import uuid4
 
 import httpx
 
-from bot.app import run_service
+from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH, Settings, load_settings
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.serving import serve
 from bot.transport.ingest import telegram_ref
 from bot.transport.webhook import SECRET_HEADER
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
-from memory.history_store import HistorySnapshot
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
-from memory.redis_client import RedisClient
-from memory.redis_history import RedisHistory
+from memory.redis.client import RedisClient
+from simulator.api.config import SimulatorConfig
+from simulator.service import serve
 from tests.local_http import local_client
 from tests.redis_values import keys_with
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
     """The simulator's people. Without `chat` they act in private. `where` of a message: reply_to_message_id,
-    message_thread_id, quote, as bot/simulator/page_api.py has them. What a Telegram app would refuse fails the test.
+    message_thread_id, quote, as simulator/api/page_api.py has them. What a Telegram app would refuse fails the test.
     """
 
     simulator: httpx.AsyncClient
@@ -145,7 +145,7 @@ class People:
         await self.post("topics", chat_id=chat, from_id=by, message_thread_id=thread)
 
     async def fault(self, error: str, **how: Any) -> None:
-        """Have calls of the Bot API fail, as bot/simulator/faults.py says."""
+        """Have calls of the Bot API fail, as simulator/api/faults.py says."""
         await self.post("faults", error=error, **how)
 
     async def no_faults(self) -> None:
@@ -153,7 +153,7 @@ class People:
         (await self.simulator.delete("/api/faults")).raise_for_status()
 
     async def calls(self, method: str | None = None, *, after: int = 0) -> list[Json]:
-        """The calls of the Bot API so far (bot/simulator/calls.py), but getUpdates."""
+        """The calls of the Bot API so far (simulator/api/calls.py), but getUpdates."""
         query = {"after": after} | ({} if method is None else {"method": method})
         return (await self.simulator.get("/api/calls", params=query)).json()["calls"]
 

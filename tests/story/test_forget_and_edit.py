@@ -11,11 +11,11 @@ import pytest
 from bot.turn import answering
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
-from memory.history_store import HistorySnapshot
-from memory.message import Message
-from memory.redis_history import RedisHistory
-from memory.redis_summaries import RedisSummaries
-from memory.summary import Fact, Summary, SummaryText
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistorySnapshot
+from memory.history.summary import Fact, Summary, SummaryText
+from memory.summary.redis_summaries import RedisSummaries
 from tests.scripted_replies import Reply, call, calls, held, server_error, text
 from tests.scripted_script import ChatRequest, echo
 from tests.story.expected import english

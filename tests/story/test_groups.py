@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from memory import keys
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.scripted_replies import Reply, held
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english

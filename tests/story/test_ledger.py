@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.prompt_text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING
+from bot.agent.prompt.text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING
 from memory import keys
 from tests.scripted_replies import Reply, call, calls, text
 from tests.scripted_script import ChatRequest

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bot.agent.age import age_in_words
-from bot.agent.prompt_text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING
-from bot.app import run_service
+from bot.agent.prompt.text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING
+from bot.app.service import run_service
 from bot.errors import SettingsInvalid
-from memory.redis_history import RedisHistory
+from memory.history.redis_history import RedisHistory
 from tests.messages import some_messages
 from tests.scripted_replies import Reply, call, calls, text
 from tests.scripted_script import ChatRequest, echo

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bot.agent.prompt_text import RECALLED_HEADING
-from memory.message import Message, Sender, message_id
-from memory.redis_history import RedisHistory
+from bot.agent.prompt.text import RECALLED_HEADING
+from memory.history.message import Message, Sender, message_id
+from memory.history.redis_history import RedisHistory
 from tests.scripted_replies import call, calls, text
 from tests.scripted_script import echo
 from tests.story.compressions import talk

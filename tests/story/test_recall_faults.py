@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from memory.openai_embedder import EmbeddingEndpoint
+from memory.recall.embedders.openai import EmbeddingEndpoint
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.store_proxy import index_proxy
 from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot

@@ -1,9 +1,9 @@
 """A stop leaves nothing behind in the store."""
 
 from bot.inbox.facts import GROUP as WORKERS
-from memory.indexing import GROUP as INDEXERS
 from memory.keys import ready_key, work_key
-from memory.redis_client import RedisClient
+from memory.recall.indexer import GROUP as INDEXERS
+from memory.redis.client import RedisClient
 from tests.story.harness import BEN, StoryStores, running_bot
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot import stores as store_opening
-from bot.app import run_service
+from bot.app import stores as store_opening
+from bot.app.service import run_service
 from bot.errors import PortInUse, TelegramRefused
 from bot.transport import registration
 from tests.local_http import local_client

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 import stamina
 
-from bot import assembly
-from bot.agent.prompt_text import SUMMARY_HEADING
-from memory import compression, compressor, keys
-from memory.message import Message
-from memory.redis_history import RedisHistory
+from bot.agent.prompt.text import SUMMARY_HEADING
+from bot.app import build as assembly
+from memory import keys
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
+from memory.summary import compression, compressor
 from memory.tokens import tokenizer_for
 from tests.messages import a_message, some_messages
 from tests.redis_values import all_values

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.prompt_text import LEDGER_HEADING, RECORD_HEADING, TASK_HEADING
+from bot.agent.prompt.text import LEDGER_HEADING, RECORD_HEADING, TASK_HEADING
 from tests.scripted_replies import Call, call, calls, held, server_error, text
 from tests.story.agents import (
     CHECKER,

@@ -4,9 +4,9 @@ import asyncio
 import re
 import time
 
-from bot.agent.offline_wire import prompt_tokens
 from bot.turn.turn_store import TurnStore
 from memory.tokens import tokenizer_for
+from simulator.offline_model.wire import prompt_tokens
 from tests.scripted_replies import Reply, call, calls, held, stalled, text, without_usage
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import (

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.agent.functions_based import FunctionsBasedAgent
-from bot.agents import conversation_window, model_names, read_agents
-from bot.assembly import build_team, compression_limits
+from bot.app.agents import conversation_window, model_names, read_agents
+from bot.app.build import build_team, compression_limits
 from bot.errors import SettingsInvalid
 from bot.settings import load_settings
 

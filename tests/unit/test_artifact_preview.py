@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from memory.artifact_preview import preview
+from memory.artifacts.preview import preview
 
 
 def expected(text: str) -> str:

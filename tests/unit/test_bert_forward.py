@@ -13,9 +13,16 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType] - it says bare ndarray
 from tokenizers import Tokenizer
 
-from memory.bert_forward import BertShape, Weights, array_shapes, embed_tokens, gelu, matrix_shapes
-from memory.int8_matrix import Array
-from memory.minilm_embedder import MiniLMEmbedder
+from memory.recall.embedders.bert_forward import (
+    BertShape,
+    Weights,
+    array_shapes,
+    embed_tokens,
+    gelu,
+    matrix_shapes,
+)
+from memory.recall.embedders.int8_matrix import Array
+from memory.recall.embedders.minilm import MiniLMEmbedder
 
 REFERENCE = cast(
     dict[str, Any],

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file  # pyright: ignore[reportUnknownVariableType] - it says bare PathLike
 
-from memory.bert_forward import BertShape, array_shapes, embed_tokens, matrix_shapes
-from memory.bert_weights import read_weights
-from memory.int8_matrix import Array, quantise
+from memory.recall.embedders.bert_forward import BertShape, array_shapes, embed_tokens, matrix_shapes
+from memory.recall.embedders.bert_weights import read_weights
+from memory.recall.embedders.int8_matrix import Array, quantise
 
 SMALL = BertShape(
     layers=1,

@@ -4,20 +4,20 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memory.buffered_history import BufferedHistory
 from memory.chat_history import ChatHistory
-from memory.embedding import EmbeddingUnavailable
 from memory.errors import Forgotten, RecallUnavailable
-from memory.history_store import HistoryStore
-from memory.message import Message, Sender
-from memory.message_selectors import MessageWindowMessageSelector, NoMessages
-from memory.recall import IndexItem, Recall
-from memory.redis_history import is_indexed
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.testing_history import InMemoryHistory
-from memory.testing_index import InMemoryIndex
+from memory.history.buffered import BufferedHistory
+from memory.history.message import Message, Sender
+from memory.history.redis_history import is_indexed
+from memory.history.selectors import MessageWindowMessageSelector, NoMessages
+from memory.history.store import HistoryStore
+from memory.recall.embedders.embedder import EmbeddingUnavailable
+from memory.recall.recall import IndexItem, Recall
+from memory.recall.spaces import Space, Spaces
 from tests.contract.memory_kit import a_summary, a_turn
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.history import InMemoryHistory
+from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import WordTokenizer, a_ref, ids
 
 REF = a_ref()

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from memory.compression import (
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Role, Sender
+from memory.history.store import HistorySnapshot
+from memory.history.summary import Summary, SummaryText
+from memory.history.transcript import Excerpt, render_line
+from memory.summary.compression import (
     CompressionLimits,
     CompressionPlan,
     Piece,
@@ -15,11 +20,6 @@ from memory.compression import (
     plan_compression,
     split_text,
 )
-from memory.history_store import HistorySnapshot
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Role, Sender
-from memory.summary import Summary, SummaryText
-from memory.transcript import Excerpt, render_line
 from tests.messages import a_message, ids, some_messages
 
 LIMITS = CompressionLimits(

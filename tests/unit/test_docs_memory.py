@@ -17,29 +17,29 @@ from bot.agent.artifact_reference import render_reference
 from bot.agent.context_windows import DEFAULT_CONTEXT_WINDOW
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ModelReply
-from bot.agent.prompt import assemble, measure
-from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
-from bot.agent.prompt_receipt import PartName
+from bot.agent.prompt.assembly import assemble, measure
+from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt.receipt import PartName
 from bot.agent.runner import run_agent
 from bot.agent.step_digest import SHARE_OF_THE_LARGEST, SHARES
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
-from bot.assembly import SUMMARY_TIMEOUT_S, WINDOW_MESSAGES
+from bot.app.build import SUMMARY_TIMEOUT_S, WINDOW_MESSAGES
 from bot.errors import ToolFailed
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
 from bot.turn.turn_store import RECEIPTS_KEPT
-from memory.artifact_preview import preview
-from memory.artifacts import LARGEST_TEXT, Artifact
-from memory.compression import RETRY_AFTER_MESSAGES, limits_for
-from memory.compressor import MESSAGES_AT_MOST, RETRY_PAUSES_S, TRIES
-from memory.heard import HeardLine
+from memory.artifacts.preview import preview
+from memory.artifacts.store import LARGEST_TEXT, Artifact
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn, render_entry
+from memory.history.message import Sender
+from memory.history.selectors import WINDOW_CHUNK
+from memory.history.summary import Fact, Summary, SummaryText, render_summary
 from memory.keys import PROMPTS_TTL_S
-from memory.ledger import LedgerEntry, LedgerTurn, render_entry
-from memory.message import Sender
-from memory.message_selectors import WINDOW_CHUNK
-from memory.redis_summaries import SUMMARIES_KEPT
-from memory.summary import Fact, Summary, SummaryText, render_summary
+from memory.summary.compression import RETRY_AFTER_MESSAGES, limits_for
+from memory.summary.compressor import MESSAGES_AT_MOST, RETRY_PAUSES_S, TRIES
+from memory.summary.redis_summaries import SUMMARIES_KEPT
 from tests.unit.agent.kit import (
     TOKENIZER,
     DictJournal,

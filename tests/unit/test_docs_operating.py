@@ -66,5 +66,5 @@ def test_the_scaled_file_has_two_of_each_behind_a_balancer() -> None:
     assert "--replicaof valkey 6379" in services["valkey-replica"]["command"][2]
     for volume in services["balancer"]["volumes"]:
         assert (ROOT / volume.split(":")[0]).exists()
-    # A process is given the time that it takes to end (bot/lifecycle.py): 20 s.
+    # A process is given the time that it takes to end (bot/app/lifecycle.py): 20 s.
     assert services["serve"]["stop_grace_period"] == services["work"]["stop_grace_period"] == "25s"

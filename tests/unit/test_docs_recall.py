@@ -11,29 +11,29 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from bot.agent.prompt import assemble
-from bot.agent.prompt_parts import PromptBudget, PromptParts
-from bot.agent.prompt_text import RECALLED_HEADING
+from bot.agent.prompt.assembly import assemble
+from bot.agent.prompt.parts import PromptBudget, PromptParts
+from bot.agent.prompt.text import RECALLED_HEADING
 from bot.cli.console import build_console
 from bot.settings import Settings
 from memory.embedded.index.upkeep import UpkeepTimes
 from memory.embedded.index.vacuum import SLICE
-from memory.history_store import PEOPLE_LIMIT
-from memory.lexicon.analysis import SparseVector
-from memory.lexicon.scripts import READ_LIMIT
-from memory.lexicon.sparse import AVERAGE_LENGTH, K1, B
-from memory.lexicon.terms import TERM_LIMIT, WORD_LIMIT
-from memory.message import Message, Role, Sender
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.openai_embedder import EmbeddingEndpoint
-from memory.qdrant_points import to_batches
-from memory.ranking import load_weights
-from memory.ranking_features import FEATURES, REACH
-from memory.recall import LIST_LIMIT
-from memory.sessions import SESSION_GAP_S, SESSION_MESSAGES
-from memory.space_record import SWEEP_AFTER_S
-from memory.vector_index import TERMS_TOLD, VectorPoint
-from memory.walk import PAGE
+from memory.history.message import Message, Role, Sender
+from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
+from memory.history.store import PEOPLE_LIMIT
+from memory.recall.embedders.minilm import MiniLMEmbedder
+from memory.recall.embedders.openai import EmbeddingEndpoint
+from memory.recall.lexicon.analysis import SparseVector
+from memory.recall.lexicon.scripts import READ_LIMIT
+from memory.recall.lexicon.sparse import AVERAGE_LENGTH, K1, B
+from memory.recall.lexicon.terms import TERM_LIMIT, WORD_LIMIT
+from memory.recall.qdrant.points import to_batches
+from memory.recall.ranking import load_weights
+from memory.recall.ranking_features import FEATURES, REACH
+from memory.recall.recall import LIST_LIMIT
+from memory.recall.space_record import SWEEP_AFTER_S
+from memory.recall.vector_index import TERMS_TOLD, VectorPoint
+from memory.recall.walk import PAGE
 from tests.unit.agent.kit import TOKENIZER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -141,7 +141,7 @@ def test_the_floor_is_the_one_that_is_used() -> None:
         f"{floor.base:g} + {floor.growth:g} × ln(candidates)"
         for floor in (weights.hybrid_floor, weights.lexical_floor)
     ]
-    measured = json.loads(files("memory").joinpath("ranker_weights.json").read_text("utf-8"))["floor"][
+    measured = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text("utf-8"))["floor"][
         "measured"
     ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.prompt_draft import HEARD_TOKENS
+from bot.agent.prompt.draft import HEARD_TOKENS
 from bot.inbox.slots import RESTING_AT_MOST
 from bot.media.notes import SHOWN_WHOLE, tell_document
 from bot.media.pdf import PdfLimits
@@ -33,8 +33,8 @@ from bot.turn.reading import PICTURE_BYTES_AT_MOST, PICTURES_AT_MOST
 from bot.turn.reanswering import AGAIN_WITHIN_S
 from bot.turn.replies import CODE_UNITS_AT_MOST, FILE_NAME, PARTS_AT_MOST
 from memory import keys
-from memory.heard import HEARD_CHARS
-from memory.message import Quote, Sender
+from memory.history.heard import HEARD_CHARS
+from memory.history.message import Quote, Sender
 from tests.unit.agent.kit import as_spoken, message
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.durability import StoreDurability, judge
+from memory.redis.durability import StoreDurability, judge
 
 SAFE = StoreDurability(
     server="Valkey", version="8.1.0", maxmemory_policy="noeviction", appendonly=True, appendfsync="everysec"

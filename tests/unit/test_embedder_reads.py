@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.minilm_embedder import MiniLMEmbedder
-from memory.openai_embedder import EmbeddingEndpoint, open_openai_embedder
-from memory.testing import FakeEmbedder
+from memory.recall.embedders.minilm import MiniLMEmbedder
+from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
+from tests.fakes.embedder import FakeEmbedder
 
 BLANK = ["", " \n\t", "\u3000"]
 

@@ -5,9 +5,14 @@ import re
 
 import pytest
 
-from memory.embedding import EmbeddingInvalid, EmbeddingSpace, EmbeddingUnavailable, unit_vectors
 from memory.errors import RecallUnavailable
-from memory.testing import FakeEmbedder
+from memory.recall.embedders.embedder import (
+    EmbeddingInvalid,
+    EmbeddingSpace,
+    EmbeddingUnavailable,
+    unit_vectors,
+)
+from tests.fakes.embedder import FakeEmbedder
 
 
 def space(model: str = "all-MiniLM-L6-v2", dimension: int = 384, version: str = "1") -> EmbeddingSpace:

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from bot.app.http_server import serve_http
 from bot.errors import ToolFailed
-from bot.serving import serve_http
 from bot.tools.guarded_http import LARGEST_BODY, GuardedHttp, resolve
 from bot.tools.page_text import readable_text
 from bot.tools.public_addresses import Address, is_public

@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from memory.buffered_history import BufferedHistory
 from memory.chat_history import ChatHistory
-from memory.history_search import RankedMessage, leave_out, with_neighbours
-from memory.history_store import HistoryStore
+from memory.history.buffered import BufferedHistory
+from memory.history.message import Message, Role, Sender
+from memory.history.sessions import SESSION_GAP_S
+from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.message import Message, Role, Sender
-from memory.recall import Recall, RecallHit, RecallQuestion
-from memory.sessions import SESSION_GAP_S
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.testing_history import InMemoryHistory
-from memory.testing_index import InMemoryIndex
-from memory.vector_index import Where
+from memory.recall.history_search import RankedMessage, leave_out, with_neighbours
+from memory.recall.recall import Recall, RecallHit, RecallQuestion
+from memory.recall.spaces import Space, Spaces
+from memory.recall.vector_index import Where
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.history import InMemoryHistory
+from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import WordTokenizer, a_ref, ids
 
 REF = a_ref()

@@ -11,8 +11,8 @@ from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.guests import digest_of
 from bot.transport.ingest import DoorRules, Ingest, dump_waiting, parse_waiting, telegram_ref
 from bot.transport.updates import Command
-from memory.heard import parse_heard
-from memory.message import Sender
+from memory.history.heard import parse_heard
+from memory.history.message import Sender
 from tests.anchors import InMemoryAnchors
 
 BOT = BotIdentity(id=42, username="mnemo_bot")

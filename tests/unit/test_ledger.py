@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory.ledger import (
+from memory.history.ledger import (
     EntryKind,
     LedgerEntry,
     dump_entries,

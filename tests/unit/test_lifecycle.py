@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot import lifecycle
-from bot.lifecycle import background, bounded, spawn
+from bot.app import lifecycle
+from bot.app.lifecycle import background, bounded, spawn
 
 _HANGS_IN_A_THREAD = """
 import asyncio, threading
-from bot import lifecycle
+from bot.app import lifecycle
 
 lifecycle.KILL_AFTER_S = 0.3
 

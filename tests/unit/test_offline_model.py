@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.actions import StepDigest
-from bot.agent.offline_answer import ACKNOWLEDGEMENTS, UNKNOWN
-from bot.agent.offline_arguments import fill_arguments
-from bot.agent.offline_recollection import read_line
-from bot.agent.offline_reply import OfflineReply, reply_to
-from bot.agent.offline_wire import in_pieces
-from bot.agent.prompt import assemble
-from bot.agent.prompt_parts import PromptBudget, PromptParts
-from memory.ledger import LedgerEntry
-from memory.message import Message, Role, Sender
-from memory.summary import Fact, Summary, SummaryText
+from bot.agent.prompt.assembly import assemble
+from bot.agent.prompt.parts import PromptBudget, PromptParts
+from memory.history.ledger import LedgerEntry
+from memory.history.message import Message, Role, Sender
+from memory.history.summary import Fact, Summary, SummaryText
 from memory.tokens import Tokenizer
+from simulator.offline_model.answer import ACKNOWLEDGEMENTS, UNKNOWN
+from simulator.offline_model.arguments import fill_arguments
+from simulator.offline_model.recollection import read_line
+from simulator.offline_model.reply import OfflineReply, reply_to
+from simulator.offline_model.wire import in_pieces
 
 ANNA = "my sister Anna lives in Lisbon"
 

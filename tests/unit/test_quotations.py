@@ -6,7 +6,7 @@ import pytest
 
 from bot.transport.quotations import QUOTED_CHARACTERS, quote_of, quotes_message, without_quotations
 from bot.transport.updates import IncomingMessage, parse_update
-from memory.message import Quote
+from memory.history.message import Quote
 
 BOT_ID = 99
 BEN: dict[str, Any] = {"id": 8, "is_bot": False, "first_name": "Ben"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
-from memory.ranking import (
+from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
+from memory.recall.ranking import (
     SHORTLIST,
     Floor,
     Scored,
@@ -21,8 +21,8 @@ from memory.ranking import (
     select_relevant,
     shortlist,
 )
-from memory.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
-from memory.vector_index import Candidate
+from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
+from memory.recall.vector_index import Candidate
 
 DAY = 86_400.0
 FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)

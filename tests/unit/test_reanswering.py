@@ -12,10 +12,10 @@ from bot.turn.reanswering import (
     retell,
     without_outdated_quotes,
 )
-from memory.history_store import HistorySnapshot
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Quote, Sender
-from memory.rewinding import rewind
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Quote, Sender
+from memory.history.rewind import rewind
+from memory.history.store import HistorySnapshot
 
 NOW = 1_800_000_000.0
 BEN, CHIARA = 1002, 1003

@@ -6,22 +6,22 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from memory.embedding import (
+from memory.errors import MissingContext, RecallUnavailable
+from memory.history.message import Message, Sender
+from memory.keys import ContextRef
+from memory.recall.embedders.embedder import (
     EmbeddingError,
     EmbeddingInvalid,
     EmbeddingRefused,
     EmbeddingSpace,
     EmbeddingUnavailable,
 )
-from memory.errors import MissingContext, RecallUnavailable
-from memory.keys import ContextRef
-from memory.lexicon.analysis import SparseVector
-from memory.message import Message, Sender
-from memory.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.testing_index import InMemoryIndex
-from memory.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.lexicon.analysis import SparseVector
+from memory.recall.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
+from memory.recall.spaces import Space, Spaces
+from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import a_ref
 
 REF = a_ref()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search_filters import on_days, parse_day, people_named
-from memory.vector_index import Where
+from memory.recall.search_filters import on_days, parse_day, people_named
+from memory.recall.vector_index import Where
 
 PEOPLE = {
     1: "Anna Smith",

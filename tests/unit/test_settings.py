@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.app.stores import connections_for
 from bot.errors import SettingsInvalid
 from bot.settings import Settings, load_settings
-from bot.stores import connections_for
 
 
 @pytest.fixture(autouse=True)

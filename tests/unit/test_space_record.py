@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.space_record import (
+from memory.recall.space_record import (
     SpaceDescription,
     SpacesRecord,
     dump_record,

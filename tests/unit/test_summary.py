@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
 from memory.tokens import Tokenizer
 
 WHOLE = SummaryText(

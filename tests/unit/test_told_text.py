@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.cli.chat_reading import message_document, shown_text
-from memory.compression import CompressionLimits, plan_compression
-from memory.message import Message, Quote, Sender, dump_message, is_indexed, parse_message, told_text
-from memory.message_selectors import TokenWindowMessageSelector
-from memory.transcript import render_line
+from memory.history.message import Message, Quote, Sender, dump_message, is_indexed, parse_message, told_text
+from memory.history.selectors import TokenWindowMessageSelector
+from memory.history.transcript import render_line
+from memory.summary.compression import CompressionLimits, plan_compression
 from tests.messages import WordTokenizer, a_message, ids, newest_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=40) | st.just('","quote":{"x":"')
@@ -69,7 +69,7 @@ def test_a_message_comes_back_as_it_was_and_its_quotation_can_be_cut_off(message
 
     assert line.isascii()
     assert parse_message(line, sequence=None) == message
-    cut = line[: line.index(',"quote":{')] + "}"  # as memory/scripts/telegram_index.lua does it
+    cut = line[: line.index(',"quote":{')] + "}"  # as memory/redis/scripts/telegram_index.lua does it
     assert parse_message(cut, sequence=None) == replace(message, quote=None)
 
 

@@ -6,11 +6,11 @@ from contextlib import AsyncExitStack, suppress
 
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
-from bot.agents import find_room_problems, model_names, read_agents
+from bot.app.agents import find_room_problems, model_names, read_agents
+from bot.app.embedders import open_embedder
+from bot.app.models import sees_pictures
 from bot.cli.checks.findings import Finding, fail, ok, warn
-from bot.embedders import open_embedder
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
-from bot.models import sees_pictures
 from bot.settings import Settings
 
 _WORD = "hello"

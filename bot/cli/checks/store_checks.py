@@ -3,15 +3,15 @@
 import time
 from contextlib import AsyncExitStack
 
+from bot.app.stores import qdrant_place, redis_place
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.settings import Settings
-from bot.stores import qdrant_place, redis_place
 from memory import keys
-from memory.durability import StoreDurability, check_store
 from memory.errors import CommandRefused
-from memory.qdrant_index import QdrantIndex, open_qdrant
-from memory.redis_client import RedisClient, open_redis
-from memory.space_register import SpaceRegister
+from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.space_register import SpaceRegister
+from memory.redis.client import RedisClient, open_redis
+from memory.redis.durability import StoreDurability, check_store
 
 
 async def check_redis(settings: Settings) -> list[Finding]:

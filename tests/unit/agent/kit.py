@@ -11,25 +11,25 @@ from prometheus_client import Counter, Histogram
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
-from bot.agent.prompt_text import spoken_as_one
+from bot.agent.prompt.text import spoken_as_one
 from bot.agent.runner import RunLimits, RunResult, run_agent
 from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
 from bot.agent.tool_run import Journal
-from memory.buffered_history import BufferedHistory
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
-from memory.history_store import HistorySnapshot
+from memory.history.buffered import BufferedHistory
+from memory.history.message import Message, Role, Sender
+from memory.history.selectors import MessageSelector, MessageWindowMessageSelector
+from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
-from memory.message import Message, Role, Sender
-from memory.message_selectors import MessageSelector, MessageWindowMessageSelector
-from memory.recall import IndexItem, Recall
-from memory.spaces import Space, Spaces
-from memory.testing import FakeEmbedder
-from memory.testing_history import InMemoryHistory
-from memory.testing_index import InMemoryIndex
+from memory.recall.recall import IndexItem, Recall
+from memory.recall.spaces import Space, Spaces
+from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
 from memory.tokens import tokenizer_for
-from memory.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.history import InMemoryHistory
+from tests.fakes.vector_index import InMemoryIndex
 
 REF = ContextRef(context_id="c" * 32, partition=0)
 FIRST_SECOND = 1_763_661_780.0  # 2025-11-20 18:03 UTC

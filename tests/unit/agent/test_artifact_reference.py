@@ -1,9 +1,9 @@
 """What a model reads in place of a large result, and what it reads where none can be kept."""
 
 from bot.agent.artifact_reference import cut_middle, keep_if_large, render_reference
-from memory.artifact_preview import preview
-from memory.artifacts import LARGEST_TEXT, Artifact, ContextArtifacts
-from memory.redis_client import RedisClient
+from memory.artifacts.preview import preview
+from memory.artifacts.store import LARGEST_TEXT, Artifact, ContextArtifacts
+from memory.redis.client import RedisClient
 from tests.messages import a_ref
 from tests.stores import all_keys
 

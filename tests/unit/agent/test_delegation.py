@@ -18,7 +18,7 @@ from bot.observe.metrics import DELEGATIONS
 from bot.tools.add import add
 from bot.tools.upper import upper
 from memory.errors import Forgotten
-from memory.ledger import LedgerTurn
+from memory.history.ledger import LedgerTurn
 from tests.unit.agent.kit import DictJournal, asks, call, make_context, message, sample, says, wait_until
 from tests.unit.agent.team_kit import TeamModel, make_team
 

@@ -10,24 +10,24 @@ from bot.agent.context import AgentContext
 from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
 from bot.agent.model import Image, ModelReply
 from bot.agent.pair_repair import NO_RESULT
-from bot.agent.prompt_text import HEARD_HEADING, RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
+from bot.agent.prompt.text import HEARD_HEADING, RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.tools.add import add
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
-from memory.heard import HeardLine
-from memory.history_search import RankedMessage
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Sender
+from memory.history.selectors import MessageWindowMessageSelector, NoMessages
+from memory.history.summary import Summary, SummaryText
 from memory.keys import ContextRef
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Sender
-from memory.message_selectors import MessageWindowMessageSelector, NoMessages
-from memory.recall import Recall, RecallHit, RecallQuestion
-from memory.spaces import Space, Spaces
-from memory.summary import Summary, SummaryText
-from memory.testing import FakeEmbedder
-from memory.testing_history import InMemoryHistory
+from memory.recall.history_search import RankedMessage
+from memory.recall.recall import Recall, RecallHit, RecallQuestion
+from memory.recall.spaces import Space, Spaces
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.history import InMemoryHistory
 from tests.unit.agent.kit import (
     FIRST_SECOND,
     TOKENIZER,

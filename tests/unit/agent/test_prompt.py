@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ToolSpec
-from bot.agent.prompt import assemble, measure
-from bot.agent.prompt_draft import HEARD_TOKENS
-from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
-from bot.agent.prompt_receipt import PromptReceipt, ReceiptItem, ReceiptPart, dump_receipt, parse_receipt
-from bot.agent.prompt_text import (
+from bot.agent.prompt.assembly import assemble, measure
+from bot.agent.prompt.draft import HEARD_TOKENS
+from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt.receipt import PromptReceipt, ReceiptItem, ReceiptPart, dump_receipt, parse_receipt
+from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
     HEARD_HEADING,
@@ -19,10 +19,10 @@ from bot.agent.prompt_text import (
     TASK_HEADING,
     UNANSWERED_HEADING,
 )
-from memory.heard import HeardLine
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Sender
-from memory.summary import Fact, Summary, SummaryText
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Sender
+from memory.history.summary import Fact, Summary, SummaryText
 from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, message, shown
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})

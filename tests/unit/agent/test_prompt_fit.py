@@ -6,15 +6,15 @@ import pytest
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ToolSpec
-from bot.agent.prompt import assemble, measure
-from bot.agent.prompt_parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
-from bot.agent.prompt_receipt import PartName, ReceiptItem
-from bot.agent.prompt_text import UNSHOWN
+from bot.agent.prompt.assembly import assemble, measure
+from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
+from bot.agent.prompt.receipt import PartName, ReceiptItem
+from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
-from memory.heard import HeardLine
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Sender
-from memory.summary import Summary, SummaryText
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Sender
+from memory.history.summary import Summary, SummaryText
 from tests.unit.agent.kit import TOKENIZER, asks, call, message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})

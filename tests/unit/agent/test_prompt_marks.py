@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model import Image
-from bot.agent.offline_marks import Unmarked, take_marks
-from bot.agent.prompt_text import (
+from bot.agent.prompt.text import (
     HEARD_HEADING,
     NO_TEXT,
     quote_heard,
@@ -20,8 +19,9 @@ from bot.agent.prompt_text import (
     told_together,
 )
 from bot.transport.contents import note_on
-from memory.heard import HeardLine
-from memory.message import Message, Quote, Sender
+from memory.history.heard import HeardLine
+from memory.history.message import Message, Quote, Sender
+from simulator.offline_model.marks import Unmarked, take_marks
 from tests.unit.agent.kit import FIRST_SECOND, as_spoken, message
 
 QUOTE = Quote(telegram_message_id=3, sender_name="Olga Marin", text='say "hi"\nand go')

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.age import age_in_words
-from bot.agent.prompt_text import (
+from bot.agent.prompt.text import (
     DIGEST_HEADING,
     LEDGER_HEADING,
     RECALLED_HEADING,
@@ -19,7 +19,7 @@ from bot.agent.prompt_text import (
     quote_line,
     speaker_name,
 )
-from memory.message import Role, Sender
+from memory.history.message import Role, Sender
 from tests.unit.agent.kit import as_spoken, message
 
 

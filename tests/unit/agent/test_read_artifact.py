@@ -8,9 +8,9 @@ from bot.agent.context import AgentContext
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 from bot.tools.read_artifact import read_artifact
-from memory.artifacts import ContextArtifacts
+from memory.artifacts.store import ContextArtifacts
 from memory.keys import ContextRef, artifact_key
-from memory.redis_client import RedisClient
+from memory.redis.client import RedisClient
 from tests.messages import a_ref
 from tests.unit.agent.kit import make_context
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pytest
 
 from bot.agent.context import AgentContext
-from bot.agent.offline_arguments import fill_arguments
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 from bot.tools.search_memory import NOTHING_FOUND, search_memory
-from memory.vector_index import Where
+from memory.recall.vector_index import Where
+from simulator.offline_model.arguments import fill_arguments
 from tests.unit.agent.kit import MemoryIndex, make_context, message
 
 TOOL = Tool.from_function(search_memory)

@@ -9,14 +9,14 @@ from bot.agent.actions import CompletedStep, StepDigest, dump_digest, parse_dige
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.handover_tools import delegate_tool
 from bot.agent.model import Usage
-from bot.agent.prompt_parts import PromptSize
+from bot.agent.prompt.parts import PromptSize
 from bot.agent.runner import RunLimits, run_agent
 from bot.agent.step_digest import share_for, should_digest
 from bot.agent.team import Digester, Team
 from bot.errors import Fenced, ModelUnavailable
 from bot.observe.metrics import DIGESTS
 from memory.errors import SummaryFailed
-from memory.message_selectors import MessageWindowMessageSelector
+from memory.history.selectors import MessageWindowMessageSelector
 from tests.unit.agent.kit import (
     DictJournal,
     ScriptedModel,

@@ -12,17 +12,17 @@ import pytest
 from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.digest_request import stored_results
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, Usage
-from bot.agent.offline_summary import structured_reply
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.summary_format import DIGEST_SCHEMA, SUMMARY_SCHEMA, summary_fields
 from bot.errors import ModelRepliedNothing, ModelUnavailable, PromptTooLong
-from memory.compression import Piece, limits_for, plan_compression
 from memory.errors import SummaryFailed
-from memory.ledger import LedgerEntry, LedgerTurn
-from memory.message import Message, Sender
-from memory.summary import ArtifactNote, Fact, SummaryText, render_summary
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, Sender
+from memory.history.summary import ArtifactNote, Fact, SummaryText, render_summary
+from memory.history.transcript import Excerpt
+from memory.summary.compression import Piece, limits_for, plan_compression
 from memory.tokens import Tokenizer
-from memory.transcript import Excerpt
+from simulator.offline_model.summary import structured_reply
 from tests.messages import a_message
 
 TOKENIZER = Tokenizer(encoding="o200k_base")

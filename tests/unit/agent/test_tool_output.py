@@ -4,7 +4,7 @@ import pytest
 
 from bot.agent.tool_output import render_output
 from bot.errors import ToolFailed
-from memory.artifacts import LARGEST_TEXT
+from memory.artifacts.store import LARGEST_TEXT
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from bot.errors import (
 )
 from bot.settings import load_settings
 from memory.embedded.errors import DataDirFull
-from memory.embedding import EmbeddingRefused
 from memory.errors import IndexMismatch, StoreFull, StoreUnavailable, UnsafeStore
+from memory.recall.embedders.embedder import EmbeddingRefused
 
 
 @pytest.mark.parametrize(

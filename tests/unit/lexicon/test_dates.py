@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.lexicon.dates import named_dates
-from memory.lexicon.scripts import normal
+from memory.recall.lexicon.dates import named_dates
+from memory.recall.lexicon.scripts import normal
 
 NOW = datetime(2023, 9, 13, 12, tzinfo=UTC).timestamp()
 

@@ -6,8 +6,8 @@ from time import process_time
 
 import pytest
 
-from memory.lexicon.names import read_names
-from memory.lexicon.scripts import normal
+from memory.recall.lexicon.names import read_names
+from memory.recall.lexicon.scripts import normal
 
 PEOPLE = {
     1: "Caroline Smith",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.lexicon.reading import analyse_message, analyse_question
-from memory.lexicon.signs import asks_for_something, message_signs
-from memory.lexicon.terms import read_words
+from memory.recall.lexicon.reading import analyse_message, analyse_question
+from memory.recall.lexicon.signs import asks_for_something, message_signs
+from memory.recall.lexicon.terms import read_words
 
 NOW = 1_694_606_400.0
 

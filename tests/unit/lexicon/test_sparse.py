@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from memory.lexicon.sparse import AVERAGE_LENGTH, message_vector, question_vector
+from memory.recall.lexicon.sparse import AVERAGE_LENGTH, message_vector, question_vector
 
 
 def test_a_term_in_a_message_of_average_length_weighs_one() -> None:

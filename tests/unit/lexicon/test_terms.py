@@ -4,10 +4,10 @@
 
 import pytest
 
-from memory.lexicon.languages import stem
-from memory.lexicon.scripts import normal
-from memory.lexicon.spelling import spell_word, term_index
-from memory.lexicon.terms import (
+from memory.recall.lexicon.languages import stem
+from memory.recall.lexicon.scripts import normal
+from memory.recall.lexicon.spelling import spell_word, term_index
+from memory.recall.lexicon.terms import (
     TERM_LIMIT,
     WORD_LIMIT,
     is_bare,

@@ -1,7 +1,7 @@
 """Which command list a chat sees."""
 
-from bot.simulator.bot_commands import Command, CommandLists, Scope
-from bot.simulator.world import Chat
+from simulator.api.bot_commands import Command, CommandLists, Scope
+from simulator.api.world import Chat
 
 PRIVATE = Chat(id=1, type="private", members=(1,))
 GROUP = Chat(id=-1, type="group", members=(1, 2), admins=(1,))

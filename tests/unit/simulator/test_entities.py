@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bot.simulator.entities import Entity, nested, parse_entities
-from bot.simulator.errors import BadRequest
+from simulator.api.entities import Entity, nested, parse_entities
+from simulator.api.errors import BadRequest
 
 
 def span(kind: str, offset: int, end: int) -> Entity:

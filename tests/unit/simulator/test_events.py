@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.simulator.events import MAX_BACKLOG, Event, EventFeed
+from simulator.api.events import MAX_BACKLOG, Event, EventFeed
 
 
 async def read(feed: EventFeed, after: int | None, count: int) -> list[Event | None]:

@@ -1,6 +1,6 @@
 """Faults ordered from the page."""
 
-from bot.simulator.faults import Fault, FaultPlan
+from simulator.api.faults import Fault, FaultPlan
 
 
 def test_a_fault_hits_as_many_matching_calls_as_ordered() -> None:

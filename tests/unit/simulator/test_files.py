@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from bot.simulator.files import FileStore, clean_name
-from bot.simulator.image_size import image_size
-from bot.simulator.sound_length import opus_seconds
+from simulator.api.files import FileStore, clean_name
+from simulator.api.image_size import image_size
+from simulator.api.sound_length import opus_seconds
 from tests.sent_files import a_picture, a_voice_note
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bot.simulator.entities import Entity
-from bot.simulator.entity_finding import find_entities
-from bot.simulator.errors import BadRequest
-from bot.simulator.formatted_text import format_text
-from bot.simulator.utf16 import utf16_length, utf16_slice
+from simulator.api.entities import Entity
+from simulator.api.entity_finding import find_entities
+from simulator.api.errors import BadRequest
+from simulator.api.formatted_text import format_text
+from simulator.api.utf16 import utf16_length, utf16_slice
 
 
 def bold(offset: int, length: int) -> Entity:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.simulator.updates import DEFAULT_KINDS, Delivery, UpdateQueue
-from bot.simulator.wakeup import Wakeup
+from simulator.api.updates import DEFAULT_KINDS, Delivery, UpdateQueue
+from simulator.api.wakeup import Wakeup
 
 
 @dataclass

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.default_world import BEN, OLGA, WEEKEND_PLANS, default_world
-from bot.simulator.entities import Entity
-from bot.simulator.formatted_text import format_text
-from bot.simulator.visibility import is_visible_to_bot
-from bot.simulator.world import Message, World
+from simulator.api.config import SimulatorConfig
+from simulator.api.default_world import BEN, OLGA, WEEKEND_PLANS, default_world
+from simulator.api.entities import Entity
+from simulator.api.formatted_text import format_text
+from simulator.api.visibility import is_visible_to_bot
+from simulator.api.world import Message, World
 
 
 def build_world() -> World:

@@ -1,8 +1,8 @@
 """The simulated people, chats and messages."""
 
-from bot.simulator.config import SimulatorConfig
-from bot.simulator.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP, default_world
-from bot.simulator.world import MAX_MESSAGES_PER_CHAT, Message, World
+from simulator.api.config import SimulatorConfig
+from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP, default_world
+from simulator.api.world import MAX_MESSAGES_PER_CHAT, Message, World
 
 
 def build_world(now: float = 1_800_000_000) -> World:

@@ -1,0 +1,1 @@
+"""The prompt: assembled, fitted to the window, with a receipt."""

@@ -1,0 +1,1 @@
+"""The composition root: builds the parts from the settings and runs them."""

@@ -1,0 +1,82 @@
+"""Opens the models: one client for each model that the agents name, and the one that writes summaries."""
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from bot.agent.model import ChatModel, JsonModel, ModelReply, OnText, PromptMessage, ToolSpec
+from bot.agent.openai_model import open_openai_model
+from bot.errors import ModelUnavailable
+from bot.media.openai_transcriber import open_transcriber
+from bot.media.reader import Transcriber
+from bot.media.sight import sees
+from bot.settings import Settings
+from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
+
+_OPENAI_FALLBACK = "whisper-1"
+"""For recordings that OpenAI's newer models refuse: some Ogg files of Telegram's (NousResearch/hermes-agent#68719)."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The chat models by their names, the summary model and what hears recordings, None where there is none."""
+
+    chat: Mapping[str, ChatModel]
+    summary: JsonModel | None
+    transcriber: Transcriber | None = None
+
+
+class NoModel:
+    """The ChatModel of those who only look at prompts: it cannot be asked."""
+
+    async def chat(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
+    ) -> ModelReply:
+        """Raises ModelUnavailable."""
+        raise ModelUnavailable
+
+
+@asynccontextmanager
+async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
+    """The models of these settings; connections, and the offline model that stands in for all, end with the block."""
+    async with AsyncExitStack() as stack:
+        base_url = settings.openai_base_url
+        if settings.is_offline:
+            base_url = await stack.enter_async_context(serve_offline_model())
+            log.warning("offline_model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL for a real model")
+        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+        opened = {
+            name: await stack.enter_async_context(
+                open_openai_model(
+                    model=OFFLINE_MODEL if settings.is_offline else name,
+                    api_key=key,
+                    base_url=base_url,
+                    sees=sees_pictures(settings, name),
+                )
+            )
+            for name in sorted({*names, *filter(None, [settings.summary_model])})
+        }
+        transcriber = None
+        if settings.transcription_model and not settings.is_offline:
+            transcriber = await stack.enter_async_context(
+                open_transcriber(
+                    model=settings.transcription_model,
+                    api_key=key,
+                    base_url=base_url,
+                    fallback="" if base_url else _OPENAI_FALLBACK,
+                )
+            )
+        yield Models(chat=opened, summary=opened.get(settings.summary_model), transcriber=transcriber)
+
+
+def sees_pictures(settings: Settings, model: str) -> bool:
+    """Whether a model sees. OPENAI_VISION is of the chat model, the main agent's; all others are looked up in the table.
+    The offline model sees nothing.
+    """
+    if settings.is_offline:
+        return False
+    return sees(model, settings.openai_vision if model == settings.openai_model else None)

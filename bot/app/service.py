@@ -1,0 +1,392 @@
+"""The composition root: builds everything, runs it until it is told to stop, and takes it down again."""
+
+import asyncio
+import os
+import secrets
+import socket
+import time
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import structlog
+
+from bot.agent.agents_file import TeamSpec
+from bot.app.agents import model_names, read_agents
+from bot.app.build import (
+    Outside,
+    build_access,
+    build_compressor,
+    build_inbox,
+    build_services,
+    build_team,
+    build_worker,
+)
+from bot.app.embedders import warm_up
+from bot.app.http_server import serve_http
+from bot.app.lifecycle import (
+    background,
+    bounded,
+    set_aside_what_is_loaded,
+    signals,
+    spawn,
+    unless,
+    until_one_ends,
+)
+from bot.app.models import open_models
+from bot.app.stores import Stores, open_stores
+from bot.app.upkeep import (
+    build_indexers,
+    index_forever,
+    leave,
+    mend_forever,
+    reindex_forever,
+    rewrite_forever,
+)
+from bot.errors import PortInUse
+from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.worker import Worker
+from bot.observe import metrics
+from bot.observe.logs import configure_logs
+from bot.observe.tracing import configure_tracing
+from bot.settings import WEBHOOK_PATH, Settings
+from bot.transport.command_menus import CommandMenus
+from bot.transport.http import create_http_app
+from bot.transport.ingest import DoorRules, Ingest
+from bot.transport.polling import Polling
+from bot.transport.registration import no_webhook_elsewhere, set_webhook, who_we_are
+from bot.transport.telegram_api import TelegramApi, open_telegram
+from bot.transport.telegram_files import open_files
+from bot.transport.webhook import Webhook
+from bot.transport.words import words_for
+from memory.embedded.rewriting import FileRewriter
+from memory.embedded.valkey import remove_left_rewritings
+from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
+from memory.keys import ContextRef
+from memory.recall.indexer import Indexer
+from memory.redis.append_file import FileMender
+from memory.summary.compressor import CompressionResult, Compressor
+from memory.summary.redis_summaries import RedisSummaries
+from simulator.api import errors as simulator_errors
+from simulator.api.config import SimulatorConfig
+from simulator.service import serve as serve_simulator
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+SIMULATOR_HOST = "127.0.0.1"
+DRAIN_S = 3.0
+GAUGES_S = 10.0
+COMPRESSIONS_AT_ONCE = 2
+"""Of one process and partition: each waits for a model most of its time."""
+COMPRESSION_POLL_S = 2.0
+_HEALTH_TIMEOUT_S = 3.0
+
+
+async def run_service(
+    settings: Settings,
+    *,
+    serve: bool,
+    work: bool,
+    simulate: bool = False,
+    health_port: int | None = None,
+    stopping: asyncio.Event | None = None,
+) -> None:
+    """Run until SIGTERM or SIGINT, or until `stopping` is set where it is given.
+
+    Then: stop claiming, finish or hand back what runs, within 20 s, whatever hangs.
+
+    Raises PageOperator and MemoryFailure errors when the start cannot succeed. A store, a Telegram or a model
+    that does not answer yet is waited for: the webhook answers 503 until then.
+    """
+    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
+    settings, spec = read_agents(settings)
+    build_team(settings, spec, None)  # a mistake in them ends the start first
+    service = _Service(settings, spec, has_process=stopping is None)
+    with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
+        life = service.live(stopping, serve=serve, work=work, simulate=simulate, health_port=health_port)
+        await bounded(stopping, life, name="service")
+    log.info("stopped")
+
+
+async def run_simulator(settings: Settings, *, port: int) -> None:
+    """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
+    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
+    with signals(None) as stopping:
+        async with _simulator(settings, port=port) as url:
+            log.info("simulator_ready", chat_page=url, api=url)
+            await stopping.wait()
+
+
+class _Service:
+    """The parts of one process, as they come up. `has_process`: nobody else lives in it."""
+
+    def __init__(self, settings: Settings, spec: TeamSpec, *, has_process: bool) -> None:
+        self._has_process = has_process
+        self._settings = settings
+        self._spec = spec
+        self._ingest: Ingest | None = None
+        self._stores: Stores | None = None
+        self._outside: Outside | None = None
+        self._waits_for = "the start has not finished"
+        self._indexers: list[Indexer] = []
+
+    async def live(
+        self, stopping: asyncio.Event, *, serve: bool, work: bool, simulate: bool, health_port: int | None
+    ) -> None:
+        """From the first listening port to the end of the stores."""
+        async with AsyncExitStack() as stack:
+            start = self.start(stack, serve=serve, simulate=simulate, health_port=health_port)
+            if await unless(stopping, start, name="start"):
+                await self.run(stopping, serve=serve, work=work)
+
+    async def start(
+        self, stack: AsyncExitStack, *, serve: bool, simulate: bool, health_port: int | None
+    ) -> bool:
+        """Bring everything up; HTTP first, so that a taken port ends the start and Telegram gets its 503s."""
+        settings = self._settings
+        port = settings.http_port if serve else health_port
+        if port is not None:
+            await self._listen(stack, port=port, takes_updates=serve)
+        api_url = settings.telegram_api_url
+        if simulate:
+            simulator = _simulator(settings, port=settings.simulator_port)
+            api_url = await stack.enter_async_context(simulator)
+            log.info("simulator_ready", chat_page=api_url)
+        self._waits_for = "redis"
+        self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
+        telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
+        files = await stack.enter_async_context(open_files(telegram, token=settings.token, api_url=api_url))
+        self._waits_for = "telegram"
+        bot = await who_we_are(telegram)
+        models = await stack.enter_async_context(open_models(settings, model_names(settings, self._spec)))
+        self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models)
+        self._waits_for = ""
+        return True
+
+    async def run(self, stopping: asyncio.Event, *, serve: bool, work: bool) -> None:
+        """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
+        stores, outside = _there(self._stores), _there(self._outside)
+        if self._has_process:
+            set_aside_what_is_loaded()
+        inbox = build_inbox(self._settings, stores.redis, clock=time.time)
+        # Before what takes its time: /health/ready says by now that updates are taken.
+        ingest = self._ingest = self._build_ingest(stores, outside, inbox) if serve else None
+        with suppress(StoreUnavailable, StoreFull):  # away again by now: the first claim makes the groups
+            await inbox.open()
+        async with background() as tasks:
+            if self._settings.redis_url is not None:
+                tasks.append(spawn(mend_forever(FileMender(stores.redis)), "file-mender"))
+            working: list[asyncio.Task[None]] = []
+            if work:
+                await warm_up(self._settings)
+                worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
+                working.append(spawn(worker.run(stopping), "worker"))
+            if ingest is not None:
+                tasks.append(spawn(self._menus(stores, outside).keep_registered(), "command-menus"))
+                tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
+            log.info("ready", bot=outside.bot.username, serve=serve, work=work)
+            try:
+                await until_one_ends([*tasks, *working], stopping)
+            finally:
+                stopping.set()
+                if working:
+                    await asyncio.wait(working)
+        await leave(self._indexers)
+
+    async def what_is_down(self) -> dict[str, str]:
+        """For /health/ready: each part that does not answer now, with one sentence."""
+        if self._stores is None:
+            return {self._waits_for or "start": "not reached yet"}
+        down: dict[str, str] = {}
+        if not await _answers(self._stores.redis.call("PING")):
+            down["redis"] = "does not answer: updates are refused with 503 and Telegram keeps them"
+        if not await _answers(self._stores.recall.count(ContextRef(context_id="health", partition=0))):
+            down["qdrant"] = "does not answer: answers come without recall"
+        if self._outside is None:
+            down["telegram"] = "not reached yet"
+        return down
+
+    async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> None:
+        settings = self._settings
+        webhook = Webhook(lambda: self._ingest, secret=settings.secret) if takes_updates else None
+        app = create_http_app(webhook=webhook, what_is_down=self.what_is_down, webhook_path=WEBHOOK_PATH)
+        try:
+            server = await stack.enter_async_context(
+                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S)
+            )
+        except PortInUse as error:
+            raise PortInUse(f"HTTP_PORT: {error}") from error
+        log.info("listening", at=server.origin)
+
+    def _build_ingest(self, stores: Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
+        settings = self._settings
+        return Ingest(
+            inbox,
+            bot=outside.bot,
+            access=build_access(settings),
+            rules=DoorRules(
+                partitions=settings.partitions,
+                keeps_talk=settings.group_context,
+                interrupts=settings.while_busy == "interrupt",
+                door="polling" if settings.webhook_url is None else "webhook",
+            ),
+            anchors=stores.migrations,
+            guests=stores.guests,
+        )
+
+    def _menus(self, stores: Stores, outside: Outside) -> CommandMenus:
+        operators = build_access(self._settings).operator_ids
+        return CommandMenus(outside.telegram, stores.redis, bot_id=outside.bot.id, operator_ids=operators)
+
+    def _build_worker(
+        self,
+        stores: Stores,
+        outside: Outside,
+        inbox: RedisInbox,
+        tasks: list[asyncio.Task[None]],
+        *,
+        stopping: asyncio.Event,
+    ) -> Worker:
+        settings = self._settings
+        services = build_services(
+            settings,
+            stores,
+            outside,
+            spec=self._spec,
+            inbox=inbox,
+            clock=time.time,
+        )
+        consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
+        tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
+        if settings.redis_url is None:
+            rewriter = FileRewriter(
+                stores.redis,
+                partitions=stores.partitions,
+                clock=time.monotonic,
+                clear_away=partial(remove_left_rewritings, settings.data_dir),
+            )
+            tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
+        for partition, indexer in enumerate(self._indexers):
+            tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
+            tasks.append(spawn(services.signals.listen(partition), f"signals-{partition}"))
+            compressor = build_compressor(
+                settings, self._spec, stores, outside.models, partition=partition, clock=time.time
+            )
+            if compressor is not None:
+                tasks += [
+                    spawn(_compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
+                    for number in range(COMPRESSIONS_AT_ONCE)
+                ]
+        summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
+        tasks.append(spawn(_gauge_forever(inbox, summaries, stores), "gauges"))
+        return build_worker(settings, inbox, services, consumer=consumer)
+
+    async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
+        """Have Telegram push updates to us, or poll for them; `serve` alone is for webhooks. Never returns."""
+        settings = self._settings
+        if settings.webhook_url is not None:
+            await set_webhook(
+                telegram,
+                settings.webhook_url,
+                secret=settings.secret,
+                max_connections=settings.webhook_max_connections,
+            )
+        elif not polls:
+            log.warning(
+                "webhook_not_set", setting="WEBHOOK_URL", hint="serve takes only what is pushed to it"
+            )
+        elif await no_webhook_elsewhere(telegram):
+            log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
+            await Polling(telegram, ingest).run()
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
+    """The simulator, for as long as the block runs; its address."""
+    notice = words_for("en")("offline-notice") if settings.is_offline else None
+    config = SimulatorConfig(
+        token=settings.token,
+        operator_ids=build_access(settings).operator_ids,
+        notice=notice,
+        private_topics=True,
+    )
+    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    serving = spawn(
+        serve_simulator(config, host=SIMULATOR_HOST, port=port, started=ready.set_result), "simulator"
+    )
+    try:
+        await asyncio.wait([serving, ready], return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+        yield f"http://{SIMULATOR_HOST}:{ready.result()}"
+    except simulator_errors.PortInUse as error:
+        raise PortInUse(f"SIMULATOR_PORT: port {port} is in use by another program") from error
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+
+
+async def _compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:
+    """Until `stopping`: what is begun by then goes on while the turns end, and is cancelled with the rest."""
+    while not stopping.is_set():
+        begun = time.perf_counter()
+        try:
+            result = await compressor.step()
+            is_idle = not result.is_busy
+            if result.ref is not None:
+                metrics.COMPRESSIONS.labels(result.outcome).inc()
+                metrics.COMPRESSION_SECONDS.observe(time.perf_counter() - begun)
+                _log_compression(result)
+        except MemoryFailure as error:
+            log.warning("compression_waits", error=str(error))
+            is_idle = True
+        if is_idle:
+            await asyncio.sleep(COMPRESSION_POLL_S)
+
+
+def _log_compression(result: CompressionResult) -> None:
+    say = log.warning if result.reason else log.info
+    say(
+        "conversation_compressed" if result.summaries else "conversation_not_compressed",
+        context=result.ref.context_id if result.ref else "",
+        outcome=result.outcome,
+        summaries=result.summaries,
+        messages=result.messages,
+        **({"reason": result.reason} if result.reason else {}),
+    )
+
+
+async def _gauge_forever(inbox: RedisInbox, summaries: RedisSummaries | None, stores: Stores) -> None:
+    while True:
+        try:
+            depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
+            metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
+            metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
+            if summaries is not None:
+                due = [await summaries.count_due(partition) for partition in range(stores.partitions)]
+                metrics.COMPRESSIONS_DUE.set(sum(due))
+            progress = await stores.reindexer.progress()
+            metrics.REINDEX_MESSAGES.set(progress.total if progress.target else 0)
+            metrics.REINDEX_MESSAGES_DONE.set(progress.done if progress.target else 0)
+        except MemoryFailure:
+            pass  # the loops that need the store say so
+        await asyncio.sleep(GAUGES_S)
+
+
+async def _answers(question: Coroutine[Any, Any, object]) -> bool:
+    try:
+        async with asyncio.timeout(_HEALTH_TIMEOUT_S):
+            await question
+    except (MemoryFailure, TimeoutError):
+        return False
+    return True
+
+
+def _there(value: T | None) -> T:
+    if value is None:
+        raise RuntimeError("the service was run before it was started")
+    return value

@@ -1,0 +1,106 @@
+"""The loops that keep the stores: the index after the history and in its space, the files rid of what was erased."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+import structlog
+
+from bot.app.stores import Stores
+from bot.observe import metrics
+from memory.embedded.rewriting import FileRewriter
+from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
+from memory.recall.indexer import Indexer
+from memory.recall.reindex import Reindexer, ReindexState
+from memory.redis.append_file import FileMender
+
+log = structlog.get_logger()
+
+LONGEST_PAUSE_S = 30.0
+PAUSE_S = 2.0
+REFUSED_PAUSE_S = 600.0
+_LEAVE_S = 1.0
+_PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
+
+
+def build_indexers(stores: Stores, *, consumer: str, lease_s: float) -> list[Indexer]:
+    """One for each partition; the work of another that is silent for `lease_s` is taken over."""
+    return [
+        Indexer(
+            redis=stores.redis,
+            history=stores.history,
+            recall=stores.recall,
+            partition=partition,
+            consumer=consumer,
+            abandoned_after_ms=int(lease_s * 1000),
+        )
+        for partition in range(stores.partitions)
+    ]
+
+
+async def index_forever(indexer: Indexer) -> None:
+    """Step after step; pauses while the index, the embedder or the store fails."""
+    pause = 0.5
+    while True:
+        try:
+            result = await indexer.step()
+            metrics.INDEXED.inc(result.indexed)
+            metrics.REINDEXED.inc(result.reindexed)
+            pause = 0.5
+        except MemoryFailure as error:
+            log.warning("indexing_waits", error=str(error), retry_in_s=pause)
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2) if isinstance(error, RecallUnavailable) else 1.0
+
+
+async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:
+    """Claim our space, then follow the record of the spaces and build ours where it is wanted."""
+    retry_in_s = 1.0
+    while True:
+        try:
+            if not is_claimed:
+                await reindexer.claim()
+                is_claimed = True
+            pause = _PAUSES_S[await reindexer.step()]
+            retry_in_s = 1.0
+        except MemoryFailure as error:
+            log.warning("reindexing_waits", error=str(error), retry_in_s=retry_in_s)
+            with suppress(MemoryFailure):
+                await reindexer.follow()  # what is not claimed yet is searched as others have it
+            pause, retry_in_s = retry_in_s, min(LONGEST_PAUSE_S, retry_in_s * 2)
+        await asyncio.sleep(pause)
+
+
+async def rewrite_forever(rewriter: FileRewriter) -> None:
+    """Look every other second whether the file tells of something that is erased."""
+    while True:
+        try:
+            if await rewriter.step():
+                log.debug("store_file_rewritten")
+        except (MemoryFailure, TimeoutError) as error:
+            log.warning("rewriting_waits", error=str(error))
+        await asyncio.sleep(PAUSE_S)
+
+
+async def mend_forever(mender: FileMender) -> None:
+    """Look every other second whether the server was begun again, and has to write its file anew."""
+    while True:
+        pause = PAUSE_S
+        try:
+            if await mender.step():
+                log.info("store_file_rewriting", reason="begun again: a power cut may have torn its file")
+        except CommandRefused as error:
+            pause = REFUSED_PAUSE_S
+            hint = "allow BGREWRITEAOF, or send it after each power cut (docs/operating.md)"
+            log.warning("store_file_not_rewritten", error=str(error), hint=hint, retry_in_s=pause)
+        except MemoryFailure as error:
+            log.debug("mending_waits", error=str(error))
+        await asyncio.sleep(pause)
+
+
+async def leave(indexers: Sequence[Indexer]) -> None:
+    """Take our consumers out of their groups, if the store answers soon."""
+    with suppress(TimeoutError, MemoryFailure):
+        async with asyncio.timeout(_LEAVE_S):
+            for indexer in indexers:
+                await indexer.leave()

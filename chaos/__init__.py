@@ -1,0 +1,1 @@
+"""The fault lab: breaks the real product on purpose and prints what held."""

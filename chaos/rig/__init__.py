@@ -1,0 +1,1 @@
+"""The parts that the rows of the fault lab share."""

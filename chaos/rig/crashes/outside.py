@@ -1,0 +1,209 @@
+"""What is not ours in the crash points: a Telegram, a model and files in this process, and the log that outlives it."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bot.agent import openai_model
+from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
+from bot.errors import FileGone
+from bot.transport.gating import BotIdentity
+from bot.transport.rich_text import RichText
+from bot.transport.telegram_api import Button
+from simulator.offline_model.request import find_fault
+from tests.summarizing_model import nothing_of
+
+Json = dict[str, Any]
+
+FIRST_OF_BOT = 1_001
+"""The bot's messages are numbered from here on, what people say below."""
+
+Brain = Callable[[Sequence[PromptMessage]], ModelReply]
+"""What a model answers to a prompt, always the same."""
+
+
+class Log:
+    """One JSON line for each thing that happened outside of us; a process that dies leaves them."""
+
+    def __init__(self, path: Path, *, who: str) -> None:
+        self._path = path
+        self._who = who
+
+    def note(self, what: str, **told: Any) -> None:
+        """It has happened now."""
+        line = json.dumps({"who": self._who, "what": what, **told}, separators=(",", ":"))
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(file, line.encode() + b"\n")
+        os.close(file)
+
+    def read(self) -> list[Json]:
+        """Everything that has happened in this chat, also before this process."""
+        if not self._path.exists():
+            return []
+        return [json.loads(line) for line in self._path.read_text().splitlines()]
+
+    def count(self, what: str) -> int:
+        """How often that has happened."""
+        return sum(each["what"] == what for each in self.read())
+
+
+async def _on_its_way() -> None:
+    """A request that has not arrived yet, or an answer to it: a crash here finds it done, or not done."""
+    await asyncio.sleep(0)
+
+
+class LoggedTelegram:
+    """A Telegram that takes everything and numbers what it takes."""
+
+    def __init__(self, log: Log, identity: BotIdentity) -> None:
+        self._log = log
+        self._identity = identity
+
+    async def send_message(
+        self,
+        chat_id: int,
+        rich: RichText,
+        *,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+        buttons: Sequence[Button] = (),
+    ) -> int:
+        """See TelegramApi."""
+        return await self._send(chat_id, rich.text, has_buttons=bool(buttons))
+
+    async def send_document(
+        self,
+        chat_id: int,
+        content: bytes,
+        *,
+        name: str,
+        thread_id: int | None = None,
+        reply_to: int | None = None,
+    ) -> int:
+        """See TelegramApi."""
+        return await self._send(chat_id, f"{name}: {content.decode()}", has_buttons=False)
+
+    async def edit_message(
+        self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
+    ) -> None:
+        """See TelegramApi."""
+        await self._do("edit", chat=chat_id, message=message_id, text=rich.text, has_buttons=bool(buttons))
+
+    async def remove_buttons(self, chat_id: int, message_id: int) -> None:
+        """See TelegramApi."""
+        await self._do("remove_buttons", chat=chat_id, message=message_id)
+
+    async def delete_message(self, chat_id: int, message_id: int) -> None:
+        """See TelegramApi."""
+        await self._do("delete", chat=chat_id, message=message_id)
+
+    async def send_draft(
+        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
+    ) -> None:
+        """See TelegramApi."""
+        await self._do("draft", chat=chat_id, text=rich.text)
+
+    async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> None:
+        """See TelegramApi."""
+        await self._do("callback", id=callback_id, text=text)
+
+    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+        """See TelegramApi."""
+        await self._do("typing", chat=chat_id)
+
+    async def is_administrator(self, chat_id: int, user_id: int) -> bool:
+        """Everybody is."""
+        await _on_its_way()
+        return True
+
+    async def get_me(self) -> BotIdentity:
+        """See TelegramApi."""
+        await _on_its_way()
+        return self._identity
+
+    async def _send(self, chat_id: int, text: str, *, has_buttons: bool) -> int:
+        await _on_its_way()
+        message_id = FIRST_OF_BOT + self._log.count("send")
+        self._log.note("send", chat=chat_id, message=message_id, text=text, has_buttons=has_buttons)
+        await _on_its_way()
+        return message_id
+
+    async def _do(self, what: str, **told: Any) -> None:
+        await _on_its_way()
+        self._log.note(what, **told)
+        await _on_its_way()
+
+
+def shown(events: Sequence[Json]) -> list[tuple[int, str]]:
+    """What stands in the chats in the end: number and text of each message of the bot, the oldest first."""
+    there: dict[int, str] = {}
+    for event in events:
+        match event["what"]:
+            case "send":
+                there[event["message"]] = event["text"]
+            case "edit" if event["message"] in there:
+                there[event["message"]] = event["text"]
+            case "delete":
+                there.pop(event["message"], None)
+            case _:
+                pass
+    return sorted(there.items())
+
+
+class LoggedModel:
+    """A model that answers as its brain does, in three pieces, and logs each prompt with what OpenAI would refuse."""
+
+    name = "scripted"
+
+    def __init__(self, log: Log, brain: Brain, *, pause_s: float) -> None:
+        self._log = log
+        self._brain = brain
+        self._pause_s = pause_s
+
+    async def chat(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
+    ) -> ModelReply:
+        """See ChatModel."""
+        await _on_its_way()
+        fault = find_fault(_as_sent(messages, tools))
+        told = [(message.role, message.text) for message in messages]
+        self._log.note("model", fault=fault.message if fault else "", prompt=told)
+        reply = self._brain(messages)
+        if on_text is not None and reply.text:
+            for end in (len(reply.text) // 3, 2 * len(reply.text) // 3, len(reply.text)):
+                await asyncio.sleep(self._pause_s)
+                await on_text(reply.text[:end])
+        await _on_its_way()
+        usage = Usage(prompt_tokens=10, completion_tokens=2)
+        return ModelReply(
+            text=reply.text, tool_calls=reply.tool_calls, usage=usage, finish_reason=reply.finish_reason
+        )
+
+    async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
+        """A summary: how many messages it was given to read."""
+        await _on_its_way()
+        self._log.note("summary")
+        filled = nothing_of(schema.schema)
+        filled["overview"] = f"They talk about {sum(len(message.text) for message in messages) % 7} shelves."
+        await _on_its_way()
+        return ModelReply(text=json.dumps(filled), finish_reason="stop")
+
+
+class LoggedFiles:
+    """Files by their ids, which are their texts."""
+
+    async def download(self, file_id: str, *, at_most: int) -> bytes:
+        """See MediaReader's Files."""
+        await _on_its_way()
+        if file_id == "gone":
+            raise FileGone
+        return file_id.encode()
+
+
+def _as_sent(messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]) -> Mapping[str, Any]:
+    """The body of the request, through the bytes in which it would go out."""
+    body = openai_model.request_body("gpt-4o", messages, tools)
+    return json.loads(json.dumps(body, ensure_ascii=False).encode())

@@ -1,0 +1,219 @@
+"""Which crash points are tried, by how many at a time, and what was found at them."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from chaos.rig.crashes.judging import Finding, answers_twice, judge
+from chaos.rig.crashes.kinds import KINDS, Kind
+from chaos.rig.crashes.source import HalfFailedError, Source, source
+from chaos.rig.crashes.works import Fault, Order
+from memory.embedded.index_server import IndexEndpoint, open_index_server
+from memory.embedded.valkey import open_valkey
+
+FAULTS: Sequence[Fault] = ("kill", "cancel", "cut", "away")
+LANES = 3
+"""A process waits for its stores most of the time: three pairs keep two cores busy."""
+_SAY_EVERY_S = 30.0
+_MORE_AWAITS = 3
+"""A run under a fault has not so many times the awaits of one without: what does not end by then fails each time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """Crash points of one kind and fault: at these awaits, or (None) at each, one after the other, to the end."""
+
+    kind: Kind
+    fault: Fault
+    at: Sequence[int] | None = None
+
+
+@dataclass(slots=True)
+class Tried:
+    """What was tried and found. `awaits` by kind; `reached` by kind and fault; a finding with where the fault fell."""
+
+    awaits: dict[str, int] = field(default_factory=dict[str, int])
+    reached: Counter[tuple[str, Fault]] = field(default_factory=Counter[tuple[str, Fault]])
+    findings: list[tuple[str, Finding]] = field(default_factory=list[tuple[str, Finding]])
+    within_a_send: int = 0
+    prompts: int = 0
+
+    @property
+    def points(self) -> int:
+        """How many faults fell."""
+        return sum(self.reached.values())
+
+
+def plan_samples(
+    random: Random, awaits: Mapping[str, int], *, more: Sequence[str], each: int
+) -> list[Errand]:
+    """A point of each kind, and so many of those in `more`, with any fault at any await."""
+    return [
+        Errand(kind=kind, fault=random.choice(FAULTS), at=[random.randint(1, awaits[kind.name])])
+        for kind in KINDS
+        for _ in range(each if kind.name in more else 1)
+    ]
+
+
+def plan_all(random: Random, awaits: Mapping[str, int], *, full: Sequence[str], each: int) -> list[Errand]:
+    """Every await with every fault of the kinds in `full`; of the others every await with a kill, and samples."""
+    errands: list[Errand] = []
+    for kind in KINDS:
+        for fault in FAULTS:
+            if kind.name in full or fault == "kill":
+                errands.append(Errand(kind=kind, fault=fault))
+            else:
+                at = sorted(random.sample(range(1, awaits[kind.name] + 1), min(each, awaits[kind.name])))
+                errands.append(Errand(kind=kind, fault=fault, at=at))
+    random.shuffle(errands)
+    return errands
+
+
+@dataclass(slots=True, kw_only=True)
+class Trials:
+    """The lanes in which crash points are tried side by side, each with a store of its own."""
+
+    lanes: Sequence["Lane"]
+    say: Callable[[str], None]
+    tried: Tried = field(default_factory=Tried)
+    golden: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+
+    async def learn(self) -> None:
+        """Do everything once without a fault."""
+        await self._share([Errand(kind=kind, fault="none") for kind in KINDS])
+
+    async def try_all(self, errands: Sequence[Errand]) -> None:
+        """Try what is planned; what is found goes into `tried`."""
+        await self._share(errands)
+
+    async def _share(self, errands: Sequence[Errand]) -> None:
+        left = list(reversed(errands))
+        said_at = time.monotonic()
+
+        async def work(lane: "Lane") -> None:
+            nonlocal said_at
+            while left:
+                errand = left.pop()
+                if errand.fault == "none":
+                    await self._learn(lane, errand.kind)
+                else:
+                    await self._try(lane, errand)
+                if time.monotonic() - said_at > _SAY_EVERY_S:
+                    said_at = time.monotonic()
+                    self.say(
+                        f"{self.tried.points} crash points, {len(left)} errands left, {len(self.tried.findings)} findings"
+                    )
+
+        async with asyncio.TaskGroup() as group:
+            for lane in self.lanes:
+                group.create_task(work(lane), name="lane")
+
+    async def _learn(self, lane: "Lane", kind: Kind) -> None:
+        told, golden = await lane.both(kind, "none", 0)
+        assert told is not None
+        self.tried.awaits[kind.name] = told["awaits"]
+        self.golden[kind.name] = golden
+
+    async def _try(self, lane: "Lane", errand: Errand) -> None:
+        awaits = self.tried.awaits[errand.kind.name]
+        numbers = errand.at if errand.at is not None else range(1, _MORE_AWAITS * awaits)
+        last = 0
+        for number in numbers:
+            if number <= last:
+                continue
+            try:
+                told, found = await lane.both(errand.kind, errand.fault, number)
+            except HalfFailedError as failure:
+                finding = Finding(what="keys or tasks left over", told=f"the next worker failed: {failure}")
+                self.tried.findings.append((f"{errand.kind.name} {errand.fault} {number}", finding))
+                continue
+            fallen = [event for event in found["events"] if event["what"] == "fault"]
+            if not fallen and number > awaits:
+                return  # it was done before it came to this await
+            if not fallen:
+                continue  # previews go by time: another run has more awaits
+            last = fallen[0]["at"]
+            self._judge(errand, found, fallen[0], tasks=told["tasks"] if told else [])
+
+    def _judge(
+        self, errand: Errand, found: Mapping[str, Any], fallen: Mapping[str, Any], *, tasks: Sequence[str]
+    ) -> None:
+        kind, golden = errand.kind, self.golden[errand.kind.name]
+        where = f"{kind.name} {errand.fault} {fallen['at']} at {' > '.join(fallen['where'][-3:])}"
+        findings = judge(kind, errand.fault, golden, {**found, "tasks": [*found["tasks"], *tasks]})
+        self.tried.reached[kind.name, errand.fault] += 1
+        self.tried.within_a_send += answers_twice(kind, golden, found)
+        self.tried.prompts += sum(event["what"] == "model" for event in found["events"])
+        self.tried.findings += [(where, finding) for finding in findings]
+
+
+@dataclass(slots=True, kw_only=True)
+class Lane:
+    """A store and a source of processes. Every point has a scene of its own."""
+
+    source: Source
+    redis_url: str
+    index: IndexEndpoint
+    directory: Path
+    numbers: "count[int]"
+
+    async def both(
+        self, kind: Kind, fault: Fault, at: int
+    ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
+        """One crash point: what the first worker told (None: it was killed), and the second. Raises HalfFailedError."""
+        number = next(self.numbers)
+        log = self.directory / f"{number}.jsonl"
+        order = an_order(kind, number, self.redis_url, self.index, log=log, fault=fault, at=at)
+        first = await self.source.run(order)
+        second = await self.source.run(order.by_the_second())
+        assert second is not None
+        log.unlink()
+        return first, second
+
+
+def an_order(
+    kind: Kind, number: int, redis_url: str, index: IndexEndpoint, *, log: Path, fault: Fault, at: int
+) -> Order:
+    """The first half of a crash point."""
+    return Order(
+        kind=kind.name,
+        number=number,
+        who="first",
+        fault=fault,
+        at=at,
+        redis_url=redis_url,
+        index_url=index.url,
+        index_key=index.api_key,
+        log=str(log),
+    )
+
+
+@asynccontextmanager
+async def open_trials(
+    directory: Path, *, say: Callable[[str], None], lanes: int = LANES
+) -> AsyncGenerator[Trials]:
+    """Lanes with stores in this folder, which have learnt what there is without a fault."""
+    numbers = count(1)
+    async with AsyncExitStack() as stack:
+        index = await stack.enter_async_context(open_index_server(directory / "index"))
+        urls = [
+            await stack.enter_async_context(open_valkey(directory / f"store-{lane}")) for lane in range(lanes)
+        ]
+        scenes = directory / "scenes"
+        scenes.mkdir()
+        warm_up = an_order(KINDS[1], 0, urls[0], index, log=scenes / "warm", fault="none", at=0)
+        processes = await stack.enter_async_context(source(scenes, warm_up))
+        opened = [
+            Lane(source=processes, redis_url=url, index=index, directory=scenes, numbers=numbers)
+            for url in urls
+        ]
+        trials = Trials(lanes=opened, say=say)
+        await trials.learn()
+        yield trials

@@ -1,0 +1,39 @@
+"""Who lives where: people in their private chats, and forums with the topics that one administrator writes in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chaos.rig.crowd import Place, private_place
+from chaos.rig.system import System
+from simulator.api.gatherings import Gathering, Newcomer, add_chat, add_person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Household:
+    """The places of one chat: its private one, or General and two topics."""
+
+    places: Sequence[Place]
+
+
+def found_households(system: System, *, private: int, groups: int) -> list[Household]:
+    """New ones; who writes in a group is its administrator, so that every command is theirs to give."""
+    simulation = system.simulator.simulation
+    homes = [Household(places=[private_place(simulation, number)]) for number in range(private)]
+    mention = f"@{simulation.config.bot_username}"
+    for number in range(groups):
+        person = add_person(simulation, Newcomer(first_name=f"Head {number}"))
+        forum = Gathering(
+            title=f"Forum {number}",
+            type="supergroup",
+            is_forum=True,
+            members=(person.id,),
+            admins=(person.id,),
+            topics=("One", "Two"),
+        )
+        chat = add_chat(simulation, forum)
+        places = [
+            Place(chat_id=chat.id, writer_id=person.id, thread_id=topic.thread_id, mention=mention)
+            for topic in chat.topics
+        ]
+        homes.append(Household(places=places))
+    return homes

@@ -1,0 +1,155 @@
+"""A way to the index server that sees every request, notes the searches, and lets some fail as it is told."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Literal, cast
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.app.http_server import HttpServer, serve_http
+from tests.local_http import local_client
+
+FaultKind = Literal["down", "slow", "500"]
+
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_HOP_BY_HOP = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """One request for nearest points: its collection, and the sizes of the dense vectors in it."""
+
+    collection: str
+    body: str
+    dimensions: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFaults:
+    """A share of the requests fails, drawn from `seed`, each kind as often as the others.
+
+    down: the connection is closed without an answer, and nothing is done; slow: done, and answered after up to
+    `slow_s` seconds; 500: answered so, and every second time done all the same.
+    """
+
+    share: float
+    slow_s: float
+    seed: int
+
+
+@dataclass(slots=True)
+class IndexProxy:
+    """What went by, and what befalls it from now on. `url` is where to send requests.
+
+    `searches` are those since `keeps_searches`; `asked` counts all of them, `writes` the requests that wrote points,
+    `failed` the faults that fell.
+    """
+
+    url: str = ""
+    keeps_searches: bool = True
+    searches: list[Search] = field(default_factory=list[Search])
+    asked: int = 0
+    writes: int = 0
+    requests: int = 0
+    failed: Counter[FaultKind] = field(default_factory=Counter[FaultKind])
+    _faults: IndexFaults | None = None
+    _random: Random = field(default_factory=Random)
+
+    def fail(self, faults: IndexFaults | None) -> None:
+        """Let requests fail from now on; None lets all of them through."""
+        self._faults = faults
+        self._random = Random(faults.seed if faults else 0)
+
+    def note(self, method: str, path: str, body: bytes) -> None:
+        """Count it, and keep it if it is a search: `/collections/NAME/points/query` or a batch of them."""
+        self.requests += 1
+        parts = path.strip("/").split("/")
+        self.writes += method == "PUT" and parts[-1] == "points"
+        if len(parts) < 4 or parts[0] != "collections" or parts[3] != "query":
+            return
+        self.asked += 1
+        if self.keeps_searches:
+            self.searches.append(_read_search(parts[1], body))
+
+    def draw(self) -> tuple[FaultKind | None, float]:
+        """What befalls the next request, and a number from 0 to 1 of its own."""
+        chance, own = self._random.random(), self._random.random()
+        if self._faults is None or chance >= self._faults.share:
+            return None, own
+        kinds: tuple[FaultKind, ...] = ("down", "slow", "500")
+        kind = kinds[int(chance / self._faults.share * len(kinds))]
+        self.failed[kind] += 1
+        return kind, own
+
+    @property
+    def slow_s(self) -> float:
+        """How slow an answer may be now."""
+        return self._faults.slow_s if self._faults else 0.0
+
+
+@asynccontextmanager
+async def proxied_index(index_url: str) -> AsyncGenerator[IndexProxy]:
+    """A proxy in front of the index server."""
+    proxy = IndexProxy()
+    async with local_client(index_url, timeout_s=30) as server:
+        way = _Way(proxy, server)
+        async with serve_http(
+            Starlette(routes=[Route("/{path:path}", way.forward, methods=_METHODS)])
+        ) as served:
+            way.served, proxy.url = served, served.origin
+            yield proxy
+
+
+class _Way:
+    def __init__(self, proxy: IndexProxy, server: httpx.AsyncClient) -> None:
+        self.served: HttpServer | None = None
+        self._proxy = proxy
+        self._server = server
+
+    async def forward(self, request: Request) -> Response:
+        try:
+            body = await request.body()
+        except ClientDisconnect:  # killed in the middle of it
+            return Response(status_code=400)
+        self._proxy.note(request.method, request.url.path, body)
+        fault, chance = self._proxy.draw()
+        if fault == "down":
+            return self._hang_up(request)
+        if fault == "500" and chance < 0.5:
+            return Response(status_code=500)
+        answer = await self._ask(request, body)
+        if fault == "slow":
+            await asyncio.sleep(chance * self._proxy.slow_s)
+        return Response(status_code=500) if fault == "500" else answer
+
+    async def _ask(self, request: Request, body: bytes) -> Response:
+        headers = {name: text for name, text in request.headers.items() if name not in _HOP_BY_HOP}
+        try:
+            answer = await self._server.request(
+                request.method, request.url.path, params=request.url.query, content=body, headers=headers
+            )
+        except httpx.TransportError:
+            return Response(status_code=502)
+        return Response(answer.content, answer.status_code, media_type=answer.headers.get("content-type"))
+
+    def _hang_up(self, request: Request) -> Response:
+        assert self.served is not None
+        assert request.client is not None
+        self.served.close_connection((request.client.host, request.client.port))
+        return Response(status_code=500)  # nobody reads it
+
+
+def _read_search(collection: str, body: bytes) -> Search:
+    document = json.loads(body)
+    asked = cast("list[dict[str, Any]]", document.get("searches", [document]))
+    sizes = frozenset(len(one["query"]) for one in asked if isinstance(one.get("query"), list))
+    return Search(collection=collection, body=body.decode(), dimensions=sizes)

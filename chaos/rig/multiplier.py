@@ -1,0 +1,95 @@
+"""A Telegram that delivers each update one to five times, to several `serve` at once: stands where the webhook is."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.app.http_server import serve_http
+from bot.settings import WEBHOOK_PATH
+from bot.transport.webhook import SECRET_HEADER
+from chaos.rig.system import SECRET
+
+MOST_COPIES = 5
+_TIMEOUT_S = 20.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Multiplier:
+    """`ports` are those of the running `serve`; `bodies` keeps every update, by its id.
+
+    `outcomes` counts the answers, `accepted` those that said of an update that it was new. An answer that broke off
+    with its `serve` is in neither: its update may have been accepted all the same.
+    """
+
+    http: httpx.AsyncClient
+    random: Random
+    url: str = ""
+    ports: list[int] = field(default_factory=list[int])
+    bodies: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    accepted: Counter[int] = field(default_factory=Counter[int])
+
+    async def take(self, request: Request) -> Response:
+        """Post the copies at the same time; any 200 is one, and else Telegram keeps the update."""
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return Response()
+        self.bodies[json.loads(body)["update_id"]] = body
+        statuses = await self.post(body, copies=self.random.randint(1, MOST_COPIES))
+        return Response(status_code=200 if 200 in statuses else 503)
+
+    async def post(self, body: bytes, *, copies: int) -> Sequence[int]:
+        """The statuses of so many copies, posted at the same time to the `serve` in turn; 0 where none came."""
+        first = self.random.randrange(max(1, len(self.ports)))
+        ports = [self.ports[(first + copy) % len(self.ports)] for copy in range(copies)] if self.ports else []
+        return await asyncio.gather(*(self._post(body, port) for port in ports))
+
+    async def post_all_again(self, *, at_once: int = 20) -> Counter[int]:
+        """Every update once more, twice at the same time: the statuses."""
+        gate, statuses = asyncio.Semaphore(at_once), Counter[int]()
+
+        async def again(body: bytes) -> None:
+            async with gate:
+                statuses.update(await self.post(body, copies=2))
+
+        await asyncio.gather(*(again(body) for body in list(self.bodies.values())))
+        return statuses
+
+    async def _post(self, body: bytes, port: int) -> int:
+        headers = {SECRET_HEADER: SECRET, "content-type": "application/json"}
+        url = f"http://127.0.0.1:{port}{WEBHOOK_PATH}"
+        try:
+            answer = await self.http.post(url, content=body, headers=headers)
+        except httpx.HTTPError:
+            self.outcomes["no answer"] += 1
+            return 0
+        told: dict[str, Any] = answer.json() if answer.status_code == 200 else {}
+        outcome = str(told.get("outcome", answer.status_code))
+        self.outcomes[outcome] += 1
+        if outcome == "accepted":
+            self.accepted[json.loads(body)["update_id"]] += 1
+        return answer.status_code
+
+
+@asynccontextmanager
+async def multiplying(random: Random) -> AsyncGenerator[Multiplier]:
+    """A multiplier on a port of its own."""
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(trust_env=False, timeout=_TIMEOUT_S, limits=limits) as http:
+        multiplier = Multiplier(http=http, random=random)
+        app = Starlette(routes=[Route(WEBHOOK_PATH, multiplier.take, methods=["POST"])])
+        async with serve_http(app) as server:
+            multiplier.url = server.origin
+            yield multiplier

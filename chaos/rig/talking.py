@@ -1,0 +1,88 @@
+"""People who say any words anywhere and listen for what the bot says there: whoever writes waits for nobody else."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from chaos.rig.crowd import Place, reading_events
+from chaos.rig.system import BOT_ID, System
+from simulator.api.people import Line, write_line
+from simulator.api.simulation import Simulation
+
+_Spot = tuple[int, int | None]
+"""A chat and a topic of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ear:
+    words: str
+    heard: asyncio.Future[str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Talk:
+    """What people say and hear; `messages_heard` counts the bot's."""
+
+    simulation: Simulation
+    messages_heard: int = 0
+    _ears: dict[_Spot, list[_Ear]] = field(default_factory=lambda: defaultdict(list))
+
+    def tell(self, place: Place, text: str, *, reply_to: int | None = None) -> int:
+        """Say it; the id of the message. Nobody waits for anything."""
+        said = f"{place.mention} {text}" if place.mention and not text.startswith("/") else text
+        line = Line(
+            chat_id=place.chat_id,
+            from_id=place.writer_id,
+            text=said,
+            message_thread_id=place.thread_id,
+            reply_to_message_id=reply_to,
+        )
+        return write_line(self.simulation, line).id
+
+    async def hear(self, place: Place, words: str, *, within_s: float) -> str:
+        """The bot's next message there that has these words. Fails if it does not come."""
+        ear = _Ear(words=words, heard=asyncio.get_running_loop().create_future())
+        ears = self._ears[place.chat_id, place.thread_id]
+        ears.append(ear)
+        try:
+            async with asyncio.timeout(within_s):
+                return await ear.heard
+        except TimeoutError:
+            said = [message.text for message in self.simulation.world.newest(place.chat_id, 4)]
+            raise AssertionError(
+                f"{place.name} heard no {words!r} within {within_s:g} s; said there: {said}"
+            ) from None
+        finally:
+            ears.remove(ear)
+
+    async def ask(
+        self, place: Place, text: str, *, words: str, within_s: float, reply_to: int | None = None
+    ) -> str:
+        """Say it and wait for an answer that has these words: its text."""
+        hearing = asyncio.create_task(self.hear(place, words, within_s=within_s))
+        await asyncio.sleep(0)
+        self.tell(place, text, reply_to=reply_to)
+        return await hearing
+
+    def take_in(self, event: Mapping[str, Any]) -> None:
+        """Note an event of the chat page."""
+        if event["type"] not in {"message", "edit"} or event["message"]["from"]["id"] != BOT_ID:
+            return
+        message = event["message"]
+        self.messages_heard += event["type"] == "message"
+        # In a supergroup without topics an answer has the number of the thread that it replies in.
+        thread_id = message.get("message_thread_id") if message.get("is_topic_message") else None
+        for ear in self._ears[message["chat"]["id"], thread_id]:
+            if ear.words in message.get("text", "") and not ear.heard.done():
+                ear.heard.set_result(message["text"])
+
+
+@asynccontextmanager
+async def talking(system: System) -> AsyncGenerator[Talk]:
+    """People may talk while the block runs."""
+    talk = Talk(simulation=system.simulator.simulation)
+    async with reading_events(talk.simulation, talk.take_in):
+        yield talk

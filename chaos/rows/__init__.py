@@ -1,0 +1,1 @@
+"""The rows of the scorecard, a file each. `chaos.rows.every` lists them."""

@@ -1,0 +1,169 @@
+"""R1: the webhook and the workers are killed at random under load."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from random import Random
+
+from chaos.card import Bench, Row, Score
+from chaos.rig.crash_load import crash_crowd, line_count, moment_of, plan_moments, quiet, write_all
+from chaos.rig.crowd import Crowd
+from chaos.rig.effects import agents_with_effects, effects
+from chaos.rig.evidence import (
+    finished_steps,
+    finished_tools,
+    finished_twice,
+    late_calls,
+    late_effects,
+    unexplained_repeats,
+)
+from chaos.rig.fleet import Fleet, Kill, Resumed, cut_twice, resumed_after
+from chaos.rig.judging import A_DEAD_ONE_OF, Verdict, judge
+from chaos.rig.measures import percentile
+from chaos.rig.program import Program, until
+from chaos.rig.system import LEASE_S, running_system
+from chaos.rig.witness import Witness, watching
+from chaos.rig.witnessed_model import WitnessedModel
+
+RESUMED_WITHIN_S = LEASE_S + 5
+PER_SECOND = 10
+"""What two cores bear beside a kill each 7 s, with everything that the rig does: at 14 a second a backlog grew, and work
+waited for the machine.
+"""
+MOMENT_WITHIN_S = 60.0
+AT_WORK_WITHIN_S = 10.0
+PROCESSES = ("serve", "serve", "work", "work")
+
+
+async def run(bench: Bench) -> Score:
+    """Write, kill, wait until all is quiet, and judge."""
+    score, model = Score(), WitnessedModel(tool="note_call")
+    agents = agents_with_effects(bench.directory)
+    async with (
+        running_system(bench.directory, model, through={"webhook"}, AGENTS_FILE=agents) as system,
+        watching(system.redis_socket) as witness,
+        crash_crowd(system, bench) as crowd,
+    ):
+        async with asyncio.TaskGroup() as group:
+            fleet = Fleet(system=system, group=group)
+            await fleet.start(*PROCESSES)
+            writing = group.create_task(
+                write_all(bench, crowd, per_second=bench.pick(60, PER_SECOND)), name="writing"
+            )
+            await _kill(bench, fleet, crowd, witness)
+            await writing
+        await quiet(system, crowd)
+        verdict = await judge(system, crowd)
+        _score(score, bench, fleet, witness=witness, model=model, verdict=verdict)
+    return score
+
+
+async def _kill(bench: Bench, fleet: Fleet, crowd: Crowd, witness: Witness) -> None:
+    """Kill at moments that are spread over the load; every third of them a webhook, the others a worker at work."""
+    random = bench.random
+    for number, moment in enumerate(plan_moments(bench, random, bench.pick(4, 300))):
+        await moment_of(crowd, moment)
+        if number % 3 == 0:
+            await fleet.kill(await _any(fleet, "serve", random))
+        else:
+            await fleet.kill(await _a_worker_at_work(fleet, witness, random))
+        if number % 20 == 19:
+            bench.say(
+                f"{number + 1} kills, {len(crowd.written):,} lines, {crowd.waiting} wait for their answers"
+            )
+
+
+async def _any(fleet: Fleet, command: str, random: Random) -> Program:
+    await until(lambda: bool(fleet.those(command)), within_s=MOMENT_WITHIN_S, what=f"a {command} to kill")
+    return random.choice(fleet.those(command))
+
+
+async def _a_worker_at_work(fleet: Fleet, witness: Witness, random: Random) -> Program:
+    """The one that has just written what is drawn: the so-and-so-manieth step journaled, or reply committed.
+
+    Any, if that does not come.
+    """
+    written = random.choice([witness.recorded, witness.sendings])
+    wanted, deadline = len(written) + random.randint(1, 10), time.monotonic() + AT_WORK_WITHIN_S
+    while time.monotonic() < deadline:
+        for one in written[wanted - 1 :]:
+            if (found := fleet.of_pid(one.worker)) is not None:
+                return found
+        await asyncio.sleep(0.002)
+    return await _any(fleet, "work", random)
+
+
+def _score(
+    score: Score,
+    bench: Bench,
+    fleet: Fleet,
+    *,
+    witness: Witness,
+    model: WitnessedModel,
+    verdict: Verdict,
+) -> None:
+    verdict.hold(
+        score,
+        lines=line_count(bench),
+        unknown_at_most=cut_twice(_worker_kills(fleet), witness.sendings),
+        otherwise_at_most=line_count(bench) // A_DEAD_ONE_OF,
+    )
+    finished = finished_steps(model.asked, witness.recorded, witness.buried)
+    ran, workers = effects(bench.directory), _worker_kills(fleet)
+    again = sum(len(sending.repeated_at) for sending in witness.sendings)
+    repeats = unexplained_repeats(witness.sendings, [kill.at for kill in workers])
+    stalled = sum(program.times_said("claim_lost") for program in fleet.system.programs)
+    score.at_most("sends repeated though no kill fell inside them, nor a lease ended", len(repeats), stalled)
+    score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
+    score.at_most("answers seen twice, of the sends that a kill cut", verdict.answers_twice.total(), again)
+    score.exactly("model calls for a step that had finished", len(late_calls(model.asked, finished)), 0)
+    score.exactly("steps finished twice", len(finished_twice(finished)), 0)
+    score.exactly(
+        "tool runs after their result was kept", len(late_effects(ran, finished_tools(witness.recorded))), 0
+    )
+    score.at_least("kills", len(fleet.kills), bench.pick(4, 300))
+    _score_resumed(score, resumed_after(workers, witness), at_least=bench.pick(1, 100))
+    score.at_least("steps that were seen to finish", len(finished), line_count(bench) // 4)
+    score.at_least("sends that were seen to begin", len(witness.sendings), line_count(bench) // 8)
+    score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 8)
+    score.tell("turns given up with a dead letter", sum(map(len, witness.buried.values())))
+    score.tell("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
+    score.tell("contexts lost by workers that lived, for want of time", stalled)
+    score.tell("model calls", f"{len(model.asked):,} for {len(finished):,} finished steps")
+    score.tell("tool runs", f"{sum(map(len, ran.values())):,} of {len(ran):,} calls")
+    score.tell("sends cut by a kill", f"{again}, of which {verdict.answers_twice.total()} were seen twice")
+
+
+def _score_resumed(score: Score, resumed: Sequence[Resumed], *, at_least: int) -> None:
+    once = [each.after_s for each in resumed if not each.is_hit_again]
+    again = [each.after_s for each in resumed if each.is_hit_again]
+    score.at_least("contexts held at a worker's death", len(resumed), at_least)
+    score.at_most(
+        "longest from a kill to the next step, of those hit by one, s",
+        max(once, default=0.0),
+        RESUMED_WITHIN_S,
+        is_timed=True,
+    )
+    score.tell(
+        "of those hit by one, s: p50, p99",
+        f"{percentile(once, 0.5):.1f}, {percentile(once, 0.99):.1f}, {len(once):,} in all",
+    )
+    score.tell(
+        "of these hit by two kills before they had rested (then begun alone)",
+        f"{len(again)}, longest in all {max(again, default=0.0):.1f} s",
+    )
+
+
+def _worker_kills(fleet: Fleet) -> list[Kill]:
+    return [kill for kill in fleet.kills if kill.command == "work"]
+
+
+ROW = Row(
+    name="R1",
+    title="service crash",
+    load="20,000 updates in 200 chats and topics, 10 a second",
+    fault="300 random kill -9 of `serve` (two) and `work` (two), each started again at once",
+    hold="0 acknowledged without terminal state; duplicates only where a kill fell inside a send, ≤ 1 each; "
+    "finished steps never run again; resume ≤ lease + 5 s; dead letters ≤ 0.5 %",
+    run=run,
+)

@@ -1,0 +1,121 @@
+"""R2: the store is killed under load, and sometimes its guardian with it."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chaos.card import Bench, Row, Score
+from chaos.rig.crash_load import crash_crowd, line_count, moment_of, plan_moments, quiet, write_all
+from chaos.rig.crowd import Crowd
+from chaos.rig.judging import Verdict, fields_of, judge
+from chaos.rig.measures import parent_of
+from chaos.rig.program import until
+from chaos.rig.system import System, running_system
+from chaos.rig.witnessed_model import WitnessedModel
+
+BACK_WITHIN_S = 60.0
+PROCESSES = ("serve", "serve", "work", "work")
+_WITH_GUARDIAN = 5
+"""Every so-and-so-manieth kill is of the guardian too."""
+_IN_FLIGHT_S = 0.2
+"""A 200 that is on its way when the store dies is of a write that was on the disk before."""
+
+
+@dataclass(slots=True)
+class Outages:
+    """When the store was dead: from its kill until its next process was there (Unix seconds)."""
+
+    spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    guardians: int = 0
+
+    def death_before(self, at: float) -> float | None:
+        """When the store had died that was surely dead then; None where it may have lived."""
+        return next((killed for killed, born in self.spans if killed + _IN_FLIGHT_S < at < born), None)
+
+
+async def run(bench: Bench) -> Score:
+    """Write, kill the store, wait until all is quiet, and judge."""
+    score, outages = Score(), Outages()
+    async with (
+        running_system(bench.directory, WitnessedModel(), through={"webhook"}) as system,
+        crash_crowd(system, bench) as crowd,
+    ):
+        await system.start(*PROCESSES)
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(
+                write_all(bench, crowd, per_second=bench.pick(60, 120)), name="writing"
+            )
+            await _kill(bench, system, crowd, outages)
+            await writing
+        await quiet(system, crowd)
+        verdict = await judge(system, crowd)
+        ended = sum(program.process.returncode is not None for program in system.programs)
+        score.exactly("processes of ours that ended with the store", ended, 0)
+        verdict.hold(score, lines=line_count(bench))
+        unstored = await _acknowledged_unstored(system, crowd, outages)
+        score.exactly("200s while the store was down, of updates that came in then", len(unstored), 0)
+        _score(score, crowd, outages, verdict, kills=bench.pick(4, 100))
+    return score
+
+
+async def _kill(bench: Bench, system: System, crowd: Crowd, outages: Outages) -> None:
+    random = bench.random
+    for number, moment in enumerate(plan_moments(bench, random, bench.pick(4, 100)), start=1):
+        await moment_of(crowd, moment)
+        await _kill_store(system, outages, with_guardian=number % _WITH_GUARDIAN == 2)
+        if number % 10 == 0:
+            bench.say(f"{number} kills, {len(crowd.written):,} lines, {crowd.waiting} wait for their answers")
+
+
+async def _kill_store(system: System, outages: Outages, *, with_guardian: bool) -> None:
+    """Kill -9; returns when the next server is there, which may not answer yet."""
+    await until(lambda: system.server_pid("valkey") > 0, within_s=BACK_WITHIN_S, what="a store to kill")
+    pid, lock = system.server_pid("valkey"), system.data_dir / "valkey" / "server.lock"
+    victims = [parent_of(pid), pid] if with_guardian else [pid]
+    killed = time.time()
+    for victim in victims:
+        os.kill(victim, signal.SIGKILL)
+    await until(
+        lambda: system.server_pid("valkey") not in {0, pid}, within_s=BACK_WITHIN_S, what="another server"
+    )
+    outages.spans.append((killed, lock.stat().st_mtime))
+    outages.guardians += with_guardian
+
+
+async def _acknowledged_unstored(system: System, crowd: Crowd, outages: Outages) -> Sequence[int]:
+    """Updates that came in after the store's death, by their records, and got their 200 before it was back.
+
+    A 200 may be on its way when the store dies: its update came in before.
+    """
+    deaths = {one.update_id: outages.death_before(one.at) for one in crowd.acknowledged.values()}
+    chats = {one.update_id: one.chat_id for one in crowd.acknowledged.values() if deaths[one.update_id]}
+    received = await fields_of(system, chats, "received_at")
+    return [
+        number
+        for number, at in received.items()
+        if not at or float(at) > (deaths[number] or 0.0) + _IN_FLIGHT_S
+    ]
+
+
+def _score(score: Score, crowd: Crowd, outages: Outages, verdict: Verdict, *, kills: int) -> None:
+    meanwhile = [one for one in crowd.acknowledged.values() if outages.death_before(one.at) is not None]
+    score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
+    score.at_least("kills of the store", len(outages.spans), kills)
+    score.tell("kills of its guardian with it", outages.guardians)
+    score.tell("200s while the store was down, of writes before that", len(meanwhile))
+    score.tell("tries that Telegram had to repeat", crowd.refused)
+    score.tell("store dead, s", sum(born - killed for killed, born in outages.spans))
+    score.tell("answers seen twice", verdict.answers_twice.total())
+
+
+ROW = Row(
+    name="R2",
+    title="store crash",
+    load="20,000 updates in 200 chats and topics",
+    fault="100 kill -9 of the embedded Valkey, every fifth of its guardian too",
+    hold="0 lost; 0 × 200 while it was down",
+    run=run,
+)

@@ -1,0 +1,143 @@
+"""R4: each update comes one to five times: at once, after a restart of everything, and 23 hours later."""
+
+import asyncio
+from collections import Counter
+
+from chaos.card import Bench, Row, Score
+from chaos.rig.crowd import Crowd, crowd_in
+from chaos.rig.evidence import settled, update_records
+from chaos.rig.judging import judge
+from chaos.rig.multiplier import Multiplier, multiplying
+from chaos.rig.program import Program, until, until_it_is
+from chaos.rig.system import System, free_port, running_system
+from chaos.rig.witnessed_model import WitnessedModel
+from memory.redis.client import RedisClient
+from tests.stores import all_keys
+
+LATER_S = 23 * 3600
+ENDS_WITHIN_S = 25.0
+ANSWERED_WITHIN_S = 120.0
+
+
+async def run(bench: Bench) -> Score:
+    """Write, with a restart within each part; then everything again: now, and after a restart of the store, 23 h later."""
+    score, model = Score(), WitnessedModel()
+    async with (
+        multiplying(bench.random) as multiplier,
+        running_system(bench.directory, model, WEBHOOK_URL=multiplier.url) as system,
+        crowd_in(system, private=bench.pick(16, 90), groups=bench.pick(1, 3)) as crowd,
+    ):
+        again = Counter[int]()
+        programs = await _start(system, multiplier)
+        for part in range(bench.pick(1, 2)):
+            programs = await _write_through_a_restart(bench, system, crowd, multiplier, programs)
+            again += await multiplier.post_all_again()
+            bench.say(
+                f"part {part + 1}: {len(multiplier.bodies):,} updates, {multiplier.outcomes.total():,} deliveries"
+            )
+        await _end(multiplier, programs)
+        await _restart_store(system)
+        await _let_pass(system.redis, LATER_S)
+        await _start(system, multiplier)
+        again += await multiplier.post_all_again()
+        await settled(system.redis, within_s=ANSWERED_WITHIN_S)
+        await _score(
+            score, system, crowd, model, multiplier=multiplier, again=again, lines=bench.pick(80, 3_000)
+        )
+    return score
+
+
+async def _start(system: System, multiplier: Multiplier) -> list[Program]:
+    """Two `serve` on ports of their own, and two `work`."""
+    serves = [program for port in (free_port(), free_port()) for program in await _serve(system, port)]
+    multiplier.ports[:] = [program.port for program in serves]
+    return [*serves, *await system.start("work", "work")]
+
+
+async def _serve(system: System, port: int) -> list[Program]:
+    return await system.start("serve", HTTP_PORT=str(port))
+
+
+async def _end(multiplier: Multiplier, programs: list[Program]) -> None:
+    multiplier.ports.clear()
+    await asyncio.gather(*(program.end(within_s=ENDS_WITHIN_S) for program in programs))
+
+
+async def _write_through_a_restart(
+    bench: Bench, system: System, crowd: Crowd, multiplier: Multiplier, programs: list[Program]
+) -> list[Program]:
+    """A part of the lines, and within them every process is ended and another one started. Those that run then."""
+    lines = bench.pick(80, 1_500)
+    async with asyncio.TaskGroup() as group:
+        steady = crowd.write_steadily(
+            lines,
+            per_second=bench.pick(40, 60),
+            random=bench.random,
+            burst=2,
+            at_most_waiting=2 * len(crowd.places),
+        )
+        wanted = len(crowd.written) + lines // 2
+        writing = group.create_task(steady, name="writing")
+        await until(lambda: len(crowd.written) >= wanted, within_s=ANSWERED_WITHIN_S, what="the middle of it")
+        await _end(multiplier, programs)
+        programs = await _start(system, multiplier)
+        await writing
+    await crowd.until_answered(within_s=ANSWERED_WITHIN_S)
+    return programs
+
+
+async def _restart_store(system: System) -> None:
+    """Kill the store; returns once the next one answers."""
+    pid = system.server_pid("valkey")
+    await until(lambda: system.kill_server("valkey"), within_s=30, what="a store to kill")
+    await until(lambda: system.server_pid("valkey") not in {0, pid}, within_s=30, what="another store")
+    await until_it_is(True, system.redis.is_alive, within_s=30)
+
+
+async def _let_pass(redis: RedisClient, seconds: int) -> None:
+    """Make every TTL of the store so much shorter: it has no clock that could be moved; what is over is gone."""
+    for key in await all_keys(redis):
+        left = int(await redis.call("TTL", key))
+        if left >= 0:
+            await redis.call(*(("EXPIRE", key, left - seconds) if left > seconds else ("DEL", key)))
+
+
+async def _score(
+    score: Score,
+    system: System,
+    crowd: Crowd,
+    model: WitnessedModel,
+    *,
+    multiplier: Multiplier,
+    again: Counter[int],
+    lines: int,
+) -> None:
+    verdict = await judge(system, crowd)
+    verdict.hold(score, lines=lines)
+    steps = Counter((call.line, call.step) for call in model.asked)
+    score.exactly("answers twice", verdict.answers_twice.total(), 0)
+    score.exactly("model calls for a step beyond the first", steps.total() - len(steps), 0)
+    score.exactly(
+        "records beyond one for an update", len(await update_records(system.redis)) - verdict.acknowledged, 0
+    )
+    score.exactly("repetitions that were refused", again.total() - again[200], 0)
+    score.exactly(
+        "updates accepted more than once", sum(times > 1 for times in multiplier.accepted.values()), 0
+    )
+    score.at_least(
+        "deliveries of an update, on average", multiplier.outcomes.total() / len(multiplier.bodies), 3
+    )
+    score.tell("deliveries", f"{multiplier.outcomes.total():,} of {len(multiplier.bodies):,} updates")
+    score.tell(
+        "what became of them", ", ".join(f"{n:,} {what}" for what, n in multiplier.outcomes.most_common())
+    )
+
+
+ROW = Row(
+    name="R4",
+    title="redelivery",
+    load="3,000 updates, each 1–5 times to two `serve` at the same time, and all of them four to six times more",
+    fault="restart of every process in the midst of it, twice; of the store; 23 h later (all TTLs made shorter)",
+    hold="one turn, one entry, one answer",
+    run=run,
+)

@@ -1,0 +1,117 @@
+"""R5: many chats in bursts, and workers that sleep past their lease: each chat in order, by one writer at a time."""
+
+import asyncio
+import os
+import signal
+from dataclasses import dataclass
+
+from chaos.card import Bench, Row, Score
+from chaos.rig.crowd import ANSWERED_WITHIN_S, Crowd, crowd_in
+from chaos.rig.evidence import settled
+from chaos.rig.judging import A_DEAD_ONE_OF, judge
+from chaos.rig.program import Program
+from chaos.rig.system import LEASE_S, running_system
+from chaos.rig.witness import Witness, watching
+from chaos.rig.witnessed_model import WitnessedModel
+
+_CHUNK_DELAY_S = 0.05
+"""Between two pieces of an answer, so that there is a turn under way in most contexts that are held."""
+
+
+async def run(bench: Bench) -> Score:
+    """Write in waves while workers are stopped and woken again; then judge who wrote what, and in which order."""
+    score, model = Score(), WitnessedModel(chunk_delay_s=_CHUNK_DELAY_S)
+
+    async with (
+        running_system(bench.directory, model, STREAMING="false") as system,
+        watching(system.redis_socket) as witness,
+        crowd_in(system, private=bench.pick(24, 440), groups=bench.pick(2, 20)) as crowd,
+    ):
+        _, *workers = await system.start("serve", *["work"] * bench.pick(3, 4))
+        bench.say("all are ready")
+        nights = _Nights(bench=bench, workers=workers, witness=witness)
+        async with asyncio.TaskGroup() as group:
+            putting_to_sleep = group.create_task(nights.run(), name="nights")
+            for wave in range(bench.pick(2, 8)):
+                await crowd.write_waves(1, lines=bench.pick(4, 5), within_s=2 * ANSWERED_WITHIN_S)
+                bench.say(f"wave {wave + 1}: {len(crowd.written):,} lines, {nights.count} workers stopped")
+            await nights.finish(crowd, bench.pick(2, 20))
+            putting_to_sleep.cancel()
+        await settled(system.redis, within_s=ANSWERED_WITHIN_S)
+        lines = bench.pick(240, 20_000)
+        (await judge(system, crowd)).hold(score, lines=lines, otherwise_at_most=lines // A_DEAD_ONE_OF)
+    ownership = read_ownership(witness)
+    score.exactly("writes by a worker that had lost the context", ownership.fenced, 0)
+    score.at_least("workers stopped past their lease", nights.count, bench.pick(2, 20))
+    score.at_least("contexts taken over from a stopped worker", ownership.takeovers, bench.pick(1, 10))
+    score.tell(
+        "contexts that woken workers found lost", sum(worker.times_said("claim_lost") for worker in workers)
+    )
+    score.tell("lines, chats and topics", f"{len(crowd.written):,} in {len(crowd.places)}")
+    score.tell("model calls, and steps that they were for", f"{len(model.asked):,}, {len(_steps(model)):,}")
+    return score
+
+
+@dataclass(slots=True, kw_only=True)
+class _Nights:
+    """Stops workers in the midst of their work, for longer than their lease, and wakes them again."""
+
+    bench: Bench
+    workers: list[Program]
+    witness: Witness
+    count: int = 0
+
+    async def run(self) -> None:
+        """Until cancelled; whoever sleeps then is woken."""
+        random = self.bench.random
+        while True:
+            await asyncio.sleep(random.uniform(0.3, 1.5))
+            sleeper = random.choice(self.workers).process.pid
+            seen = len(self.witness.recorded)
+            while not any(one.worker == sleeper for one in self.witness.recorded[seen:]):  # noqa: ASYNC110 - the store's stream has no event
+                await asyncio.sleep(0.002)
+            os.kill(sleeper, signal.SIGSTOP)
+            try:
+                await asyncio.sleep(LEASE_S * random.uniform(1.3, 2))
+            finally:
+                os.kill(sleeper, signal.SIGCONT)
+            self.count += 1
+
+    async def finish(self, crowd: Crowd, count: int) -> None:
+        """Return after so many stops; people write on until then, for it is those at work that are stopped."""
+        while self.count < count:
+            await crowd.write_waves(1, lines=1, within_s=2 * ANSWERED_WITHIN_S)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership:
+    """How often a claim of a context took it over from another, and what was written under one that was over by then."""
+
+    takeovers: int
+    fenced: int
+
+
+def read_ownership(witness: Witness) -> Ownership:
+    """Who brought on which context. Two turns of one at once would show as two claims that take turns at it."""
+    takeovers = fenced = 0
+    for claims in witness.claims.values():
+        latest = claims[0]
+        for claim in claims:
+            fenced += claim < latest
+            takeovers += claim > latest and claim[:2] == latest[:2]
+            latest = max(latest, claim)
+    return Ownership(takeovers=takeovers, fenced=fenced)
+
+
+def _steps(model: WitnessedModel) -> set[tuple[str, int]]:
+    return {(call.line, call.step) for call in model.asked}
+
+
+ROW = Row(
+    name="R5",
+    title="order, one writer",
+    load="500 chats and topics × 40 lines in bursts, 4 workers",
+    fault="SIGSTOP of a worker that holds contexts, past its lease, then SIGCONT",
+    hold="100 % in order, never two turns of a context at once, 0 writes by a fenced worker; dead letters ≤ 0.5 %",
+    run=run,
+)

@@ -1,0 +1,140 @@
+"""R12: a webhook that strangers write to: junk, floods, endless and slow requests beside the updates of Telegram."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from bot.settings import WEBHOOK_PATH
+from chaos.card import Bench, Row, Score
+from chaos.rig.crowd import gather_people
+from chaos.rig.evidence import update_ids
+from chaos.rig.junk import Order, Tally, read_tally
+from chaos.rig.lanes import Lanes, delivering
+from chaos.rig.measures import percentile, resident_mb, sampling
+from chaos.rig.system import SECRET, System, running_system
+from tests.scripted_script import echo
+
+PER_SECOND = 5_000
+VALID_PER_SECOND = 50
+_ROOT = Path(__file__).parents[2]
+
+
+async def run(bench: Bench) -> Score:
+    """Post what is valid, first alone and then beside the junk."""
+    score, seconds = Score(), bench.pick(8, 60)
+    async with running_system(bench.directory, echo) as system:
+        (serve,) = await system.start("serve")
+        port = int(system.environment["HTTP_PORT"])
+        chats = await gather_people(system.simulator, 50)
+        async with delivering([port], secret=SECRET) as lanes:
+            await _write(lanes, chats, seconds=bench.pick(2, 10))
+            score.tell("valid acknowledgements alone, p99 (ms)", 1000 * percentile(lanes.latencies, 0.99))
+            lanes.latencies.clear()
+            before = resident_mb(serve.process.pid)
+            pids = {"serve": serve.process.pid}
+            async with sampling(lambda: pids, every_s=0.2, size=resident_mb) as sizes:
+                junk = asyncio.create_task(_send_junk(bench, port, seconds), name="junk")
+                await _write(lanes, chats, seconds=seconds)
+                tally = await junk
+            largest = max(size for samples in sizes.samples.values() for _, size in samples)
+            await _judge(score, bench, system, lanes, tally)
+        score.at_most("growth of serve's resident set (MB)", largest - before, 50)
+    return score
+
+
+async def _write(lanes: Lanes, chats: Sequence[int], *, seconds: float) -> None:
+    """At a steady rate; returns when all of it was acknowledged, or a little later."""
+    loop = asyncio.get_running_loop()
+    begun, done = loop.time(), 0
+    while done < seconds * VALID_PER_SECOND:
+        while done < (loop.time() - begun) * VALID_PER_SECOND:
+            lanes.write(chats[done % len(chats)], f"line {done}")
+            done += 1
+        await asyncio.sleep(0.005)
+    for _ in range(500):
+        if not lanes.waiting:
+            return
+        await asyncio.sleep(0.02)
+
+
+async def _send_junk(bench: Bench, port: int, seconds: float) -> Tally:
+    order = Order(
+        port=port,
+        path=WEBHOOK_PATH,
+        secret=SECRET,
+        seconds=seconds,
+        per_second=PER_SECOND,
+        big=4,
+        slow=bench.pick(200, 400),
+        idle=bench.pick(300, 2000),
+        seed=bench.seed,
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "chaos.rig.junk", json.dumps(asdict(order))),
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(), timeout=seconds + 30)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    return read_tally(out)
+
+
+async def _judge(score: Score, bench: Bench, system: System, lanes: Lanes, tally: Tally) -> None:
+    answers, others = tally.answers, tally.others
+    stored = set(await update_ids(system.redis))
+    valid = {one.update_id for one in lanes.acknowledged}
+    answered = answers.total()
+    score.exactly(
+        "junk that was answered with a 2xx", sum(_of_class(each, "2") for each in (answers, others)), 0
+    )
+    score.exactly(
+        "junk that was answered with a 5xx", sum(_of_class(each, "5") for each in (answers, others)), 0
+    )
+    score.at_least("small junk requests answered", answered, bench.pick(4_000, 100_000))
+    kinds = {what.rpartition(":")[0] for what in others}
+    score.at_least("kinds of other junk that were refused or cut off", len(kinds), bench.pick(4, 8))
+    score.exactly("records of what is no valid update", len(stored - valid), 0)
+    score.exactly("valid updates without a record", len(valid - stored), 0)
+    score.exactly("valid updates that were not acknowledged", lanes.waiting, 0)
+    score.at_least(
+        "small junk requests refused (1/s)", answered / tally.seconds, PER_SECOND * 0.98, is_timed=True
+    )
+    score.at_most(
+        "valid acknowledgements beside them, p99 (ms)",
+        1000 * percentile(lanes.latencies, 0.99),
+        200,
+        is_timed=True,
+    )
+    score.tell("valid acknowledgements beside them, p50 (ms)", 1000 * percentile(lanes.latencies, 0.5))
+    score.tell("small junk requests by status", _listed(answers))
+    score.tell("small junk requests sent", tally.sent)
+    score.tell("reconnections of their 16 connections", tally.reconnections)
+    score.tell("the rest by kind and what it met", _listed(others))
+    score.tell("a slow or idle connection was open for at most (s)", tally.longest_open_s)
+    score.tell("MB of bodies that were refused", tally.megabytes)
+
+
+def _of_class(counted: Counter[str], first: str) -> int:
+    return sum(count for what, count in counted.items() if what.rpartition(" ")[2].startswith(first))
+
+
+def _listed(counted: Counter[str]) -> str:
+    return ", ".join(f"{what} × {count:,}" for what, count in sorted(counted.items()))
+
+
+ROW = Row(
+    name="R12",
+    title="hostile webhook",
+    load=f"{PER_SECOND:,} junk requests/s for 60 s beside {VALID_PER_SECOND} valid updates/s",
+    fault="bad, missing, non-ASCII secrets; 100 MB bodies; one byte a second; silent connections; broken JSON",
+    hold="100 % refused; valid acknowledgement p99 ≤ 200 ms; RSS + < 50 MB",
+    run=run,
+)

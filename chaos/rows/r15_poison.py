@@ -1,0 +1,224 @@
+"""R15: of a thousand updates one kills the worker that begins it, each time; nobody else may suffer for it for long."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from bot.transport.words import words_for
+from chaos.card import Bench, Row, Score
+from chaos.rig.crowd import LINE
+from chaos.rig.dialogue import Dialogues, Exchange, dialogues
+from chaos.rig.evidence import ECHO, histories, settled
+from chaos.rig.fleet import Fleet, held_by
+from chaos.rig.measures import percentile
+from chaos.rig.program import Program, until
+from chaos.rig.system import System, running_system
+from memory import keys
+from tests.scripted_replies import Reply, hang, slow
+from tests.scripted_script import ChatRequest, last_user_text
+
+TRIES = 3
+"""By then an update is a dead letter."""
+LEASE_S = 2
+WORKERS = 2
+THINKS_S = 0.25
+"""After each of the nine or so events of a reply: others are in the midst of their turns when a worker dies."""
+PAUSE_S = 12
+"""Before each line. Without it two hundred people keep two workers, and two cores, busier than they can be: each line
+waits some 7 s though nobody dies, which says nothing of poison.
+"""
+GIVEN_UP_AFTER_S = 90.0
+FOUND_WITHIN_S = 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class PoisonedModel:
+    """Echoes the last line, slowly; a line in `poison` is begun, and answered to nobody."""
+
+    poison: set[str] = field(default_factory=set[str])
+    begun: asyncio.Queue[str] = field(default_factory=asyncio.Queue[str])
+    tries: Counter[str] = field(default_factory=Counter[str])
+
+    def __call__(self, request: ChatRequest) -> Reply:
+        line = LINE.findall(last_user_text(request))[-1]
+        if line in self.poison:
+            self.tries[line] += 1
+            self.begun.put_nowait(line)
+            return hang()
+        return slow(ECHO + line, chunk_delay_s=THINKS_S)
+
+
+async def run(bench: Bench) -> Score:
+    """Many people talk; some lines kill. Then the poison is taken away, and an operator looks after what is left."""
+    score, model = Score(), PoisonedModel()
+    chats, lines = bench.pick(20, 200), bench.pick(3, 50)
+    async with (
+        running_system(
+            bench.directory, model, RECALL_K="0", STREAMING="false", LEASE_S=f"{LEASE_S}"
+        ) as system,
+        dialogues(system, chats=chats) as talk,
+    ):
+        poison = plan_poison(
+            talk.chats, lines, count=bench.pick(1, chats * lines // 1_000), random=bench.random
+        )
+        model.poison |= poison
+        async with asyncio.TaskGroup() as group:
+            fleet = Fleet(system=system, group=group)
+            await fleet.start("serve", *["work"] * WORKERS)
+            bench.say(f"{chats * lines:,} lines, {len(poison)} of them poison")
+            killing = group.create_task(kill_who_begins(fleet, model), name="killing")
+            await talk.hold(lines, within_s=GIVEN_UP_AFTER_S, pause_s=bench.pick(0, PAUSE_S))
+            killing.cancel()
+        bench.say("the operator comes")
+        dead = await judge(score, system, model, talk, poison)
+        others = [one for one in talk.exchanges if one.line not in poison]
+        judge_waits(score, fleet, others, poison=len(poison))
+        await settle_dead(score, system, model, talk, sorted(dead))
+    return score
+
+
+def plan_poison(chats: Sequence[int], lines: int, *, count: int, random: Random) -> set[str]:
+    """So many lines of different chats, none of them a chat's last one."""
+    return {f"line {random.randrange(lines - 1)} of {chat}" for chat in random.sample(chats, count)}
+
+
+async def kill_who_begins(fleet: Fleet, model: PoisonedModel) -> None:
+    """Kill the worker that has begun a line that kills: whatever else it was at dies with it."""
+    while True:
+        line = await model.begun.get()
+        chat = int(line.rpartition(" ")[2])
+        async with asyncio.timeout(FOUND_WITHIN_S):
+            victim = await _until_known(fleet, chat)
+        await fleet.kill(victim)
+
+
+async def _until_known(fleet: Fleet, chat: int) -> Program:
+    """The worker that has claimed this chat: it may work already, and not be among the ready ones yet."""
+    while True:
+        if victim := await holder_of(fleet, chat):
+            return victim
+        await asyncio.sleep(0.02)
+
+
+async def holder_of(fleet: Fleet, chat: int) -> Program | None:
+    """The worker that has claimed this chat; None where it is none of the ready ones."""
+    context_id = fleet.system.context(chat).context_id
+    for worker in fleet.those("work"):
+        if context_id in await held_by(fleet.system, worker.process.pid):
+            return worker
+    return None
+
+
+async def judge(
+    score: Score, system: System, model: PoisonedModel, talk: Dialogues, poison: set[str]
+) -> Mapping[int, Mapping[str, Any]]:
+    """Who was set aside, who was answered, and in which order; the dead letters by their updates."""
+    others = [one for one in talk.exchanges if one.line not in poison]
+    told = [one for one in talk.exchanges if one.line in poison]
+    buried = words_for("en")("buried")
+    score.exactly(
+        "lines without poison that are answered", sum(_is_answered(one) for one in others), len(others)
+    )
+    score.exactly(
+        "lines with poison whose chat is told so", sum(one.text == buried for one in told), len(poison)
+    )
+    dead = await dead_letters(system)
+    attempts = await fields_of_dead(system, dead, "attempts")
+    score.exactly(f"lines with poison that were begun {TRIES} times", attempts.count(TRIES), len(poison))
+    spared = sum(await fields_of_dead(system, dead, "reprieved"))
+    most = max(model.tries.values(), default=0)
+    score.at_most("most times that the model was asked for one, if none was spared", most - spared, TRIES)
+    score.tell("deaths that counted for nothing, as others were begun beside it", spared)
+    score.exactly("dead letters", len(dead), len(poison))
+    interrupted = sum(letter["reason"] == "interrupted too often" for letter in dead.values())
+    score.exactly("dead letters that `queue` gives the reason of", interrupted, len(dead))
+    score.exactly("chats out of order", len(await disordered(system, talk, poison)), 0)
+    return dead
+
+
+def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poison: int) -> None:
+    """How long others waited: those whose worker lives, and those who were worked on beside the poison."""
+    beside = [one for one in others if was_beside(fleet, one)]
+    apart = [one.waited_s for one in others if one not in beside]
+    score.at_most(
+        "longest wait where no worker died over the chat, s", max(apart), LEASE_S + 5, is_timed=True
+    )
+    score.at_least("kills", len(fleet.kills), TRIES * poison)
+    score.tell("waits there, s", f"p50 {percentile(apart, 0.5):.2f}, p99 {percentile(apart, 0.99):.2f}")
+    if waits := [one.waited_s for one in beside]:
+        score.tell(
+            "waits beside poison, s",
+            f"{len(waits)}: p50 {percentile(waits, 0.5):.1f}, longest {max(waits):.1f}",
+        )
+
+
+def was_beside(fleet: Fleet, one: Exchange) -> bool:
+    """Whether a worker died that had this chat, while its line waited for an answer."""
+    context_id, ended_at = fleet.system.context(one.chat).context_id, one.ended_at or float("inf")
+    return any(one.asked_at <= kill.at <= ended_at and context_id in kill.held for kill in fleet.kills)
+
+
+def _is_answered(one: Exchange) -> bool:
+    return one.text == ECHO + one.line
+
+
+async def dead_letters(system: System) -> Mapping[int, Mapping[str, Any]]:
+    """What `queue` shows of them, by their updates."""
+    outcome = await system.console("queue", "--json")
+    assert outcome.status == 0, outcome.err
+    return {letter["update_id"]: letter for letter in json.loads(outcome.out)["dead"]}
+
+
+async def fields_of_dead(system: System, dead: Iterable[int], field: str) -> list[int]:
+    """A number of the record of each: how often it was begun (`attempts`), how often a third death of it was none, as the
+    killer came when others were there again (`reprieved`).
+    """
+    asked = [("HGET", keys.update_key(0, one), field) for one in dead]
+    return [int(found or 0) for found in await system.redis.calls(asked)]
+
+
+async def disordered(system: System, talk: Dialogues, poison: set[str]) -> list[int]:
+    """The chats whose history has not each line that lives, once and in order."""
+    kept = await histories(system.redis, {chat: system.context(chat) for chat in talk.chats})
+    wrong: list[int] = []
+    for chat in talk.chats:
+        lines = [one.line for one in talk.exchanges if one.chat == chat and one.line not in poison]
+        if [message.text for message in kept[chat] if message.role == "user"] != lines:
+            wrong.append(chat)
+    return wrong
+
+
+async def settle_dead(
+    score: Score, system: System, model: PoisonedModel, talk: Dialogues, dead: Sequence[int]
+) -> None:
+    """The poison is gone: every other dead letter is tried again, the rest are dropped."""
+    model.poison.clear()
+    retried, dropped = dead[::2], dead[1::2]
+    before = talk.heard.count
+    asked = [("retry", one) for one in retried] + [("drop", one) for one in dropped]
+    await asyncio.gather(*(system.console("queue", verb, str(one)) for verb, one in asked))
+    await until(
+        lambda: talk.heard.count >= before + len(retried), within_s=GIVEN_UP_AFTER_S, what="the retried"
+    )
+    await settled(system.redis)
+    states = [await system.redis.call("HGET", keys.update_key(0, one), "state") for one in retried]
+    score.exactly("retried that are answered", states.count("answered"), len(retried))
+    ends = [await system.redis.call("HGET", keys.update_key(0, one), "state") for one in dropped]
+    score.exactly("dropped that are dead for good", ends.count("dead"), len(dropped))
+    left = list(await dead_letters(system)) if dropped else []
+    score.exactly("letters that are left", len(left), 0)
+
+
+ROW = Row(
+    name="R15",
+    title="poison",
+    load="10,000 updates in 200 chats, some 14 a second, 2 workers",
+    fault="1 in 1,000 updates has the worker that begins it killed, each time",
+    hold="dead-lettered after 3 tries, nobody else's is; the chat goes on in order; `queue` shows the reason;"
+    " `queue retry` and `queue drop` work",
+    run=run,
+)

@@ -1,0 +1,90 @@
+"""R16: every process is replaced under a steady load, as a deploy does it."""
+
+import asyncio
+from collections.abc import Sequence
+
+from chaos.card import Bench, Row, Score
+from chaos.rig.crash_load import quiet
+from chaos.rig.crowd import Crowd, crowd_in
+from chaos.rig.fleet import Fleet
+from chaos.rig.judging import judge
+from chaos.rig.system import running_system
+from chaos.rig.witnessed_model import WitnessedModel
+
+ENDS_WITHIN_S = 20.0
+ANSWERED_WITHIN_S = 60.0
+MORE_WAIT_S = 2.0
+PROCESSES = ("serve", "serve", "work", "work")
+_CHUNK_DELAY_S = 0.03
+"""Between two pieces of an answer, so that there are turns under way whenever a worker is told to end."""
+
+
+async def run(bench: Bench) -> Score:
+    """The same load twice, the second time with rolling restarts; compare, and judge all of it."""
+    score, model = Score(), WitnessedModel(chunk_delay_s=_CHUNK_DELAY_S)
+
+    async with (
+        running_system(bench.directory, model, through={"webhook"}) as system,
+        crowd_in(system, private=bench.pick(24, 60), groups=bench.pick(2, 4)) as crowd,
+        asyncio.TaskGroup() as group,
+    ):
+        fleet = Fleet(system=system, group=group)
+        await fleet.start(*PROCESSES)
+        calm = await _load(bench, crowd)
+        bench.say(f"calm: p99 {_p99(calm):.2f} s")
+        deploying = group.create_task(_deploy(fleet, rounds=bench.pick(1, 8)), name="deploying")
+        rolling = await _load(bench, crowd, until_done=deploying)
+        statuses = await deploying
+        await quiet(system, crowd)
+        verdict = await judge(system, crowd)
+        verdict.hold(score, lines=bench.pick(60, 1_200))
+        asked = [(call.line, call.step) for call in model.asked]
+        score.exactly("answers twice", verdict.answers_twice.total(), 0)
+        score.exactly("model calls for a step beyond the first", len(asked) - len(set(asked)), 0)
+        score.exactly("processes that did not end well", sum(status != 0 for status in statuses), 0)
+        score.at_most("added wait at p99, s", _p99(rolling) - _p99(calm), MORE_WAIT_S, is_timed=True)
+        score.tell("processes replaced", len(statuses))
+        score.tell("wait without a deploy", _waits(calm))
+        score.tell("wait during the deploy", _waits(rolling))
+        score.tell("tries that Telegram had to repeat", crowd.refused)
+    return score
+
+
+async def _load(
+    bench: Bench, crowd: Crowd, *, until_done: "asyncio.Task[list[int]] | None" = None
+) -> Sequence[float]:
+    """Lines at a steady rate for as long as it is, and until a task has ended; the waits of all of them, sorted."""
+    first, piece = len(crowd.written), bench.pick(30, 600)
+    while True:
+        await crowd.write_steadily(piece, per_second=bench.pick(8, 12), random=bench.random)
+        if until_done is None or until_done.done():
+            break
+    await crowd.give_up_waiting(within_s=ANSWERED_WITHIN_S)
+    return sorted(one.answered_at - one.at for one in crowd.written[first:] if one.answered_at is not None)
+
+
+async def _deploy(fleet: Fleet, *, rounds: int) -> list[int]:
+    """Replace each process, one after the other: the new one is ready before the old one is told to end."""
+    return [
+        await fleet.replace_oldest(command, within_s=ENDS_WITHIN_S)
+        for _ in range(rounds)
+        for command in PROCESSES
+    ]
+
+
+def _p99(waits: Sequence[float]) -> float:
+    return waits[len(waits) * 99 // 100]
+
+
+def _waits(waits: Sequence[float]) -> str:
+    return f"p50 {waits[len(waits) // 2]:.2f} s, p99 {_p99(waits):.2f} s, longest {waits[-1]:.2f} s, {len(waits):,} lines"
+
+
+ROW = Row(
+    name="R16",
+    title="shutdown and deploy",
+    load="12 lines a second in 72 chats and topics, 50 s without a deploy and then as long as it takes",
+    fault="rolling restart of each of two `serve` and two `work` by SIGTERM, eight times",
+    hold="0 lost, 0 twice, added wait p99 ≤ 2 s",
+    run=run,
+)

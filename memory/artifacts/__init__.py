@@ -1,0 +1,1 @@
+"""Artifacts: large tool results, kept in pieces."""

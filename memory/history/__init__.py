@@ -1,0 +1,1 @@
+"""The history of one context, and what is stored with it."""

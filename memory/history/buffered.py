@@ -1,0 +1,233 @@
+"""The history as one turn sees it: read once, appended to in memory, written by the turn's commit."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from memory.errors import Forgotten
+from memory.history.ledger import LedgerTurn
+from memory.history.message import Message
+from memory.history.rewind import is_before, rewind
+from memory.history.store import PEOPLE_LIMIT, Deleted, Erased, HistorySnapshot, HistoryStore, Kept
+from memory.keys import ContextRef
+
+
+class BufferedHistory:
+    """HistoryStore of one context for one turn, over the store that the snapshot was loaded from.
+
+    Appends wait in `pending`, visible to every read at once, until the turn's commit writes them; a turn
+    that fails leaves no trace of them. Their sequences are provisional. Deleting, editing and erasing go through
+    to the store at once: forgetting does not wait for a commit. After an erasure of its own the turn's commit
+    meets a new epoch; after anyone else's, what must read the store again raises Forgotten.
+
+    `snapshot` is what was read. With `hidden_from`, what the store has from this sequence on, its newest messages, is
+    as if it were not there.
+    """
+
+    def __init__(
+        self,
+        store: HistoryStore,
+        ref: ContextRef,
+        snapshot: HistorySnapshot,
+        *,
+        hidden_from: int | None = None,
+    ) -> None:
+        self.pending: list[Message] = []
+        self._store = store
+        self._ref = ref
+        self._hidden_from = hidden_from
+        self.snapshot = snapshot if hidden_from is None else rewind(snapshot, hidden_from)
+        self._hidden_count = len(snapshot.newest) - len(self.snapshot.newest)
+        self._next_sequence = snapshot.next_sequence
+
+    @property
+    def epoch(self) -> int:
+        """The context's epoch, as this turn knows it; it rises when the turn itself erases the history."""
+        return self.snapshot.epoch
+
+    async def restore(self, messages: Sequence[Message]) -> None:
+        """Append what a turn that was interrupted had pending; what is pending already stays as it is."""
+        await self.append(self._ref, messages, epoch=self.epoch)
+
+    async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
+        """See HistoryStore; without a round trip unless more is wanted than was preloaded."""
+        _check(ref, self._ref)
+        if limit > len(self._known()) and not self.snapshot.has_all_uncovered:
+            await self._reload(limit)
+        known = self._known()
+        newest = tuple(known[max(len(known) - limit, 0) :])
+        pending = len(self.pending)
+        return replace(
+            self.snapshot,
+            count=self.snapshot.count + pending,
+            conversation_count=self.snapshot.conversation_count + pending,
+            next_sequence=self._next_sequence,
+            newest=newest,
+            ledger=_of_messages(self.snapshot.ledger, newest),
+            people=_with_senders(self.snapshot.people, self.pending),
+        )
+
+    async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
+        """See HistoryStore; nothing is written."""
+        _check(ref, self._ref)
+        if epoch != self.snapshot.epoch:
+            raise Forgotten
+        known = {message.id: message for message in self._known()}
+        for message in messages:
+            if message.id not in known:
+                known[message.id] = replace(message, sequence=self._next_sequence)
+                self.pending.append(known[message.id])
+                self._next_sequence += 1
+        return [known[message.id] for message in messages]
+
+    async def page(
+        self,
+        ref: ContextRef,
+        *,
+        before_sequence: int | None = None,
+        after_sequence: int | None = None,
+        limit: int,
+        whole: bool = False,
+    ) -> list[Message]:
+        """See HistoryStore; reads the store only beyond what was preloaded."""
+        _check(ref, self._ref)
+        if after_sequence is not None:
+            return await self._page_forward(after_sequence, limit=limit, whole=whole)
+        known = [
+            message
+            for message in reversed(self._known())
+            if before_sequence is None or _sequence(message) < before_sequence
+        ]
+        if known or (self.snapshot.is_whole_conversation and not whole):
+            return known[:limit]
+        bounds = [bound for bound in (before_sequence, self._hidden_from) if bound is not None]
+        before = min(bounds, default=None)
+        return await self._store.page(ref, before_sequence=before, limit=limit, whole=whole)
+
+    async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
+        """See HistoryStore; reads the store only for those that were not preloaded."""
+        _check(ref, self._ref)
+        found = {message.id: message for message in self._known() if message.id in ids}
+        missing = [wanted for wanted in ids if wanted not in found]
+        stored = await self._store.get(ref, missing) if missing else {}
+        return found | {
+            each: message for each, message in stored.items() if is_before(message, self._hidden_from)
+        }
+
+    async def around(
+        self, ref: ContextRef, sequences: Collection[int], *, reach: int
+    ) -> dict[int, list[Message]]:
+        """See HistoryStore; reads the store, without what is pending."""
+        _check(ref, self._ref)
+        stored = await self._store.around(ref, sequences, reach=reach)
+        return {
+            sequence: [message for message in messages if is_before(message, self._hidden_from)]
+            for sequence, messages in stored.items()
+            if self._hidden_from is None or sequence < self._hidden_from
+        }
+
+    async def replace(
+        self,
+        ref: ContextRef,
+        message_id: str,
+        *,
+        text: str,
+        tokens: int,
+        edited_at: float,
+        epoch: int,
+        note: str | None = None,
+    ) -> bool:
+        """See HistoryStore; goes through to the store at once, unless the message is a pending one."""
+        _check(ref, self._ref)
+        for at, message in enumerate(self.pending):
+            if message.id == message_id:
+                note_now = message.note if note is None else note
+                edited = replace(message, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
+                self.pending[at] = edited
+                _strip_quotes(self.pending, {message.telegram_message_id})
+                return True
+        is_kept = await self._store.replace(
+            ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch, note=note
+        )
+        if is_kept:
+            await self._reload(len(self.snapshot.newest))
+        return is_kept
+
+    async def delete(
+        self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
+    ) -> Deleted:
+        """See HistoryStore; goes through to the store at once, and reads again what it took."""
+        _check(ref, self._ref)
+        pending = [message for message in self.pending if message.id in ids]
+        stored = [wanted for wanted in ids if wanted not in [message.id for message in pending]]
+        shown_as = [m.telegram_message_id for m in pending if m.telegram_message_id is not None]
+        deleted = await self._store.delete(ref, stored, epoch=epoch, quoted=(*quoted, *shown_as))
+        self.pending[:] = [message for message in self.pending if message.id not in ids]
+        known_by = {int(each) for each in deleted.known_by if each.isdecimal()}
+        quotes = _strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
+        if deleted.messages or deleted.quotes:
+            await self._reload(len(self.snapshot.newest))
+        return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
+
+    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+        """See HistoryStore; what the turn itself called is not written yet, and not counted."""
+        _check(ref, self._ref)
+        return await self._store.count_kept(ref, telling=telling)
+
+    async def erase(self, ref: ContextRef) -> Erased:
+        """See HistoryStore; goes through to the store at once and reads it again."""
+        _check(ref, self._ref)
+        erased = await self._store.erase(ref)
+        self._hidden_from, self._hidden_count = None, 0
+        self.snapshot = await self._store.load(ref, limit=0)
+        self._next_sequence = self.snapshot.next_sequence
+        self.pending.clear()
+        return erased
+
+    async def _reload(self, limit: int) -> None:
+        snapshot = await self._store.load(self._ref, limit=limit + self._hidden_count)
+        if snapshot.epoch != self.snapshot.epoch:
+            raise Forgotten
+        self.snapshot = snapshot if self._hidden_from is None else rewind(snapshot, self._hidden_from)
+
+    async def _page_forward(self, after: int, *, limit: int, whole: bool) -> list[Message]:
+        if not self.snapshot.is_whole_conversation or whole:
+            stored = await self._store.page(self._ref, after_sequence=after, limit=limit, whole=whole)
+            page = [message for message in stored if is_before(message, self._hidden_from)]
+            if page:
+                return page
+            return [message for message in self.pending if _sequence(message) > after][:limit]
+        return [message for message in self._known() if _sequence(message) > after][:limit]
+
+    def _known(self) -> list[Message]:
+        """What can be read without the store, oldest first: the preloaded messages and the pending ones."""
+        return [*self.snapshot.newest, *self.pending]
+
+
+def _check(ref: ContextRef, own: ContextRef) -> None:
+    if ref != own:
+        raise ValueError("a turn reads the history of its own context only")
+
+
+def _strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:
+    """Take the quotations of these out of the messages; from how many."""
+    quoting = [m for m in messages if m.quote and m.quote.telegram_message_id in telegram_ids]
+    messages[:] = [replace(m, quote=None) if m in quoting else m for m in messages]
+    return len(quoting)
+
+
+def _with_senders(people: Mapping[int, str], messages: Sequence[Message]) -> Mapping[int, str]:
+    """The people of a context after these messages were appended."""
+    found = dict(people)
+    for sender in (message.sender for message in messages if message.sender):
+        if sender.id in found or len(found) < PEOPLE_LIMIT:
+            found[sender.id] = sender.name
+    return found
+
+
+def _of_messages(ledger: Sequence[LedgerTurn], messages: Sequence[Message]) -> tuple[LedgerTurn, ...]:
+    first = _sequence(messages[0]) if messages else None
+    return tuple(turn for turn in ledger if first is not None and turn.last_sequence >= first)
+
+
+def _sequence(message: Message) -> int:
+    return -1 if message.sequence is None else message.sequence

@@ -1,0 +1,85 @@
+"""Conversations as lines of quoted data, for a model that reads them to summarise."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
+
+from memory.characters import well_formed
+from memory.history.ledger import LedgerEntry
+from memory.history.likeness import as_read
+from memory.history.message import Message
+
+_NAME_CHARACTERS = 40
+_NOT_IN_NAMES = re.compile(r"[^\w .'’-]+")  # noqa: RUF001 - the apostrophe of names
+_RESERVED_NAMES = frozenset(["assistant", "bot", "developer", "me", "system", "tool", "user", "you"])
+_INPUT_CHARACTERS = 400
+_OUTPUT_CHARACTERS = 800
+"""Of a call a summary keeps what came of it; the whole stands in the ledger, or in an artifact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A message, or part number `part` of the `parts` that it was cut into; `text` is that part's."""
+
+    message: Message
+    text: str
+    part: int = 1
+    parts: int = 1
+
+
+Line = Excerpt | LedgerEntry
+"""What stands on one line of a transcript."""
+
+
+def render_line(line: Line) -> str:
+    """The line; its texts are JSON strings, so that nothing in them ends the quotation or forges a line."""
+    return _render_entry(line) if isinstance(line, LedgerEntry) else _render_excerpt(line)
+
+
+def quote(text: str) -> str:
+    """The text as a JSON string on one line, for every reader's notion of a line."""
+    quoted = json.dumps(well_formed(text), ensure_ascii=False)
+    for separator in ("\u0085", "\u2028", "\u2029"):  # JSON leaves these as they are
+        quoted = quoted.replace(separator, f"\\u{ord(separator):04x}")
+    return quoted
+
+
+def quote_json(value: object) -> str:
+    """Plain JSON data (mappings, lists, texts) on one line, with every text quoted as `quote` does."""
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        return "{" + ", ".join(f"{quote(name)}: {quote_json(inner)}" for name, inner in fields.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(quote_json, cast("Sequence[object]", value))) + "]"
+    return quote(str(value))
+
+
+def _render_excerpt(excerpt: Excerpt) -> str:
+    message = excerpt.message
+    when = datetime.fromtimestamp(message.sent_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    part = f" (part {excerpt.part} of {excerpt.parts})" if excerpt.parts > 1 else ""
+    return f"[{when}] {_speaker(message)}{part}: {quote(excerpt.text)}"
+
+
+def _speaker(message: Message) -> str:
+    """Who wrote it, in characters that cannot imitate the rest of a line, and not by a role that is not theirs."""
+    if message.role != "user" or message.sender is None:
+        return message.role
+    name = " ".join(_NOT_IN_NAMES.sub(" ", message.sender.name).split())[:_NAME_CHARACTERS].strip()
+    is_taken = as_read(name).strip(".'’-") in _RESERVED_NAMES  # noqa: RUF001
+    return f"user {name}".strip() if not name or is_taken else name
+
+
+def _render_entry(entry: LedgerEntry) -> str:
+    artifact = {"artifact": entry.artifact_id} if entry.artifact_id else {}
+    asked, given = _cut(entry.input, _INPUT_CHARACTERS), _cut(entry.output, _OUTPUT_CHARACTERS)
+    kind = "error" if entry.is_error else "output"
+    return quote_json({entry.kind: entry.name, **artifact, "input": asked, kind: given})
+
+
+def _cut(text: str, at_most: int) -> str:
+    half = at_most // 2
+    return text if len(text) <= at_most else f"{text[:half]} […] {text[-half:]}"

@@ -1,0 +1,1 @@
+"""Recall: search of old messages by words and meaning."""

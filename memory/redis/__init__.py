@@ -1,0 +1,1 @@
+"""Redis: the client, durable writes and Lua scripts."""

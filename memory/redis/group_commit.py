@@ -1,0 +1,68 @@
+"""Durable writes that come at the same time share a round trip and a wait for the disk."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from memory.redis.client import ScriptCall
+
+TRIPS_AT_ONCE = 2
+"""More would make the groups smaller. With one, a server that confirms each second lets a call wait for two."""
+CALLS_PER_TRIP = 64
+
+RunAll = Callable[[Sequence[ScriptCall]], Awaitable[list[Any]]]
+"""Runs scripts durably: their replies in order, a failure of one script in the place of its reply."""
+
+
+class GroupCommit:
+    """Sends a call at once while fewer than TRIPS_AT_ONCE are under way; those that come meanwhile go together."""
+
+    def __init__(self, run_all: RunAll) -> None:
+        self._run_all = run_all
+        self._waiting: list[tuple[ScriptCall, asyncio.Future[Any]]] = []
+        self._under_way = 0
+        self._trips: set[asyncio.Task[None]] = set()  # the loop itself keeps tasks by weak references only
+
+    async def run(self, call: ScriptCall) -> Any:
+        """The script's reply, once what it wrote is on disk. Raises what befell it, or the whole trip.
+
+        A caller that is cancelled leaves the call under way: it may still be done.
+        """
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, reply))
+        if self._under_way < TRIPS_AT_ONCE:
+            self._under_way += 1
+            trip = asyncio.create_task(self._travel(), name="group-commit")
+            self._trips.add(trip)
+            trip.add_done_callback(self._trips.discard)
+        return await reply
+
+    async def _travel(self) -> None:
+        try:
+            while self._waiting:
+                await self._take_along()
+        finally:
+            self._under_way -= 1
+
+    async def _take_along(self) -> None:
+        group = self._waiting[:CALLS_PER_TRIP]
+        del self._waiting[:CALLS_PER_TRIP]
+        try:
+            replies = await self._run_all([call for call, _ in group])
+        except asyncio.CancelledError:
+            for _, reply in group:
+                reply.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 — raised in each caller
+            replies = [error] * len(group)
+        for (_, reply), outcome in zip(group, replies, strict=True):
+            _settle(reply, outcome)
+
+
+def _settle(reply: asyncio.Future[Any], outcome: Any) -> None:
+    if reply.done():  # its caller was cancelled
+        return
+    if isinstance(outcome, Exception):
+        reply.set_exception(outcome)
+    else:
+        reply.set_result(outcome)

@@ -1,0 +1,1 @@
+"""Summaries: when a conversation is compressed, and the work."""

@@ -1,0 +1,293 @@
+"""When a conversation is compressed, and which of its messages a summary covers: decided, not done."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memory.characters import seam_before
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message, told_text
+from memory.history.store import HistorySnapshot
+from memory.history.summary import Summary
+from memory.history.transcript import Excerpt, Line, quote, render_line
+
+T = TypeVar("T")
+
+RETRY_AFTER_MESSAGES = 50
+"""After summarising failed for good it is tried again once so many more messages have come."""
+
+_TRIGGER_MESSAGES = 400
+_KEEP_MESSAGES = 4
+_KEPT_SHARE = 3
+"""A third of the trigger stays verbatim: a conversation is compressed about as often as two thirds of it are new."""
+_SUMMARY_SHARE = 6
+_SUMMARY_TOKENS = (128, 2_000)
+_WINDOW_SHARE_OF_SUMMARY = 10
+_REQUEST_TOKENS = 1_000
+"""Room for what the summary model is told to do, with the schema of its answer."""
+_SUMMARY_COPIES = 4
+"""Of a summary's size: the one so far as JSON, and the answer, whose JSON takes about twice its text."""
+_PIECE_TOKENS = (64, 32_000)
+_MESSAGE_OVERHEAD = 4
+_LINE_OVERHEAD = 24
+"""Tokens of a line's time and speaker."""
+_CHARACTERS_OF_A_TOKEN = 4
+_MOST_CHARACTERS_OF_A_TOKEN = 8
+_BYTES_OF_A_TOKEN = 3
+_LONGEST_EXCHANGE = 64
+"""A run of more messages without an end that can be seen (a group that nobody answers) may be parted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionLimits:
+    """When a conversation is compressed (`trigger_…`), what of it stays verbatim (`keep_…`), and how much the
+    summary model reads (`piece_tokens`) and writes (`summary_tokens`) at once.
+    """
+
+    trigger_tokens: int
+    trigger_messages: int
+    keep_tokens: int
+    keep_messages: int
+    piece_tokens: int
+    summary_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What is summarised at once, as lines; with it `covers` are read to their end, and can be stored as covered.
+
+    `covers` is empty where the piece ends within an exchange that is larger than a piece.
+    """
+
+    lines: tuple[Line, ...]
+    covers: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionPlan:
+    """The pieces in which the oldest messages are summarised, and the messages that stay verbatim."""
+
+    pieces: tuple[Piece, ...]
+    kept: tuple[Message, ...]
+
+
+def limits_for(
+    chat_window: int,
+    summary_window: int,
+    *,
+    trigger: float,
+    cap_tokens: int,
+    trigger_messages: int = _TRIGGER_MESSAGES,
+    keep_messages: int = _KEEP_MESSAGES,
+) -> CompressionLimits:
+    """The limits for models with these windows: triggered at the share `trigger` of the chat model's, or at
+    `cap_tokens` if that is less (0: no cap). Where the summary model's window is small, so are pieces and summary.
+    """
+    share = max(1, int(chat_window * trigger))
+    trigger_tokens = min(share, cap_tokens) if cap_tokens else share
+    least, most = _SUMMARY_TOKENS
+    wanted = min(trigger_tokens // _SUMMARY_SHARE, summary_window // _WINDOW_SHARE_OF_SUMMARY)
+    summary_tokens = max(least, min(most, wanted))
+    room = summary_window - _REQUEST_TOKENS - _SUMMARY_COPIES * summary_tokens
+    shortest, longest = _PIECE_TOKENS
+    return CompressionLimits(
+        trigger_tokens=trigger_tokens,
+        trigger_messages=trigger_messages,
+        keep_tokens=trigger_tokens // _KEPT_SHARE,
+        keep_messages=keep_messages,
+        piece_tokens=max(shortest, min(longest, room)),
+        summary_tokens=summary_tokens,
+    )
+
+
+def is_due(
+    snapshot: HistorySnapshot,
+    pending: Sequence[Message],
+    limits: CompressionLimits,
+    *,
+    loaded_limit: int,
+) -> bool:
+    """Whether, after a turn that adds `pending`, the conversation has grown long enough to be compressed.
+
+    `loaded_limit` is how many messages the snapshot may hold: a full one has more behind it than is seen.
+    """
+    failed_at = snapshot.summary_failed_at
+    if failed_at is not None and snapshot.next_sequence + len(pending) < failed_at + RETRY_AFTER_MESSAGES:
+        return False
+    uncovered = [*snapshot.newest, *pending]
+    is_full = len(snapshot.newest) >= loaded_limit
+    return is_full or has_reached_trigger(uncovered, snapshot.ledger, snapshot.summary, limits)
+
+
+def has_reached_trigger(
+    uncovered: Sequence[Message],
+    ledger: Iterable[LedgerTurn],
+    summary: Summary | None,
+    limits: CompressionLimits,
+) -> bool:
+    """Whether the messages that no summary covers, with their ledger and the summary, are to be compressed."""
+    if len(uncovered) >= limits.trigger_messages:
+        return True
+    spoken = sum(map(_message_tokens, uncovered))
+    told = sum(_entry_tokens(entry) for turn in ledger for entry in turn.entries)
+    return spoken + told + (summary.tokens if summary else 0) >= limits.trigger_tokens
+
+
+def plan_compression(
+    messages: Sequence[Message], ledger: Sequence[LedgerTurn], *, limits: CompressionLimits
+) -> CompressionPlan | None:
+    """Which of the messages that no summary covers (oldest first, in sequence) are summarised, and in which pieces.
+
+    The newest stay: at least `keep_messages`, more while they are within `keep_tokens` and a third of
+    `trigger_messages`. A user's messages stay with their reply. None where nothing is old enough.
+    """
+    exchanges, entries = _exchanges(messages), _entries_by_sequence(ledger)
+    covered = exchanges[: _first_kept(exchanges, entries, limits)]
+    if not covered:
+        return None
+    kept = messages[sum(map(len, covered)) :]
+    return CompressionPlan(pieces=tuple(_pieces(covered, entries, limits.piece_tokens)), kept=tuple(kept))
+
+
+def pack(items: Iterable[T], room: int, size_of: Callable[[T], int]) -> list[list[T]]:
+    """The items in their order, in groups within `room` together; one that is larger stands alone."""
+    groups: list[list[T]] = []
+    left = 0
+    for item in items:
+        size = size_of(item)
+        if not groups or size > left:
+            groups.append([])
+            left = room
+        groups[-1].append(item)
+        left -= size
+    return groups
+
+
+def split_text(text: str, parts: int) -> list[str]:
+    """The text in about so many parts of about the same length; no character is divided, none is empty."""
+    length = max(1, -(-len(text) // parts))
+    found: list[str] = []
+    start = 0
+    while start < len(text):
+        end = min(start + length, len(text))
+        end = max(seam_before(text, end), start + 1) if end < len(text) else end
+        found.append(text[start:end])
+        start = end
+    return found
+
+
+def line_tokens(line: Line) -> int:
+    """About how many tokens a line of a transcript takes: exact counts of whole conversations would cost too much."""
+    if not isinstance(line, Excerpt):
+        return _LINE_OVERHEAD + len(render_line(line).encode()) // _BYTES_OF_A_TOKEN
+    message, length = line.message, len(line.text)
+    share = -(-message.tokens * length // max(1, len(told_text(message))))
+    escapes = len(quote(line.text)) - len(line.text)
+    return _LINE_OVERHEAD + max(share, length // _MOST_CHARACTERS_OF_A_TOKEN) + escapes
+
+
+def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages in groups that are not parted: from what users write to the end of what they are answered."""
+    found: list[list[Message]] = []
+    before: Message | None = None
+    for message in messages:
+        if before is None or _begins_exchange(before, message, len(found[-1])):
+            found.append([])
+        found[-1].append(message)
+        before = message
+    return found
+
+
+def _begins_exchange(before: Message, message: Message, length: int) -> bool:
+    if message.role == "user" and before.role != "user":
+        return True
+    return length >= _LONGEST_EXCHANGE and message.role == before.role
+
+
+def _first_kept(
+    exchanges: Sequence[Sequence[Message]],
+    entries: Mapping[int, Sequence[LedgerEntry]],
+    limits: CompressionLimits,
+) -> int:
+    """The index of the first exchange that stays verbatim."""
+    kept, tokens = 0, 0
+    for at in range(len(exchanges) - 1, -1, -1):
+        exchange = exchanges[at]
+        tokens += sum(_exchange_tokens(exchange, entries))
+        is_more = (
+            tokens > limits.keep_tokens or (kept + len(exchange)) * _KEPT_SHARE > limits.trigger_messages
+        )
+        if kept >= limits.keep_messages and is_more:
+            return at + 1
+        kept += len(exchange)
+    return 0
+
+
+def _exchange_tokens(
+    exchange: Sequence[Message], entries: Mapping[int, Sequence[LedgerEntry]]
+) -> Iterator[int]:
+    for message in exchange:
+        yield _message_tokens(message)
+        yield from map(_entry_tokens, entries.get(_sequence(message), ()))
+
+
+def _pieces(
+    exchanges: Iterable[Sequence[Message]], entries: Mapping[int, Sequence[LedgerEntry]], room: int
+) -> Iterator[Piece]:
+    """Pieces that end where an exchange ends, save where one exchange is larger than a piece."""
+    lines: list[Line] = []
+    covers: list[Message] = []
+    left = room
+    for exchange in exchanges:
+        added = [line for message in exchange for line in _lines_of(message, entries, room)]
+        size = sum(map(line_tokens, added))
+        if size > left and covers:
+            yield Piece(lines=tuple(lines), covers=tuple(covers))
+            lines, covers, left = [], [], room
+        if size > room:
+            *parts, added = pack(added, room, line_tokens)
+            yield from (Piece(lines=tuple(part), covers=()) for part in parts)
+            size = sum(map(line_tokens, added))
+        lines += added
+        covers += exchange
+        left -= size
+    yield Piece(lines=tuple(lines), covers=tuple(covers))
+
+
+def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], room: int) -> list[Line]:
+    """The message with what was called for it before it, a message larger than a piece in parts."""
+    called: list[Line] = list(entries.get(_sequence(message), ()))
+    told = told_text(message)
+    if not told.strip():
+        return called
+    whole = Excerpt(message=message, text=told)
+    size = line_tokens(whole)
+    if size <= room:
+        return [*called, whole]
+    parts = split_text(told, -(-size // _room_of_a_part(room)))
+    excerpts = (
+        Excerpt(message=message, text=text, part=number, parts=len(parts))
+        for number, text in enumerate(parts, 1)
+    )
+    return [*called, *excerpts]
+
+
+def _room_of_a_part(room: int) -> int:
+    return max(1, (room - _LINE_OVERHEAD) * 4 // 5)  # parts of equal length differ in tokens
+
+
+def _entries_by_sequence(ledger: Iterable[LedgerTurn]) -> dict[int, tuple[LedgerEntry, ...]]:
+    """Each turn's entries, by the sequence of its last message: the reply that they led to."""
+    return {turn.last_sequence: turn.entries for turn in ledger}
+
+
+def _message_tokens(message: Message) -> int:
+    return message.tokens + _MESSAGE_OVERHEAD
+
+
+def _entry_tokens(entry: LedgerEntry) -> int:
+    return _LINE_OVERHEAD + (len(entry.input) + len(entry.output)) // _CHARACTERS_OF_A_TOKEN
+
+
+def _sequence(message: Message) -> int:
+    return -1 if message.sequence is None else message.sequence

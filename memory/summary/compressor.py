@@ -1,0 +1,295 @@
+"""Compresses conversations: has what is older summarised, piece by piece, and saves each piece's summary."""
+
+import asyncio
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed
+from memory.history.ledger import LedgerTurn
+from memory.history.message import Message, message_id
+from memory.history.redis_history import RedisHistory
+from memory.history.store import HistorySnapshot
+from memory.history.summary import Summary, SummaryText, is_blank, render_summary
+from memory.keys import ContextRef
+from memory.summary.compression import (
+    CompressionLimits,
+    CompressionPlan,
+    Piece,
+    has_reached_trigger,
+    plan_compression,
+)
+from memory.summary.redis_summaries import CompressionClaim, RedisSummaries, SaveOutcome
+
+MESSAGES_AT_MOST = 10_000
+"""Read for one plan (row I1); what is beyond them is planned when they are covered."""
+TRIES = 3
+RETRY_PAUSES_S = (30.0, 300.0)
+"""After the first and the second failure; after the third it is given up until more has been said (row I7)."""
+LEASE_S = 60.0
+
+_PAGE = 500
+_RENEWALS_IN_A_LEASE = 3
+_HALVINGS = 2
+_STALE_AT_MOST = 3
+"""A conversation whose messages are deleted or edited under every summary counts as a failure, and rests."""
+
+Outcome = Literal["idle", "compressed", "not_due", "later", "given_up", "forgotten", "lost"]
+
+
+class Summarizer(Protocol):
+    """Writes summaries. Its failures are SummaryFailed."""
+
+    @property
+    def model(self) -> str:
+        """The name of what writes, kept with each summary."""
+        ...
+
+    def count(self, text: str) -> int:
+        """The tokens of a text."""
+        ...
+
+    async def summarize(self, previous: SummaryText | None, piece: Piece) -> SummaryText:
+        """What is to be remembered of the summary so far and the piece after it; both are then told by it alone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionResult:
+    """What a step did. `later` and `given_up` are after a failure, whose `reason` has no text of the conversation."""
+
+    outcome: Outcome
+    ref: ContextRef | None = None
+    summaries: int = 0
+    messages: int = 0
+    reason: str = ""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there was a conversation to look at: there may be another."""
+        return self.outcome != "idle"
+
+
+class Compressor:
+    """Works on one conversation of its partition at a time; several may run, in one process or many.
+
+    Each piece is saved when it is summarised: a crash loses one piece. Nothing stored changes before that, and a
+    reset, a deletion, an edit or a new conversation meanwhile is seen by the save, which then writes nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        history: RedisHistory,
+        summaries: RedisSummaries,
+        summarizer: Summarizer,
+        limits: CompressionLimits,
+        partition: int,
+        clock: Callable[[], float],
+        lease_s: float = LEASE_S,
+    ) -> None:
+        self._history = history
+        self._summaries = summaries
+        self._summarizer = summarizer
+        self._limits = limits
+        self._partition = partition
+        self._clock = clock
+        self._lease_s = lease_s
+        # Only for the length of the pauses, which begin anew with the process: the store counts the tries.
+        self._failures: Counter[ContextRef] = Counter()
+
+    async def step(self) -> CompressionResult:
+        """Compress the conversation that is due longest, if any. Raises StoreUnavailable and StoreFull.
+
+        Cancelled anywhere, it leaves what is saved whole, and a claim that ends with its lease.
+        """
+        claim = await self._summaries.claim(self._partition, lease_s=self._lease_s)
+        if claim is None:
+            return CompressionResult(outcome="idle")
+        work = _Work(claim=claim, limits=self._limits)
+        try:
+            outcome = await self._compress(work)
+        except Forgotten:
+            await self._summaries.finish(work.claim)
+            return work.result("forgotten")
+        except _ClaimLostError:
+            return work.result("lost")
+        except SummaryFailed as failure:
+            return await self._fail(work, failure)
+        except (StoreUnavailable, StoreFull):
+            raise
+        except Exception as error:  # noqa: BLE001
+            # The broad catch of a compression: one that breaks, or whose keys Redis refuses, must end neither the
+            # process nor others, and is given up like one that fails, or it would be summarised after each lease.
+            return await self._fail(work, SummaryFailed(f"It broke: {_where(error)}."))
+        del self._failures[claim.ref]
+        await self._summaries.finish(work.claim, seen=work.seen)
+        return work.result(outcome)
+
+    async def _compress(self, work: "_Work") -> Outcome:
+        """Plan and summarise until nothing is due. Raises SummaryFailed, Forgotten and _ClaimLostError."""
+        while True:
+            found = await self._load(work.claim.ref)
+            work.seen = found.snapshot
+            # In a thread: after an upgrade thousands of messages are planned at once, which takes 0.2 s.
+            plan = await asyncio.to_thread(_plan, found, work.limits)
+            if plan is None:
+                return "compressed" if work.summaries else "not_due"
+            try:
+                work.note(await self._carry_out(work, found, plan))
+            except SummaryFailed as failure:
+                if not failure.is_too_long or work.halvings == _HALVINGS:
+                    raise
+                work.halve_pieces()
+
+    async def _load(self, ref: ContextRef) -> "_Found":
+        snapshot = await self._history.load(ref, limit=0)
+        after = (
+            snapshot.conversation_start - 1 if snapshot.summary is None else snapshot.summary.upto_sequence
+        )
+        messages: list[Message] = []
+        last = after
+        while len(messages) < MESSAGES_AT_MOST:
+            page = await self._history.page(ref, after_sequence=last, limit=_PAGE)
+            if not page:
+                break
+            messages += page
+            last = _sequence(page[-1])
+        ledger = await self._history.load_ledger(ref, after_sequence=after, upto_sequence=last)
+        return _Found(ref=ref, snapshot=snapshot, messages=messages[:MESSAGES_AT_MOST], ledger=ledger)
+
+    async def _carry_out(self, work: "_Work", found: "_Found", plan: CompressionPlan) -> SaveOutcome:
+        latest = found.snapshot.summary
+        text = latest.text if latest else None
+        for piece in plan.pieces:
+            text = await self._summarize(work, text, piece)
+            if not piece.covers:  # a part of an exchange: what it tells is saved with the rest
+                continue
+            latest = self._summary(found, latest, piece, text)
+            outcome = await self._summaries.save(
+                work.claim,
+                latest,
+                [message.id for message in piece.covers],
+                epoch=found.snapshot.epoch,
+                revision=found.snapshot.revision,
+            )
+            if outcome != "saved":
+                return outcome
+            work.note_saved(piece)
+        return "saved"
+
+    async def _summarize(self, work: "_Work", previous: SummaryText | None, piece: Piece) -> SummaryText:
+        """The summary with this piece, while the lease is renewed beside it."""
+        if not piece.lines:
+            return previous or SummaryText(overview="Messages without text.")
+        writing = asyncio.create_task(self._summarizer.summarize(previous, piece), name="summarize")
+        try:
+            while not (await asyncio.wait({writing}, timeout=self._lease_s / _RENEWALS_IN_A_LEASE))[0]:
+                await self._renew(work)
+            text = await writing
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+        if is_blank(text):
+            raise SummaryFailed("The summary is empty.")
+        await self._renew(work)
+        return text
+
+    async def _renew(self, work: "_Work") -> None:
+        renewed = await self._summaries.renew(work.claim, lease_s=self._lease_s)
+        if renewed is None:
+            raise _ClaimLostError
+        work.claim = renewed
+
+    def _summary(self, found: "_Found", before: Summary | None, piece: Piece, text: SummaryText) -> Summary:
+        snapshot, upto = found.snapshot, _sequence(piece.covers[-1])
+        builds_on = before.id if before else ""
+        return Summary(
+            id=message_id(found.ref.context_id, snapshot.epoch, snapshot.revision, builds_on, upto),
+            builds_on=builds_on,
+            conversation_start=snapshot.conversation_start,
+            from_sequence=_sequence(piece.covers[0]),
+            upto_sequence=upto,
+            text=text,
+            tokens=self._summarizer.count(render_summary(text)),
+            model=self._summarizer.model,
+            created_at=self._clock(),
+        )
+
+    async def _fail(self, work: "_Work", failure: SummaryFailed) -> CompressionResult:
+        """Note the failure; what was saved before it stays."""
+        ref, next_sequence = work.claim.ref, work.seen.next_sequence if work.seen else 0
+        pause_s = RETRY_PAUSES_S[min(self._failures[ref], len(RETRY_PAUSES_S) - 1)]
+        self._failures[ref] += 1
+        is_given_up = await self._summaries.fail(
+            work.claim, next_sequence=next_sequence, retry_in_s=pause_s, at_most=TRIES
+        )
+        if is_given_up:
+            del self._failures[ref]
+        return replace(work.result("given_up" if is_given_up else "later"), reason=str(failure))
+
+
+class _ClaimLostError(Exception):
+    """The lease has ended, and another compressor has the conversation, or nobody."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """How far a step is. The claim changes with each renewal."""
+
+    claim: CompressionClaim
+    limits: CompressionLimits
+    halvings: int = 0
+    stale: int = 0
+    seen: HistorySnapshot | None = None
+    summaries: int = 0
+    messages: int = 0
+
+    def halve_pieces(self) -> None:
+        self.halvings += 1
+        self.limits = replace(self.limits, piece_tokens=max(1, self.limits.piece_tokens // 2))
+
+    def note_saved(self, piece: Piece) -> None:
+        self.summaries += 1
+        self.messages += len(piece.covers)
+
+    def note(self, outcome: SaveOutcome) -> None:
+        """How a plan ended. A stale one is made anew; raises _ClaimLostError, and SummaryFailed after too many."""
+        if outcome == "lost":
+            raise _ClaimLostError
+        self.stale += outcome == "stale"
+        if self.stale == _STALE_AT_MOST:
+            raise SummaryFailed("The conversation changed under every summary.")
+
+    def result(self, outcome: Outcome) -> CompressionResult:
+        return CompressionResult(
+            outcome=outcome, ref=self.claim.ref, summaries=self.summaries, messages=self.messages
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A conversation after its summary, oldest first."""
+
+    ref: ContextRef
+    snapshot: HistorySnapshot
+    messages: list[Message]
+    ledger: list[LedgerTurn]
+
+
+def _plan(found: _Found, limits: CompressionLimits) -> CompressionPlan | None:
+    if not has_reached_trigger(found.messages, found.ledger, found.snapshot.summary, limits):
+        return None
+    return plan_compression(found.messages, found.ledger, limits=limits)
+
+
+def _where(error: Exception) -> str:
+    """The kind of an error and the place that raised it: its own text may quote the conversation."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__} at {frames[-1].name}:{frames[-1].lineno}"
+
+
+def _sequence(message: Message) -> int:
+    return -1 if message.sequence is None else message.sequence

@@ -1,0 +1,200 @@
+"""Writes a context as the lines of its file: of one epoch, of one moment, read in pages."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifacts
+from memory.errors import Forgotten
+from memory.history.heard import parse_heard
+from memory.history.message import parse_message
+from memory.history.redis_history import RedisHistory
+from memory.history.summary_codec import parse_covers, parse_summary
+from memory.keys import (
+    ContextRef,
+    artifacts_key,
+    epoch_key,
+    heard_key,
+    lineage_key,
+    messages_key,
+    meta_key,
+    order_key,
+    people_key,
+    senders_key,
+    sessions_key,
+    summaries_key,
+    telegram_key,
+)
+from memory.redis.client import RedisClient, load_script
+from memory.transfer.lines import (
+    META_FIELDS,
+    ArtifactLine,
+    BodyLine,
+    ContextLine,
+    HeardFileLine,
+    LedgerLine,
+    MessageLine,
+    PersonLine,
+    PieceLine,
+    SessionLine,
+    SummaryLine,
+)
+
+PAGE = 500
+"""Messages of one round trip."""
+
+
+class ChangedMeanwhile(Exception):
+    """Something that was read already was edited or deleted while the rest was read: the lines are of no one moment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What the first round trip gave: the moment that the file is of."""
+
+    epoch: str
+    revision: str
+    meta: dict[str, str]
+    people: dict[str, str]
+    senders: dict[str, str]
+    sessions: Sequence[str]
+    summaries: Sequence[str]
+    artifacts: Sequence[str]
+    heard: Sequence[str]
+
+    @property
+    def next_sequence(self) -> int:
+        """The sequences of the file are below it."""
+        return int(self.meta.get("next_sequence", "0"))
+
+
+async def export_context(
+    redis: RedisClient, ref: ContextRef, *, artifacts: ContextArtifacts
+) -> AsyncGenerator[BodyLine]:
+    """The body of the context's file; what is appended while it is read is not in it.
+
+    Raises Forgotten where the context is reset meanwhile, and ChangedMeanwhile where the lines that were given out would
+    not be of one moment (somebody edits, forgets, or an artifact ages out): begin again then. Of a context of which
+    nothing is kept there is the context's own line only. Raises StoreUnavailable.
+    """
+    facts = await _load_facts(redis, ref)
+    yield ContextLine(meta={name: facts.meta[name] for name in sorted(facts.meta) if name in META_FIELDS})
+    history, after = RedisHistory(redis), -1
+    while after < facts.next_sequence - 1:
+        page, last = await _page(redis, ref, facts, after=after)
+        upto = facts.next_sequence - 1 if last is None else last
+        for line in page:
+            yield line
+        for turn in await history.load_ledger(ref, after_sequence=after, upto_sequence=upto):
+            yield LedgerLine(
+                first_sequence=turn.first_sequence, last_sequence=turn.last_sequence, entries=turn.entries
+            )
+        after = upto
+    for line in _small_lines(facts):
+        yield line
+    for artifact_id in sorted(facts.artifacts):
+        async for line in _artifact(artifacts, artifact_id):
+            yield line
+    await _page(redis, ref, facts, after=facts.next_sequence)  # empty: whether it is the same context still
+
+
+async def _load_facts(redis: RedisClient, ref: ContextRef) -> _Facts:
+    keys = [
+        *(epoch_key(ref), meta_key(ref), people_key(ref), senders_key(ref), sessions_key(ref)),
+        *(lineage_key(ref), summaries_key(ref), artifacts_key(ref), heard_key(ref)),
+    ]
+    reply = await redis.run(load_script("memory.redis.scripts", "export_facts"), keys, [])
+    epoch, meta, people, senders, sessions, summaries, artifacts, heard = reply
+    fields = _pairs(meta)
+    return _Facts(
+        epoch=str(epoch),
+        revision=fields.get("revision", "0"),
+        meta=fields,
+        people=_pairs(people),
+        senders=_pairs(senders),
+        sessions=sessions,
+        summaries=summaries,
+        artifacts=artifacts,
+        heard=heard,
+    )
+
+
+async def _page(
+    redis: RedisClient, ref: ContextRef, facts: _Facts, *, after: int
+) -> tuple[list[MessageLine], int | None]:
+    """The page after that sequence, and the last sequence that it comes to; None where there is no more."""
+    script = load_script(
+        "memory.redis.scripts", "export_messages", ("memory.redis.scripts", "telegram_index")
+    )
+    keys = [messages_key(ref), order_key(ref), telegram_key(ref), epoch_key(ref), meta_key(ref)]
+    epoch, revision, rows = await redis.run(script, keys, [after, facts.next_sequence, PAGE])
+    if str(epoch) != facts.epoch:
+        raise Forgotten
+    if str(revision) != facts.revision:
+        raise ChangedMeanwhile
+    lines = [
+        _message_line(cast("Sequence[str]", rows[at : at + 6]))
+        for at in range(0, len(rows), 6)
+        if rows[at + 2]
+    ]
+    return lines, int(float(rows[-5])) if rows else None
+
+
+def _message_line(row: Sequence[str]) -> MessageLine:
+    _, sequence, json, telegram_ids, quotes, quoted_by = row
+    number = int(float(sequence))
+    return MessageLine(
+        sequence=number,
+        message=parse_message(json, sequence=None),
+        telegram_ids=tuple(int(each) for each in telegram_ids.split()),
+        quotes=int(quotes) if quotes else None,
+        quoted_by=tuple(quoted_by.split()),
+    )
+
+
+def _small_lines(facts: _Facts) -> list[BodyLine]:
+    people = sorted({int(number) for number in (*facts.people, *facts.senders)})
+    return [
+        *(
+            PersonLine(
+                id=number,
+                name=facts.people.get(str(number)),
+                messages=int(facts.senders[str(number)]) if str(number) in facts.senders else None,
+            )
+            for number in people
+        ),
+        *(SessionLine(sequence=int(each)) for each in facts.sessions),
+        *(
+            SummaryLine(
+                upto=parse_summary(told).upto_sequence,
+                summary=parse_summary(told),
+                covers=parse_covers(covers),
+            )
+            for told, covers in zip(facts.summaries[::2], facts.summaries[1::2], strict=True)
+            if told
+        ),
+        *(
+            HeardFileLine(score=int(float(score)), line=parse_heard(line))
+            for line, score in zip(facts.heard[::2], facts.heard[1::2], strict=True)
+        ),
+    ]
+
+
+async def _artifact(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGenerator[BodyLine]:
+    """None of one that has ended or is being written: nobody can read it."""
+    known = await artifacts.find(artifact_id)
+    if known is None:
+        return
+    count, number = known.pieces, 0
+    yield ArtifactLine(id=known.id, tool=known.tool, length=known.length, ends_at=known.ends_at, pieces=count)
+    try:
+        while number < count:
+            for text in await artifacts.pieces(artifact_id, range(number, number + PIECES_AT_ONCE)):
+                yield PieceLine(artifact=artifact_id, number=number, text=text)
+                number += 1
+    except ArtifactGone:
+        raise ChangedMeanwhile from None
+
+
+def _pairs(flat: Sequence[Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in zip(flat[::2], flat[1::2], strict=True)}

@@ -1,0 +1,1 @@
+"""The local Bot API and the page's own API."""

@@ -1,0 +1,182 @@
+"""How people come together in the simulated Telegram: new people, groups, topics, titles and pins."""
+
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Literal
+
+from simulator.api.api_objects import message_json, user_json
+from simulator.api.default_world import add_forum, forum_topics
+from simulator.api.errors import PageError
+from simulator.api.posting import announce, change_bot_status, find_shown, group_of, open_chat_of, post
+from simulator.api.simulation import Simulation
+from simulator.api.world import BotStatus, Chat, Message, Person, Topic
+
+MAX_PEOPLE = 5_000
+MAX_CHATS = 10_000
+MAX_TOPICS = 1_000
+_ICON_COLOR = 7322096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering:
+    """A group or supergroup to make; the first of `admins` is its creator. `has_bot`: the bot is added at once."""
+
+    title: str
+    type: Literal["group", "supergroup"]
+    is_forum: bool = False
+    members: tuple[int, ...] = ()
+    admins: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
+    migrate_to_chat_id: int | None = None
+    has_bot: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newcomer:
+    """A person to make, or another bot."""
+
+    first_name: str
+    last_name: str | None = None
+    username: str | None = None
+    is_operator: bool = False
+    is_premium: bool = False
+    is_bot: bool = False
+    language_code: str = "en"
+
+
+def add_person(sim: Simulation, newcomer: Newcomer) -> Person:
+    """A new person with a private chat, named after the first name and id if no username is given.
+
+    Raises PageError for a username that is taken.
+    """
+    if len(sim.world.people) >= MAX_PEOPLE:
+        raise PageError("There are too many people already.", status=409)
+    if newcomer.username and sim.world.user_named(newcomer.username) is not None:
+        raise PageError("That username is taken.", status=409)
+    person_id = sim.world.next_person_id()
+    letters = "".join(char for char in newcomer.first_name.lower() if char in ascii_lowercase)[:20]
+    person = Person(
+        id=person_id,
+        first_name=newcomer.first_name,
+        last_name=newcomer.last_name,
+        username=newcomer.username or f"{letters or 'person'}_{person_id}",
+        is_operator=newcomer.is_operator or person_id in sim.config.operator_ids,
+        is_premium=newcomer.is_premium,
+        is_bot=newcomer.is_bot,
+        language_code=newcomer.language_code,
+    )
+    sim.world.add_person(person)
+    sim.feed.publish("world")
+    return person
+
+
+def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
+    """A new group that the bot is added to, as an administrator if it is among `admins`."""
+    admins = tuple(one for one in gathering.admins if one != sim.world.bot.id)
+    members = tuple(dict.fromkeys(one for one in (*admins, *gathering.members) if one != sim.world.bot.id))
+    unknown = [one for one in members if one not in sim.world.people]
+    if unknown or not members:
+        raise PageError("A chat needs members, and each must be one of the people.")
+    if gathering.is_forum and gathering.type != "supergroup":
+        raise PageError("Only a supergroup can have topics.")
+    if len(sim.world.chats) >= MAX_CHATS:
+        raise PageError("There are too many chats already.", status=409)
+    chat = Chat(
+        id=sim.world.next_chat_id(gathering.type),
+        type=gathering.type,
+        title=gathering.title,
+        is_forum=gathering.is_forum,
+        members=members,
+        admins=admins or members[:1],
+        topics=forum_topics(list(gathering.topics)) if gathering.is_forum else (),
+        bot_status="left",
+        migrated_to=gathering.migrate_to_chat_id,
+    )
+    added = add_forum(sim.world, chat, date=sim.now())
+    if gathering.has_bot:
+        status: BotStatus = "administrator" if sim.world.bot.id in gathering.admins else "member"
+        creator = sim.world.people[chat.admins[0]]
+        added = change_bot_status(sim, chat, status, creator)
+        announce(sim, added, creator, new_chat_members=[user_json(sim.world.bot)])
+    sim.feed.publish("world")
+    return added
+
+
+def set_title(sim: Simulation, *, chat_id: int, from_id: int, title: str) -> None:
+    """Rename a group, as one of its administrators."""
+    chat = group_of(sim, chat_id, from_id, as_admin=True)
+    if chat.title == title:
+        raise PageError("That is the title already.")
+    renamed = sim.world.put_chat(replace(chat, title=title))
+    announce(sim, renamed, sim.world.people[from_id], new_chat_title=title)
+    sim.feed.publish("world")
+
+
+def pin_message(sim: Simulation, *, chat_id: int, from_id: int, message_id: int) -> None:
+    """Pin a message: one's private chat's, or as an administrator a group's."""
+    chat = open_chat_of(sim, chat_id, from_id)
+    if chat.type != "private":
+        chat = group_of(sim, chat_id, from_id, as_admin=True)
+    pinned = find_shown(sim, chat, message_id)
+    announce(
+        sim,
+        chat,
+        sim.world.people[from_id],
+        thread_id=pinned.thread_id if chat.has_topics else None,
+        pinned_message=message_json(sim.world, replace(pinned, reply_to=None)),
+    )
+
+
+def add_topic(sim: Simulation, *, chat_id: int, from_id: int, name: str) -> Topic:
+    """Make a topic in a forum, or in a private chat where the simulator has them (`private_topics`)."""
+    chat = open_chat_of(sim, chat_id, from_id)
+    if not chat.is_forum and not (chat.type == "private" and sim.config.private_topics):
+        raise PageError("This chat has no topics.")
+    if len(chat.topics) >= MAX_TOPICS:
+        raise PageError("There are too many topics already.", status=409)
+    thread_id = sim.world.next_message_id(chat.id)
+    topic = Topic(thread_id=thread_id, name=name)
+    sim.world.put_chat(replace(chat, topics=(*chat.topics, topic)))
+    service = {"forum_topic_created": {"name": name, "icon_color": _ICON_COLOR}}
+    post(
+        sim,
+        Message(
+            id=thread_id,
+            chat_id=chat.id,
+            sender_id=from_id,
+            date=sim.now(),
+            thread_id=thread_id,
+            service=service,
+        ),
+    )
+    sim.feed.publish("world")
+    return topic
+
+
+def rename_topic(sim: Simulation, *, chat_id: int, from_id: int, thread_id: int, name: str) -> None:
+    """Give a topic another name."""
+    chat = _chat_with_topic(sim, chat_id, from_id, thread_id)
+    topics = tuple(replace(one, name=name) if one.thread_id == thread_id else one for one in chat.topics)
+    sim.world.put_chat(replace(chat, topics=topics))
+    actor = sim.world.people[from_id]
+    announce(sim, chat, actor, thread_id=thread_id, forum_topic_edited={"name": name})
+    sim.feed.publish("world")
+
+
+def delete_topic(sim: Simulation, *, chat_id: int, from_id: int, thread_id: int) -> None:
+    """Delete a topic with its messages; Telegram tells no bot of it."""
+    chat = _chat_with_topic(sim, chat_id, from_id, thread_id)
+    if chat.type != "private":
+        chat = group_of(sim, chat_id, from_id, as_admin=True)
+    sim.world.put_chat(replace(chat, topics=tuple(one for one in chat.topics if one.thread_id != thread_id)))
+    for message in sim.world.in_thread(chat.id, thread_id):
+        sim.world.delete_message(chat.id, message.id)
+        sim.feed.publish("delete", chat_id=chat.id, message_id=message.id)
+    sim.feed.publish("world")
+
+
+def _chat_with_topic(sim: Simulation, chat_id: int, person_id: int, thread_id: int) -> Chat:
+    chat = open_chat_of(sim, chat_id, person_id)
+    if not chat.has_thread(thread_id):
+        raise PageError("There is no such topic in this chat.", status=404)
+    return chat

@@ -1,0 +1,64 @@
+"""Finding the chat, topic and message that a call names, and whether the bot may act there."""
+
+from simulator.api.errors import BadRequest, ChatMigrated, Forbidden
+from simulator.api.simulation import Simulation
+from simulator.api.world import Chat, Message
+
+
+def find_chat(sim: Simulation, chat_id: str) -> Chat:
+    """By id, or by @username of a person. Raises BadRequest when there is none or it has moved."""
+    if not chat_id:
+        raise BadRequest("chat_id is empty")
+    chat = sim.world.chats.get(_chat_number(sim, chat_id))
+    if chat is None:
+        raise BadRequest("chat not found")
+    if chat.migrated_to is not None:
+        raise ChatMigrated(chat.migrated_to)
+    return chat
+
+
+def writable_chat(sim: Simulation, chat_id: str) -> Chat:
+    """A chat that the bot may write to; raises Forbidden where it was blocked or removed."""
+    chat = find_chat(sim, chat_id)
+    if chat.has_bot:
+        return chat
+    if chat.type == "private":
+        raise Forbidden("bot was blocked by the user")
+    if chat.bot_status == "left":
+        raise Forbidden(f"bot is not a member of the {chat.type} chat")
+    raise Forbidden(f"bot was kicked from the {chat.type} chat")
+
+
+def readable_chat(sim: Simulation, chat_id: str) -> Chat:
+    """A chat that the bot may ask about: also one of a person who blocked it."""
+    chat = find_chat(sim, chat_id)
+    return chat if chat.type == "private" else writable_chat(sim, chat_id)
+
+
+def check_thread(chat: Chat, thread_id: int) -> int | None:
+    """The topic to write to; General, and chats without topics, take none."""
+    if thread_id == 0:
+        return None
+    if not chat.has_thread(thread_id):
+        raise BadRequest("message thread not found")
+    return thread_id
+
+
+def find_message(sim: Simulation, chat: Chat, message_id: int, *, purpose: str) -> Message:
+    """Raises BadRequest in the words for this purpose: `edit`, `delete`, `react`."""
+    if message_id <= 0:
+        raise BadRequest("message identifier is not specified")
+    message = sim.world.message(chat.id, message_id)
+    if message is None:
+        raise BadRequest(f"message to {purpose} not found")
+    return message
+
+
+def _chat_number(sim: Simulation, chat_id: str) -> int:
+    if chat_id.startswith("@"):
+        person = sim.world.user_named(chat_id[1:])
+        return person.id if person is not None else 0
+    try:
+        return int(chat_id)
+    except ValueError:
+        return 0

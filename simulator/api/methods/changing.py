@@ -1,0 +1,141 @@
+"""editMessageText, editMessageCaption, editMessageReplyMarkup, deleteMessage, setMessageReaction and answerCallbackQuery."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from simulator.api.api_objects import message_json
+from simulator.api.errors import BadRequest
+from simulator.api.methods.access import find_message, writable_chat
+from simulator.api.methods.texts import read_caption, read_entities, read_markup, read_text
+from simulator.api.payloads import (
+    AnswerCallbackQuery,
+    EditMessageCaption,
+    EditMessageReplyMarkup,
+    EditMessageText,
+    MessageAddress,
+    SetMessageReaction,
+)
+from simulator.api.reactions import read_reaction
+from simulator.api.simulation import Simulation
+from simulator.api.world import Chat, Message
+
+_NOT_MODIFIED = (
+    "message is not modified: specified new message content and reply markup are exactly the same as"
+    " a current content and reply markup of the message"
+)
+_DELETABLE_S = 48 * 3600
+_MAX_ANSWER = 200
+
+
+async def edit_message_text(sim: Simulation, given: EditMessageText) -> dict[str, Any]:
+    if not given.text:
+        raise BadRequest("message text is empty")
+    entities = read_entities(sim, given)
+    markup = read_markup(given.reply_markup)
+    message = _find_own(sim, given)
+    if message.content is not None:
+        raise BadRequest("there is no text in the message to edit")
+    formatted = read_text(given, entities, too_long="MESSAGE_TOO_LONG")
+    return _change(
+        sim,
+        message,
+        replace(
+            message,
+            text=formatted.text,
+            entities=formatted.entities,
+            reply_markup=markup,
+            link_preview_options=given.link_preview_options,
+        ),
+    )
+
+
+async def edit_message_caption(sim: Simulation, given: EditMessageCaption) -> dict[str, Any]:
+    entities = read_entities(sim, given)
+    markup = read_markup(given.reply_markup)
+    message = _find_own(sim, given)
+    if message.content is None:
+        raise BadRequest("there is no caption in the message to edit")
+    caption = read_caption(given, entities)
+    changed = replace(message, text=caption.text, entities=caption.entities, reply_markup=markup)
+    return _change(sim, message, changed)
+
+
+async def edit_message_reply_markup(sim: Simulation, given: EditMessageReplyMarkup) -> dict[str, Any]:
+    markup = read_markup(given.reply_markup)
+    message = _find_own(sim, given)
+    return _change(sim, message, replace(message, reply_markup=markup))
+
+
+async def delete_message(sim: Simulation, given: MessageAddress) -> bool:
+    chat = writable_chat(sim, given.chat_id)
+    message = find_message(sim, chat, given.message_id, purpose="delete")
+    if not _is_deletable(sim, chat, message):
+        is_late = sim.config.clock() - message.date >= _DELETABLE_S
+        raise BadRequest("message can't be deleted" + (" for everyone" if is_late else ""))
+    sim.world.delete_message(chat.id, message.id)
+    sim.feed.publish("delete", chat_id=chat.id, message_id=message.id)
+    return True
+
+
+async def set_message_reaction(sim: Simulation, given: SetMessageReaction) -> bool:
+    chat = writable_chat(sim, given.chat_id)
+    message = find_message(sim, chat, given.message_id, purpose="react")
+    reactions = [read_reaction(item) for item in cast("list[object]", given.reaction or [])]
+    if len(reactions) > 1:
+        raise BadRequest("REACTIONS_TOO_MANY")
+    sim.reactions.put(chat.id, message.id, sim.world.bot.id, reactions)
+    sim.feed.publish(
+        "reaction", chat_id=chat.id, message_id=message.id, user_id=sim.world.bot.id, reactions=reactions
+    )
+    return True
+
+
+async def answer_callback_query(sim: Simulation, given: AnswerCallbackQuery) -> bool:
+    press = sim.callbacks.take(given.callback_query_id)
+    if press is None:
+        raise BadRequest("query is too old and response timeout expired or query ID is invalid")
+    if len(given.text) > _MAX_ANSWER:
+        raise BadRequest("MESSAGE_TOO_LONG")
+    text = {"text": given.text} if given.text else {}
+    sim.feed.publish(
+        "callback_answer",
+        callback_query_id=given.callback_query_id,
+        user_id=press.user_id,
+        **text,
+        show_alert=given.show_alert,
+    )
+    return True
+
+
+def _find_own(
+    sim: Simulation, given: EditMessageText | EditMessageCaption | EditMessageReplyMarkup
+) -> Message:
+    chat = writable_chat(sim, given.chat_id)
+    message = find_message(sim, chat, given.message_id, purpose="edit")
+    if message.sender_id != sim.world.bot.id or message.service is not None:
+        raise BadRequest("message can't be edited")
+    return message
+
+
+def _change(sim: Simulation, message: Message, edited: Message) -> dict[str, Any]:
+    if _is_same(edited, message):
+        raise BadRequest(_NOT_MODIFIED)
+    edited = sim.world.put_message(replace(edited, edit_date=sim.now()))
+    sim.publish_message("edit", edited)
+    return message_json(sim.world, edited)
+
+
+def _is_same(edited: Message, message: Message) -> bool:
+    """Preview options change nothing where there is no link to preview."""
+    if any(entity.type in {"url", "text_link"} for entity in edited.entities):
+        return edited == message
+    return edited == replace(message, link_preview_options=edited.link_preview_options)
+
+
+def _is_deletable(sim: Simulation, chat: Chat, message: Message) -> bool:
+    """Bot API documentation, deleteMessage: of others only in private chats or as an administrator."""
+    if chat.bot_status == "administrator":
+        return True
+    if chat.type != "private" and message.sender_id != sim.world.bot.id:
+        return False
+    return sim.config.clock() - message.date < _DELETABLE_S

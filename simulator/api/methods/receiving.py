@@ -1,0 +1,58 @@
+"""getUpdates and the webhook's methods."""
+
+from typing import Any
+
+from simulator.api.payloads import DeleteWebhook, GetUpdates, Nothing, SetWebhook, strings_of
+from simulator.api.polling import MAX_TIMEOUT_S, MAX_UPDATES
+from simulator.api.simulation import Simulation
+from simulator.api.updates import DEFAULT_KINDS, UPDATE_KINDS, Delivery
+from simulator.api.webhook import MAX_CONNECTIONS, WebhookSettings, check_secret, check_url
+
+
+async def get_updates(sim: Simulation, given: GetUpdates) -> list[dict[str, Any]]:
+    _allow(sim, given.allowed_updates)
+    limit = min(max(given.limit, 1), MAX_UPDATES)
+    timeout = min(max(given.timeout, 0), MAX_TIMEOUT_S)
+    updates = await sim.polling.fetch(offset=given.offset, limit=limit, timeout_s=timeout)
+    for update in updates:
+        sim.queue.record(update.id, Delivery(at=sim.config.clock(), status=200))
+    return [update.as_json() for update in updates]
+
+
+async def set_webhook(sim: Simulation, given: SetWebhook) -> bool:
+    """An empty url deletes the webhook, as deleteWebhook does."""
+    settings = None
+    if given.url:
+        check_url(given.url)
+        check_secret(given.secret_token)
+        settings = WebhookSettings(
+            url=given.url,
+            secret_token=given.secret_token,
+            max_connections=min(max(given.max_connections, 1), MAX_CONNECTIONS),
+        )
+    _allow(sim, given.allowed_updates)
+    if given.drop_pending_updates:
+        sim.queue.clear()
+    sim.webhook.put(settings)
+    return True
+
+
+async def delete_webhook(sim: Simulation, given: DeleteWebhook) -> bool:
+    if given.drop_pending_updates:
+        sim.queue.clear()
+    sim.webhook.put(None)
+    return True
+
+
+async def get_webhook_info(sim: Simulation, _: Nothing) -> dict[str, Any]:
+    info = sim.webhook.fields() | {"pending_update_count": len(sim.queue)}
+    if sim.queue.allowed != DEFAULT_KINDS:
+        info["allowed_updates"] = sorted(sim.queue.allowed)
+    return info
+
+
+def _allow(sim: Simulation, kinds: list[Any] | None) -> None:
+    """None leaves what was asked for before; a list without a known kind means the default."""
+    if kinds is not None:
+        known = UPDATE_KINDS & {kind.lower() for kind in strings_of(kinds)}
+        sim.queue.allowed = known or DEFAULT_KINDS

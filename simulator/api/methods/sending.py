@@ -1,0 +1,138 @@
+"""sendMessage, sendDocument, sendMessageDraft and sendChatAction."""
+
+from dataclasses import replace
+from typing import Any
+
+from simulator.api.api_objects import entity_json, message_json
+from simulator.api.contents import file_content
+from simulator.api.drafts import DRAFT_LIFE_S
+from simulator.api.errors import BadRequest
+from simulator.api.formatted_text import MAX_TEXT, format_text
+from simulator.api.methods.access import check_thread, writable_chat
+from simulator.api.methods.documents import keep_file, read_document
+from simulator.api.methods.texts import read_caption, read_entities, read_markup, read_text
+from simulator.api.payloads import (
+    ReplyParameters,
+    SendChatAction,
+    SendDocument,
+    SendMessage,
+    SendMessageDraft,
+)
+from simulator.api.simulation import Simulation
+from simulator.api.world import Chat, Message
+
+_ACTION_LIFE_S = 5
+_ACTION_NAMES = (
+    "typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker"
+    " find_location record_video_note upload_video_note record_audio upload_audio cancel"
+)
+_ACTIONS = frozenset(_ACTION_NAMES.split())
+
+
+async def send_message(sim: Simulation, given: SendMessage) -> dict[str, Any]:
+    if not given.text:
+        raise BadRequest("message text is empty")
+    entities = read_entities(sim, given)
+    markup = read_markup(given.reply_markup)
+    place = _find_place(sim, given)
+    formatted = read_text(given, entities, too_long="message is too long")
+    return _send(
+        sim,
+        replace(
+            place,
+            text=formatted.text,
+            entities=formatted.entities,
+            reply_markup=markup,
+            link_preview_options=given.link_preview_options,
+        ),
+    )
+
+
+async def send_document(sim: Simulation, given: SendDocument) -> dict[str, Any]:
+    file = read_document(sim, given)
+    entities = read_entities(sim, given)
+    markup = read_markup(given.reply_markup)
+    place = _find_place(sim, given)
+    caption = read_caption(given, entities)
+    return _send(
+        sim,
+        replace(
+            place,
+            text=caption.text,
+            entities=caption.entities,
+            reply_markup=markup,
+            content=file_content("document", keep_file(sim, file), duration_s=None),
+        ),
+    )
+
+
+async def send_message_draft(sim: Simulation, given: SendMessageDraft) -> bool:
+    entities = read_entities(sim, given)
+    if given.draft_id == 0:
+        raise BadRequest("invalid draft identifier specified")
+    chat = writable_chat(sim, given.chat_id)
+    if chat.type != "private":
+        raise BadRequest("TEXTDRAFT_PEER_INVALID")
+    thread_id = check_thread(chat, given.message_thread_id)
+    formatted = format_text(given.text, entities)
+    if formatted.length > MAX_TEXT:
+        raise BadRequest("message is too long")
+    sim.drafts.put(chat.id, given.draft_id)
+    where = {} if thread_id is None else {"message_thread_id": thread_id}
+    body: dict[str, Any] = {"chat_id": chat.id, **where, "draft_id": given.draft_id, "text": formatted.text}
+    if formatted.entities:
+        body["entities"] = [entity_json(sim.world, entity) for entity in formatted.entities]
+    sim.feed.publish("draft", **body, expires_in=DRAFT_LIFE_S)
+    return True
+
+
+async def send_chat_action(sim: Simulation, given: SendChatAction) -> bool:
+    chat = writable_chat(sim, given.chat_id)
+    if given.action not in _ACTIONS:
+        raise BadRequest("wrong parameter action in request")
+    thread_id = check_thread(chat, given.message_thread_id)
+    where = {} if thread_id is None else {"message_thread_id": thread_id}
+    sim.feed.publish("action", chat_id=chat.id, **where, action=given.action, expires_in=_ACTION_LIFE_S)
+    return True
+
+
+def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int | None:
+    """A reply goes to the topic of what it replies to; in other supergroups it makes a thread of replies."""
+    if thread_id is not None or replied is None or not (chat.type == "supergroup" or chat.has_topics):
+        return thread_id
+    return replied.thread_id if chat.has_topics else replied.thread_id or replied.id
+
+
+def _find_place(sim: Simulation, given: SendMessage | SendDocument) -> Message:
+    """An empty message where this one is to go."""
+    chat = writable_chat(sim, given.chat_id)
+    thread_id = check_thread(chat, given.message_thread_id)
+    reply = ReplyParameters.read(given.reply_parameters or {})
+    replied = None if given.reply_parameters is None else _find_replied(sim, chat, reply)
+    quote = reply.quote if replied is not None else ""
+    if replied is not None and quote not in replied.text:
+        raise BadRequest("QUOTE_TEXT_INVALID")
+    return Message(
+        chat_id=chat.id,
+        sender_id=sim.world.bot.id,
+        date=sim.now(),
+        thread_id=thread_of(chat, thread_id, replied),
+        reply_to=replied.id if replied else None,
+        quote={"text": quote, "position": 0, "is_manual": True} if quote else None,
+    )
+
+
+def _send(sim: Simulation, message: Message) -> dict[str, Any]:
+    for draft_id in sim.drafts.take(message.chat_id):
+        sim.feed.publish("draft", chat_id=message.chat_id, draft_id=draft_id, text="", expires_in=0)
+    sent = sim.world.put_message(replace(message, id=sim.world.next_message_id(message.chat_id)))
+    sim.publish_message("message", sent)
+    return message_json(sim.world, sent)
+
+
+def _find_replied(sim: Simulation, chat: Chat, reply: ReplyParameters) -> Message | None:
+    in_this_chat = reply.chat_id in {"", str(chat.id)}
+    message = sim.world.message(chat.id, reply.message_id) if in_this_chat else None
+    if message is None and not reply.allow_sending_without_reply:
+        raise BadRequest("message to be replied not found")
+    return message

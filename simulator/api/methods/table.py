@@ -1,0 +1,60 @@
+"""Every method that the simulator knows, by its name in small letters."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.api import payloads
+from simulator.api.methods import asking, changing, commands, receiving, sending
+from simulator.api.payloads import PayloadT
+from simulator.api.simulation import Simulation
+
+Call = Callable[[Simulation, dict[str, Any]], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`call` takes the parameters as they came and gives the `result`; it raises ApiError."""
+
+    name: str
+    call: Call
+
+
+def _method(
+    name: str, payload: type[PayloadT], run: Callable[[Simulation, PayloadT], Awaitable[object]]
+) -> tuple[str, Method]:
+    async def call(sim: Simulation, given: dict[str, Any]) -> object:
+        return await run(sim, payload.read(given))
+
+    return name.lower(), Method(name, call)
+
+
+METHODS: dict[str, Method] = dict(
+    (
+        _method("getMe", payloads.Nothing, asking.get_me),
+        _method("getFile", payloads.GetFile, asking.get_file),
+        _method("getChat", payloads.ChatAddress, asking.get_chat),
+        _method("getChatMember", payloads.GetChatMember, asking.get_chat_member),
+        _method("getChatAdministrators", payloads.ChatAddress, asking.get_chat_administrators),
+        _method("getChatMemberCount", payloads.ChatAddress, asking.get_chat_member_count),
+        _method("getUpdates", payloads.GetUpdates, receiving.get_updates),
+        _method("setWebhook", payloads.SetWebhook, receiving.set_webhook),
+        _method("deleteWebhook", payloads.DeleteWebhook, receiving.delete_webhook),
+        _method("getWebhookInfo", payloads.Nothing, receiving.get_webhook_info),
+        _method("sendMessage", payloads.SendMessage, sending.send_message),
+        _method("sendDocument", payloads.SendDocument, sending.send_document),
+        _method("sendMessageDraft", payloads.SendMessageDraft, sending.send_message_draft),
+        _method("sendChatAction", payloads.SendChatAction, sending.send_chat_action),
+        _method("editMessageText", payloads.EditMessageText, changing.edit_message_text),
+        _method("editMessageCaption", payloads.EditMessageCaption, changing.edit_message_caption),
+        _method(
+            "editMessageReplyMarkup", payloads.EditMessageReplyMarkup, changing.edit_message_reply_markup
+        ),
+        _method("deleteMessage", payloads.MessageAddress, changing.delete_message),
+        _method("setMessageReaction", payloads.SetMessageReaction, changing.set_message_reaction),
+        _method("answerCallbackQuery", payloads.AnswerCallbackQuery, changing.answer_callback_query),
+        _method("setMyCommands", payloads.SetMyCommands, commands.set_my_commands),
+        _method("getMyCommands", payloads.CommandScope, commands.get_my_commands),
+        _method("deleteMyCommands", payloads.CommandScope, commands.delete_my_commands),
+    )
+)

@@ -1,0 +1,99 @@
+"""The text, entities and buttons that a bot gives, checked as Telegram checks them."""
+
+from typing import Any, Protocol, cast
+
+from simulator.api.entities import Entity, parse_entities
+from simulator.api.errors import BadRequest
+from simulator.api.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
+from simulator.api.simulation import Simulation
+
+_MAX_BYTES = 32_768
+_MAX_BUTTONS = 100
+_MAX_CALLBACK_DATA = 64
+_ACTION_FIELDS = (
+    "url callback_data web_app login_url switch_inline_query switch_inline_query_current_chat"
+    " switch_inline_query_chosen_chat copy_text callback_game pay"
+)
+_ACTIONS = frozenset(_ACTION_FIELDS.split())
+
+
+class OutgoingText(Protocol):
+    """The parts that every text of a bot has."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def parse_mode(self) -> str: ...
+    @property
+    def entities(self) -> object: ...
+
+
+def read_entities(sim: Simulation, given: OutgoingText) -> list[Entity]:
+    """Raises BadRequest for what Telegram refuses before it looks at the chat.
+
+    The parse modes are refused: the simulator takes texts with entities only.
+    """
+    if given.parse_mode and given.parse_mode.lower() != "none":
+        raise BadRequest("parse_mode is not supported by the simulator, send entities instead")
+    if len(given.text.encode()) > _MAX_BYTES:
+        raise BadRequest("text is too long")
+    entities = parse_entities(given.entities)
+    for entity in entities:
+        if entity.type == "text_mention" and sim.world.user(int(entity.detail or 0)) is None:
+            raise BadRequest("user not found")
+    return entities
+
+
+def read_text(given: OutgoingText, entities: list[Entity], *, too_long: str) -> FormattedText:
+    """The text to show; raises BadRequest for none, for more than 4,096 units, and for bad entities."""
+    formatted = format_text(given.text, entities)
+    if not formatted.text:
+        raise BadRequest("text must be non-empty")
+    if formatted.length > MAX_TEXT:
+        raise BadRequest(too_long)
+    return formatted
+
+
+def read_caption(given: OutgoingText, entities: list[Entity]) -> FormattedText:
+    """The caption to show, maybe empty; raises BadRequest for more than 1,024 units."""
+    formatted = format_text(given.text, entities)
+    if formatted.length > MAX_CAPTION:
+        raise BadRequest("message caption is too long")
+    return formatted
+
+
+def read_markup(markup: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The inline keyboard; other kinds belong to the person's own screen, and no Message shows them."""
+    if not markup or "inline_keyboard" not in markup:
+        return None
+    rows = markup["inline_keyboard"]
+    if not isinstance(rows, list):
+        raise BadRequest('field "inline_keyboard" of the InlineKeyboardMarkup must be of type Array')
+    kept = [_read_row(row) for row in cast("list[object]", rows)]
+    kept = [row for row in kept if row]
+    if sum(len(row) for row in kept) > _MAX_BUTTONS:
+        raise BadRequest("reply markup is too long")
+    return {"inline_keyboard": kept} if kept else None
+
+
+def _read_row(row: object) -> list[dict[str, Any]]:
+    if not isinstance(row, list):
+        raise BadRequest("can't parse inline keyboard button: InlineKeyboardButton row must be an Array")
+    return [_read_button(button) for button in cast("list[object]", row)]
+
+
+def _read_button(button: object) -> dict[str, Any]:
+    if not isinstance(button, dict):
+        raise BadRequest("can't parse inline keyboard button: InlineKeyboardButton must be an Object")
+    fields = cast("dict[str, Any]", button)
+    if not str(fields.get("text") or "").strip():
+        raise BadRequest('can\'t parse inline keyboard button: Field "text" must be non-empty')
+    actions = _ACTIONS & fields.keys()
+    if len(actions) != 1:
+        raise BadRequest(
+            "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard"
+        )
+    data = fields.get("callback_data")
+    if data is not None and not 1 <= len(str(data).encode()) <= _MAX_CALLBACK_DATA:
+        raise BadRequest("BUTTON_DATA_INVALID")
+    return {name: value for name, value in fields.items() if value is not None}

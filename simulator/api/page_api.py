@@ -1,0 +1,282 @@
+"""The chat page and its own API: the world, its events, files, and what people do.
+
+Requests are JSON objects (files: bytes as application/octet-stream), answers are JSON: `{"error": "one sentence."}`
+with a status of 4xx where something cannot be done. Messages are Bot API objects, in answers and in events.
+
+| path | what it takes (? = may be left out) | what it answers |
+|---|---|---|
+| GET /api/world | | bot, notice, people, chats, messages, reactions, deliveries |
+| GET /api/events | header Last-Event-ID | server-sent events, see below |
+| POST /api/files?name=…&type=… | the bytes | file_id, name, mime_type, size, and width, height of a picture |
+| GET /api/files/ID | | the bytes, with their type; a page or a script as a download |
+| POST /api/messages | chat_id, from_id, text? or one of photo, voice, audio, video_note, video, animation, document (file ids), sticker, dice (emoji), location {latitude, longitude}, contact {phone_number, first_name, last_name?}, poll {question, options}, raw {Bot API fields}; caption?, duration? (s), entities?, reply_to_message_id?, quote? (a part of that message's text), message_thread_id?, anonymous? (an administrator writes as the group) | the message; of a text over 4,096 units, which goes as several, the first |
+| POST /api/albums | chat_id, from_id, items [{photo… , caption?}], reply_to_message_id?, message_thread_id? | {"messages"} |
+| POST /api/edits | chat_id, from_id, message_id, text (or caption), entities? | the message |
+| POST /api/deletions | chat_id, from_id, message_id (the bot is not told) | {} |
+| POST /api/forwards | chat_id, from_id, from_chat_id, message_ids, message_thread_id?, origin? (user, hidden_user, chat, channel), channel_title?, comment? (sent before) | {"messages"} |
+| POST /api/reactions | chat_id, from_id, message_id, emoji (null takes it back) | {} |
+| POST /api/callbacks | chat_id, from_id, message_id, data, any_data? (a press that no button makes) | {"callback_query_id"} |
+| POST /api/blocks | chat_id, blocked | {} |
+| POST /api/members | chat_id, from_id, action (join, leave; add, remove, promote, demote user_id, who may be the bot), user_id? | the chat |
+| POST /api/titles, /api/pins | chat_id, from_id, title or message_id | {} |
+| POST /api/topics | chat_id, from_id, name: new; message_thread_id, name: rename; message_thread_id: delete | {"message_thread_id"} |
+| POST /api/upgrades | chat_id, from_id, order? (old_first, new_first) | the new supergroup |
+| POST /api/people | first_name, last_name?, username?, language_code?, is_operator?, is_premium?, is_bot? | the person |
+| POST /api/chats | title, type, members, admins, is_forum?, topics?, has_bot? | the chat |
+| POST, DELETE /api/faults | error (429, 500, 400, 403, timeout, cut, hang) and what faults.py says; `for_ms` instead of `until` | {} |
+| GET /api/calls?after=N&method=M | | {"calls": [calls.py], "last": number} |
+| GET /api/updates/ID | | what became of an update |
+
+Events have a `type`: message, edit {message}; delete {chat_id, message_id}; draft {chat_id, message_thread_id?, draft_id,
+text, entities?, expires_in: 0 when it ends}; action {chat_id, message_thread_id?, action, expires_in}; reaction {chat_id,
+message_id, user_id, reactions}; callback_answer {callback_query_id, user_id, text?, show_alert}; commands {chat_id,
+commands}; deliveries {mode, pending}; world: members, titles, topics or people changed, read the world again.
+"""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from simulator.api import forwarding, gatherings, memberships, people
+from simulator.api.api_objects import message_json
+from simulator.api.errors import PageError
+from simulator.api.files import MAX_FILE
+from simulator.api.page_lines import AlbumBody, EditBody, LineBody
+from simulator.api.page_objects import chat_object, file_object, person_object, trace_object, world_object
+from simulator.api.page_requests import (
+    BlockBody,
+    CallbackBody,
+    ChatBody,
+    FaultBody,
+    ForwardBody,
+    MemberBody,
+    PersonBody,
+    PlaceBody,
+    ReactionBody,
+    TitleBody,
+    TopicBody,
+    UpgradeBody,
+    read_body,
+    read_bytes,
+)
+from simulator.api.simulation import Simulation
+
+PAGE_FOLDER = Path(__file__).parents[1] / "page"
+
+_Answer = Callable[[Simulation, Request], Awaitable[object]]
+
+# What a browser may show of a file; all else, pages and scripts above all, is a download.
+_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/", "application/pdf")
+
+
+def page_routes() -> list[BaseRoute]:
+    return [
+        Route("/", _page, methods=["GET"]),
+        Mount("/static", StaticFiles(directory=PAGE_FOLDER, check_dir=False)),
+        Route("/api/events", _events, methods=["GET"]),
+        Route("/api/files/{file_id}", _file, methods=["GET"]),
+        _json_route("/api/world", "GET", _world),
+        _json_route("/api/calls", "GET", _calls),
+        _json_route("/api/updates/{update_id:int}", "GET", _update),
+        _json_route("/api/files", "POST", _add_file),
+        _json_route("/api/messages", "POST", _write),
+        _json_route("/api/albums", "POST", _send_album),
+        _json_route("/api/edits", "POST", _edit),
+        _json_route("/api/deletions", "POST", _delete),
+        _json_route("/api/forwards", "POST", _forward),
+        _json_route("/api/reactions", "POST", _react),
+        _json_route("/api/callbacks", "POST", _press),
+        _json_route("/api/blocks", "POST", _block),
+        _json_route("/api/members", "POST", _change_member),
+        _json_route("/api/titles", "POST", _set_title),
+        _json_route("/api/pins", "POST", _pin),
+        _json_route("/api/topics", "POST", _change_topic),
+        _json_route("/api/upgrades", "POST", _upgrade),
+        _json_route("/api/faults", "POST", _order_fault),
+        _json_route("/api/faults", "DELETE", _clear_faults),
+        _json_route("/api/people", "POST", _add_person),
+        _json_route("/api/chats", "POST", _add_chat),
+    ]
+
+
+def _json_route(path: str, method: str, answer: _Answer) -> Route:
+    async def endpoint(request: Request) -> Response:
+        try:
+            return JSONResponse(await answer(request.app.state.simulation, request))
+        except PageError as error:
+            return JSONResponse({"error": str(error)}, status_code=error.status)
+
+    return Route(path, endpoint, methods=[method])
+
+
+async def _page(_: Request) -> Response:
+    return FileResponse(PAGE_FOLDER / "index.html", headers={"Cache-Control": "no-cache"})
+
+
+async def _events(request: Request) -> Response:
+    sim: Simulation = request.app.state.simulation
+    last = request.headers.get("Last-Event-ID", "")
+    after = int(last) if last.isascii() and last.isdigit() else None
+    return StreamingResponse(
+        _event_lines(sim, after), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+async def _event_lines(sim: Simulation, after: int | None) -> AsyncIterator[str]:
+    yield "retry: 1000\n\n"
+    async for event in sim.feed.read(after):
+        if event is None:
+            yield ": still here\n\n"
+        else:
+            yield f"id: {event.id}\ndata: {json.dumps(event.body)}\n\n"
+
+
+async def _file(request: Request) -> Response:
+    sim: Simulation = request.app.state.simulation
+    file = sim.files.find(request.path_params["file_id"])
+    if file is None:
+        return JSONResponse({"error": "There is no such file."}, status_code=404)
+    is_shown = file.mime_type.startswith(_SHOWN)
+    return Response(
+        file.data,
+        media_type=file.mime_type if is_shown else "application/octet-stream",
+        headers={
+            "Content-Disposition": "inline" if is_shown else "attachment",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, max-age=86400, immutable",
+        },
+    )
+
+
+async def _world(sim: Simulation, _: Request) -> object:
+    return world_object(sim)
+
+
+async def _calls(sim: Simulation, request: Request) -> object:
+    after, method = request.query_params.get("after", "0"), request.query_params.get("method")
+    if not (after.isascii() and after.isdigit()):
+        raise PageError("after is a number.")
+    calls = sim.calls.after(int(after))
+    shown = [call for call in calls if method is None or call["method"].lower() == method.lower()]
+    return {"calls": shown, "last": calls[-1]["number"] if calls else int(after)}
+
+
+async def _update(sim: Simulation, request: Request) -> object:
+    trace = sim.queue.trace(request.path_params["update_id"])
+    if trace is None:
+        raise PageError("There is no such update.", status=404)
+    return trace_object(trace)
+
+
+async def _add_file(sim: Simulation, request: Request) -> object:
+    """Only the octet-stream type: other sites' pages may not send it."""
+    data = await read_bytes(request, content_type="application/octet-stream", most=MAX_FILE)
+    if not data:
+        raise PageError("The file is empty.")
+    name, mime_type = request.query_params.get("name", "file"), request.query_params.get("type", "")
+    return file_object(sim.files.add(data, name=name, mime_type=mime_type.partition(";")[0].strip()))
+
+
+async def _write(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, LineBody)
+    return message_json(sim.world, people.write_line(sim, body.line(sim)))
+
+
+async def _send_album(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, AlbumBody)
+    return {"messages": [message_json(sim.world, one) for one in forwarding.send_album(sim, body.lines(sim))]}
+
+
+async def _edit(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, EditBody)
+    return message_json(sim.world, people.edit_line(sim, body.line(), body.message_id))
+
+
+async def _delete(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, PlaceBody)
+    people.delete_line(sim, **body.model_dump())
+    return {}
+
+
+async def _forward(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, ForwardBody)
+    return {"messages": [message_json(sim.world, one) for one in forwarding.forward(sim, body.forward())]}
+
+
+async def _react(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, ReactionBody)
+    people.react(sim, **body.model_dump())
+    return {}
+
+
+async def _press(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, CallbackBody)
+    return {"callback_query_id": people.press_button(sim, body.press())}
+
+
+async def _block(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, BlockBody)
+    memberships.set_blocked(sim, body.chat_id, is_blocked=body.blocked)
+    return {}
+
+
+async def _change_member(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, MemberBody)
+    return chat_object(sim, memberships.change_member(sim, **body.model_dump()))
+
+
+async def _set_title(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, TitleBody)
+    gatherings.set_title(sim, **body.model_dump())
+    return {}
+
+
+async def _pin(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, PlaceBody)
+    gatherings.pin_message(sim, **body.model_dump())
+    return {}
+
+
+async def _change_topic(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, TopicBody)
+    where, thread_id = {"chat_id": body.chat_id, "from_id": body.from_id}, body.message_thread_id
+    match thread_id, body.name:
+        case None, None:
+            raise PageError("A topic needs a name.")
+        case None, str(name):
+            return {"message_thread_id": gatherings.add_topic(sim, **where, name=name).thread_id}
+        case int(), None:
+            gatherings.delete_topic(sim, **where, thread_id=thread_id)
+        case int(), str(name):
+            gatherings.rename_topic(sim, **where, thread_id=thread_id, name=name)
+    return {"message_thread_id": thread_id}
+
+
+async def _upgrade(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, UpgradeBody)
+    return chat_object(sim, memberships.upgrade_group(sim, **body.model_dump()))
+
+
+async def _order_fault(sim: Simulation, request: Request) -> object:
+    sim.faults.order((await read_body(request, FaultBody)).fault(sim.config.clock()))
+    return {}
+
+
+async def _clear_faults(sim: Simulation, _: Request) -> object:
+    sim.faults.clear()
+    return {}
+
+
+async def _add_person(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, PersonBody)
+    return person_object(gatherings.add_person(sim, body.newcomer()))
+
+
+async def _add_chat(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, ChatBody)
+    return chat_object(sim, gatherings.add_chat(sim, body.gathering()))

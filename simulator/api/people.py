@@ -1,0 +1,219 @@
+"""What people do with messages in the simulated Telegram: write, edit, react, press a button."""
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from simulator.api.api_objects import chat_json, entity_json, message_json, user_json
+from simulator.api.entities import Entity
+from simulator.api.errors import ApiError, PageError
+from simulator.api.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
+from simulator.api.methods.sending import thread_of
+from simulator.api.pastes import split_paste
+from simulator.api.posting import chat_of, find_shown, open_chat_of, post, tell_bot
+from simulator.api.reactions import read_reaction
+from simulator.api.simulation import Simulation
+from simulator.api.updates import CALLBACK_LIFE_S, MESSAGE_LIFE_S
+from simulator.api.utf16 import utf16_length
+from simulator.api.world import ANONYMOUS, Chat, Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What a person is about to send: `text` is the caption where there is `content`, the Bot API fields of a
+    photo, a poll and the like. `entities` are a Telegram app's own formatting. `quote` is a part of the message
+    that is replied to. `anonymous`: an administrator writes as the group.
+    """
+
+    chat_id: int
+    from_id: int
+    text: str = ""
+    entities: tuple[Entity, ...] = ()
+    content: dict[str, Any] | None = None
+    reply_to_message_id: int | None = None
+    quote: str | None = None
+    message_thread_id: int | None = None
+    media_group_id: str | None = None
+    anonymous: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ButtonPress:
+    """A press of an inline button. `any_data`: by a changed app, which sends what no button has, also for a
+    message that is gone.
+    """
+
+    chat_id: int
+    from_id: int
+    message_id: int
+    data: str
+    any_data: bool = False
+
+
+def write_line(sim: Simulation, line: Line) -> Message:
+    """Send a message; a text longer than a message goes as several, of which this is the first.
+
+    Raises PageError for what a Telegram app would not let this person do.
+    """
+    chat = open_chat_of(sim, line.chat_id, line.from_id)
+    texts = [_read_text(sim, line, one) for one in _texts_of(line)]
+    if line.message_thread_id is not None and not chat.has_thread(line.message_thread_id):
+        raise PageError("There is no such topic in this chat.", status=404)
+    replied = (
+        find_shown(sim, chat, line.reply_to_message_id) if line.reply_to_message_id is not None else None
+    )
+    first = Message(
+        chat_id=chat.id,
+        sender_id=_sender_of(chat, line),
+        date=sim.now(),
+        content=line.content,
+        thread_id=thread_of(chat, line.message_thread_id, replied),
+        reply_to=replied.id if replied else None,
+        quote=_read_quote(sim, replied, line.quote) if line.quote is not None else None,
+        media_group_id=line.media_group_id,
+    )
+    drafts = [first, *(replace(first, reply_to=None, quote=None) for _ in texts[1:])]
+    posted = [
+        post(sim, replace(draft, text=text.text, entities=text.entities))
+        for draft, text in zip(drafts, texts, strict=True)
+    ]
+    return posted[0]
+
+
+def edit_line(sim: Simulation, line: Line, message_id: int) -> Message:
+    """Change the text or the caption of one's own message; raises PageError for others' and for no change."""
+    chat = chat_of(sim, line.chat_id, line.from_id)
+    message = find_shown(sim, chat, message_id)
+    if (
+        message.sender_id not in _senders_of(chat, line.from_id)
+        or message.service is not None
+        or message.forward_origin is not None
+    ):
+        raise PageError("Only your own messages can be edited.", status=403)
+    formatted = _read_text(sim, replace(line, content=message.content), line.text)
+    if (formatted.text, formatted.entities) == (message.text, message.entities):
+        raise PageError("The text is the same as before.")
+    edited = sim.world.put_message(
+        replace(message, text=formatted.text, entities=formatted.entities, edit_date=sim.now())
+    )
+    sim.publish_message("edit", edited)
+    tell_bot(sim, "edited_message", edited)
+    return edited
+
+
+def delete_line(sim: Simulation, *, chat_id: int, from_id: int, message_id: int) -> None:
+    """Delete a message for everyone: any in private, one's own in groups, any there as an administrator. Telegram
+    tells no bot of it.
+    """
+    chat = chat_of(sim, chat_id, from_id)
+    message = find_shown(sim, chat, message_id)
+    is_own = message.sender_id == from_id
+    if not (is_own or chat.type == "private" or from_id in chat.admins):
+        raise PageError("Only your own messages can be deleted.", status=403)
+    sim.world.delete_message(chat.id, message.id)
+    sim.feed.publish("delete", chat_id=chat.id, message_id=message.id)
+
+
+def press_button(sim: Simulation, press: ButtonPress) -> str:
+    """Press an inline button: the id of the callback query. Raises PageError when the message has no such button."""
+    chat = chat_of(sim, press.chat_id, press.from_id)
+    message = sim.world.message(chat.id, press.message_id)
+    if not press.any_data and not _has_button(find_shown(sim, chat, press.message_id), press.data):
+        raise PageError("The message has no such button.", status=404)
+    gone = {"chat": chat_json(sim.world, chat), "message_id": press.message_id, "date": 0}
+    query = {
+        "id": sim.callbacks.open(press.from_id),
+        "from": user_json(sim.world.people[press.from_id]),
+        "message": gone if message is None else message_json(sim.world, message),
+        "chat_instance": str(chat.id),
+        "data": press.data,
+    }
+    sim.queue.add("callback_query", query, lane=f"user {press.from_id}", life_s=CALLBACK_LIFE_S)
+    return str(query["id"])
+
+
+def react(sim: Simulation, *, chat_id: int, from_id: int, message_id: int, emoji: str | None) -> None:
+    """Set one's reaction, or take it back with None. A bot hears of it in private chats, and as an administrator,
+    if it asked for `message_reaction`.
+    """
+    chat = open_chat_of(sim, chat_id, from_id)
+    message = find_shown(sim, chat, message_id)
+    try:
+        new = [] if emoji is None else [read_reaction({"type": "emoji", "emoji": emoji})]
+    except ApiError:
+        raise PageError("There is no such reaction.") from None
+    old = sim.reactions.put(chat.id, message.id, from_id, new)
+    if old == new:
+        return
+    sim.feed.publish("reaction", chat_id=chat.id, message_id=message.id, user_id=from_id, reactions=new)
+    if chat.type == "private" or chat.bot_status == "administrator":
+        update = {
+            "chat": chat_json(sim.world, chat),
+            "message_id": message.id,
+            "user": user_json(sim.world.people[from_id]),
+            "date": sim.now(),
+            "old_reaction": old,
+            "new_reaction": new,
+        }
+        sim.queue.add("message_reaction", update, lane=f"chat {chat.id}", life_s=MESSAGE_LIFE_S)
+
+
+def _senders_of(chat: Chat, person_id: int) -> set[int]:
+    """The names that a person may write under."""
+    return {person_id, ANONYMOUS.id} if person_id in chat.admins else {person_id}
+
+
+def _sender_of(chat: Chat, line: Line) -> int:
+    if line.anonymous and line.from_id not in chat.admins:
+        raise PageError("Only an administrator can write as the group.", status=403)
+    return ANONYMOUS.id if line.anonymous else line.from_id
+
+
+def _texts_of(line: Line) -> list[str]:
+    """The line's text, as a Telegram app splits what is too long; formatting is kept in one message only."""
+    if line.content is not None or line.entities or utf16_length(line.text) <= MAX_TEXT:
+        return [line.text]
+    return split_paste(line.text, MAX_TEXT) or [""]
+
+
+def _read_text(sim: Simulation, line: Line, text: str) -> FormattedText:
+    try:
+        formatted = format_text(text, line.entities)
+    except ApiError as error:
+        raise PageError(f"The formatting does not fit the text: {error}.") from None
+    if line.content is not None:
+        is_premium = sim.world.people[line.from_id].is_premium
+        most, name = (MAX_TEXT if is_premium else MAX_CAPTION), "caption"
+    else:
+        most, name = MAX_TEXT, "text"
+    if not formatted.text and line.content is None:
+        raise PageError("A message needs some text.")
+    if formatted.length > most:
+        raise PageError(f"The {name} is longer than {most} characters.")
+    return formatted
+
+
+def _read_quote(sim: Simulation, replied: Message | None, quote: str) -> dict[str, Any]:
+    """A TextQuote: a part of the text or caption that is replied to."""
+    place = -1 if replied is None else replied.text.find(quote)
+    if replied is None or place < 0 or not quote.strip():
+        raise PageError("A quote is a part of the message that you reply to.")
+    if utf16_length(quote) > MAX_CAPTION:
+        raise PageError(f"The quote is longer than {MAX_CAPTION} characters.")
+    position = utf16_length(replied.text[:place])
+    size = utf16_length(quote)
+    inside = [
+        entity_json(sim.world, replace(one, offset=one.offset - position))
+        for one in replied.entities
+        if position <= one.offset and one.end <= position + size
+    ]
+    return {
+        "text": quote,
+        **({"entities": inside} if inside else {}),
+        "position": position,
+        "is_manual": True,
+    }
+
+
+def _has_button(message: Message, data: str) -> bool:
+    rows = cast("list[list[dict[str, Any]]]", (message.reply_markup or {}).get("inline_keyboard", []))
+    return any(button.get("callback_data") == data for row in rows for button in row)

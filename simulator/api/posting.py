@@ -1,0 +1,106 @@
+"""What every deed of people rests on: finding the chat and the message, posting, and telling the bot."""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from simulator.api.api_objects import chat_json, member_json, message_json, user_json
+from simulator.api.errors import PageError
+from simulator.api.simulation import Simulation
+from simulator.api.updates import MESSAGE_LIFE_S
+from simulator.api.visibility import is_visible_to_bot
+from simulator.api.world import BotStatus, Chat, Message, Person
+
+
+def find_chat(sim: Simulation, chat_id: int) -> Chat:
+    chat = sim.world.chats.get(chat_id)
+    if chat is None:
+        raise PageError("There is no such chat.", status=404)
+    return chat
+
+
+def chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
+    """A chat that this person is in."""
+    chat = find_chat(sim, chat_id)
+    if person_id not in chat.members:
+        raise PageError("That person is not in this chat.", status=403)
+    return chat
+
+
+def open_chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
+    """A chat that this person may write to."""
+    chat = chat_of(sim, chat_id, person_id)
+    if chat.migrated_to is not None:
+        raise PageError("This group was upgraded: write to the supergroup.", status=409)
+    if chat.type == "private" and not chat.has_bot:
+        raise PageError("Unblock the bot to write to it.", status=403)
+    return chat
+
+
+def group_of(sim: Simulation, chat_id: int, person_id: int, *, as_admin: bool = False) -> Chat:
+    """A group that this person is in and that is still one."""
+    chat = open_chat_of(sim, chat_id, person_id)
+    if chat.type == "private":
+        raise PageError("That is not a group.")
+    if as_admin and person_id not in chat.admins:
+        raise PageError("Only an administrator can do that.", status=403)
+    return chat
+
+
+def find_shown(sim: Simulation, chat: Chat, message_id: int) -> Message:
+    """A message of this chat."""
+    message = sim.world.message(chat.id, message_id)
+    if message is None:
+        raise PageError("There is no such message in this chat.", status=404)
+    return message
+
+
+def post(sim: Simulation, message: Message) -> Message:
+    """Add a message, under a new id if it has none; show it, and hand it to the bot if Telegram would."""
+    number = message.id or sim.world.next_message_id(message.chat_id)
+    posted = sim.world.put_message(replace(message, id=number))
+    sim.publish_message("message", posted)
+    tell_bot(sim, "message", posted)
+    return posted
+
+
+def announce(
+    sim: Simulation, chat: Chat, actor: Person, *, thread_id: int | None = None, **service: Any
+) -> Message:
+    """A service message, which every bot in the chat sees, and also the one that is removed."""
+    message = Message(
+        chat_id=chat.id, sender_id=actor.id, date=sim.now(), thread_id=thread_id, service=service
+    )
+    return post(sim, message)
+
+
+def tell_bot(sim: Simulation, kind: Literal["message", "edited_message"], message: Message) -> None:
+    if is_visible_to_bot(sim.world, message, privacy_mode=sim.config.privacy_mode):
+        payload = message_json(sim.world, message)
+        sim.queue.add(kind, payload, lane=f"chat {message.chat_id}", life_s=MESSAGE_LIFE_S)
+
+
+def change_bot_status(sim: Simulation, chat: Chat, status: BotStatus, actor: Person) -> Chat:
+    """Telegram gives these updates a lane of their own (tdlib's add_update_chat_member)."""
+    return change_chat(sim, replace(chat, bot_status=status), actor, sim.world.bot)
+
+
+def change_chat(sim: Simulation, changed: Chat, actor: Person, user: Person) -> Chat:
+    """Put a changed chat in place; if that changed this user's membership, the bot is told as Telegram tells it:
+    of itself always, of others only as an administrator that asked for `chat_member`.
+    """
+    before = sim.world.chats[changed.id]
+    old = member_json(sim.world, before, user)
+    sim.world.put_chat(changed)
+    new = member_json(sim.world, changed, user)
+    is_bot = user.id == sim.world.bot.id
+    if old != new and (is_bot or changed.bot_status == "administrator"):
+        update = {
+            "chat": chat_json(sim.world, changed),
+            "from": user_json(actor),
+            "date": sim.now(),
+            "old_chat_member": old,
+            "new_chat_member": new,
+        }
+        kind = "my_chat_member" if is_bot else "chat_member"
+        sim.queue.add(kind, update, lane=f"member {changed.id}", life_s=MESSAGE_LIFE_S)
+    return changed

@@ -1,0 +1,152 @@
+"""The queue of updates that polling and the webhook share: ids, lanes, expiry and what became of each."""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal
+
+from simulator.api.config import Clock
+from simulator.api.wakeup import Wakeup
+
+UpdateKind = Literal[
+    "message", "edited_message", "callback_query", "my_chat_member", "chat_member", "message_reaction"
+]
+
+_KIND_NAMES = (
+    "message edited_message channel_post edited_channel_post business_connection business_message"
+    " edited_business_message deleted_business_messages message_reaction message_reaction_count inline_query"
+    " chosen_inline_result callback_query shipping_query pre_checkout_query purchased_paid_media poll"
+    " poll_answer my_chat_member chat_member chat_join_request chat_boost removed_chat_boost"
+)
+UPDATE_KINDS: frozenset[str] = frozenset(_KIND_NAMES.split())
+# Bot API documentation, allowed_updates: an empty list means all but these.
+DEFAULT_KINDS: frozenset[str] = UPDATE_KINDS - {"chat_member", "message_reaction", "message_reaction_count"}
+
+MESSAGE_LIFE_S = 24 * 3600
+CALLBACK_LIFE_S = 150
+MAX_PENDING = 100_000
+MAX_TRACES = 5_000
+MAX_DELIVERIES = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """`lane`: updates of one lane are delivered one at a time and in order."""
+
+    id: int
+    kind: UpdateKind
+    payload: dict[str, Any]
+    lane: str
+    expires_at: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"update_id": self.id, self.kind: self.payload}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One try to hand over an update: the HTTP status (200 for getUpdates), or what went wrong without one."""
+
+    at: float
+    status: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An update and the last tries to deliver it."""
+
+    update: Update
+    deliveries: deque[Delivery] = field(default_factory=lambda: deque(maxlen=MAX_DELIVERIES))
+
+
+class UpdateQueue:
+    """Kept until confirmed, delivered or expired; `bell` rings at each change.
+
+    Kinds that were not asked for never enter. `on_delivery`, if set, is told of each try: the traces keep the newest only.
+    """
+
+    def __init__(self, clock: Clock, bell: Wakeup, *, first_id: int) -> None:
+        self._clock = clock
+        self._bell = bell
+        self._next_id = first_id
+        self._pending: OrderedDict[int, Update] = OrderedDict()
+        self._lanes: dict[str, deque[int]] = {}
+        self._traces: OrderedDict[int, Trace] = OrderedDict()
+        self.allowed: frozenset[str] = DEFAULT_KINDS
+        self.on_delivery: Callable[[Update, Delivery], None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def add(self, kind: UpdateKind, payload: dict[str, Any], *, lane: str, life_s: float) -> int | None:
+        """The new update's id; None when the kind is not allowed or the queue is full."""
+        if kind not in self.allowed or len(self._pending) >= MAX_PENDING:
+            return None
+        update = Update(
+            id=self._next_id, kind=kind, payload=payload, lane=lane, expires_at=self._clock() + life_s
+        )
+        self._next_id += 1
+        self._pending[update.id] = update
+        self._lanes.setdefault(lane, deque()).append(update.id)
+        self._traces[update.id] = Trace(update)
+        if len(self._traces) > MAX_TRACES:
+            self._traces.popitem(last=False)
+        self._bell.ring()
+        return update.id
+
+    def first(self, limit: int) -> list[Update]:
+        """The oldest pending updates, rising ids."""
+        self._drop_expired()
+        return list(islice(self._pending.values(), limit))
+
+    def heads(self) -> Iterator[Update]:
+        """The oldest update of each lane."""
+        self._drop_expired()
+        return (self._pending[lane[0]] for lane in list(self._lanes.values()))
+
+    def confirm(self, offset: int) -> None:
+        """Forget all below a positive offset; a negative one keeps only that many of the newest."""
+        if offset < 0:
+            last = next(islice(reversed(self._pending), -offset - 1, None), None)
+            offset = last if last is not None else 0
+        for update_id in [one for one in self._pending if one < offset]:
+            self._forget(update_id)
+        self._bell.ring()
+
+    def drop(self, update_id: int) -> None:
+        """Delivered or given up; unknown ids are fine."""
+        if update_id in self._pending:
+            self._forget(update_id)
+            self._bell.ring()
+
+    def clear(self) -> None:
+        self._pending.clear()
+        self._lanes.clear()
+        self._bell.ring()
+
+    def record(self, update_id: int, delivery: Delivery) -> None:
+        update = self._pending.get(update_id)
+        if self.on_delivery is not None and update is not None:
+            self.on_delivery(update, delivery)
+        trace = self._traces.get(update_id)
+        if trace is not None:
+            trace.deliveries.append(delivery)
+
+    def trace(self, update_id: int) -> Trace | None:
+        """None for ids that were never given or are long past."""
+        return self._traces.get(update_id)
+
+    def _drop_expired(self) -> None:
+        now = self._clock()
+        for lane in list(self._lanes.values()):
+            while lane and self._pending[lane[0]].expires_at <= now:
+                self._forget(lane[0])
+
+    def _forget(self, update_id: int) -> None:
+        update = self._pending.pop(update_id)
+        lane = self._lanes[update.lane]
+        lane.remove(update_id)
+        if not lane:
+            del self._lanes[update.lane]

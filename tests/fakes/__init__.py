@@ -1,0 +1,1 @@
+"""Small real implementations for tests, proven by the contract suites."""
