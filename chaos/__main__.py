@@ -1,8 +1,8 @@
 """The scorecard's long form: breaks the product on purpose, row by row, and prints what held.
 
-    python benchmarks/fault.py                       # every row, more than three hours on two cores
-    python benchmarks/fault.py --rows R1 R7 --seed 3
-    python benchmarks/fault.py --results FILE        # keeps each row's result; called again, goes on after them
+    python -m chaos                       # every row, more than three hours on two cores
+    python -m chaos --rows R1 R7 --seed 3
+    python -m chaos --results FILE        # keeps each row's result; called again, goes on after them
 
 See docs/reliability.md.
 """
