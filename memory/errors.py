@@ -9,6 +9,7 @@ MemoryFailure
 │   └── IndexMismatch    the collection was made for other vectors than the embedder makes
 ├── MissingContext       a read, search or erasure came without a context: it is refused
 ├── Forgotten            the context was reset since this work began: nothing was written
+├── RecordCorrupt        a stored record cannot be read: another build or another program wrote it
 ├── SummaryFailed        no summary was written: the model failed, was silent, or answered what is none
 └── UnsafeStore          the store would lose or evict what it acknowledges
 """
@@ -51,6 +52,10 @@ class MissingContext(MemoryFailure):
 
 class Forgotten(MemoryFailure):
     """The context was reset since this work began."""
+
+
+class RecordCorrupt(MemoryFailure):
+    """A stored record cannot be read."""
 
 
 class SummaryFailed(MemoryFailure):

@@ -5,7 +5,6 @@ import builtins
 import hashlib
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Protocol, cast
@@ -33,6 +32,7 @@ from redis.exceptions import (
 )
 
 from memory.errors import CommandRefused, StoreFull, StoreNotDurable, StoreUnavailable
+from memory.redis.lua import Script, ScriptCall
 
 SOCKET_TIMEOUT_S = 5.0
 """redis-py 8 times a read out after this; a blocking read must ask for less."""
@@ -53,24 +53,6 @@ Command = tuple[str | int | float | bytes, ...]
 
 _WAIT_FOR_DISK: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
 """Any server that has the command takes it, with replicas or without."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """A Lua script and its SHA-1, as EVALSHA wants it."""
-
-    name: str
-    text: str
-    sha: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptCall:
-    """A script with its keys (KEYS) and arguments (ARGV)."""
-
-    script: Script
-    keys: Sequence[str]
-    arguments: Sequence[str | int | float]
 
 
 @cache
@@ -141,9 +123,14 @@ class RedisClient:
             raise _translated(error) from error
         return _checked(replies)
 
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
-        """Run a script; it is sent whole only when the server does not know it yet."""
-        return (await self.run_all([ScriptCall(script=script, keys=keys, arguments=arguments)]))[0]
+    async def run(
+        self,
+        script: Script | ScriptCall,
+        keys: Sequence[str] = (),
+        arguments: Sequence[str | int | float] = (),
+    ) -> Any:
+        """Run a script; its text is sent only if the server does not know it yet."""
+        return (await self.run_all([_as_call(script, keys, arguments)]))[0]
 
     async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run several scripts in one round trip (on a cluster one to each node), in order, each atomic by itself.
@@ -161,10 +148,13 @@ class RedisClient:
         return _checked(replies)
 
     async def run_durably(
-        self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]
+        self,
+        script: Script | ScriptCall,
+        keys: Sequence[str] = (),
+        arguments: Sequence[str | int | float] = (),
     ) -> Any:
         """`run_all_durably` for one script; its failure is raised."""
-        (reply,) = await self.run_all_durably([ScriptCall(script=script, keys=keys, arguments=arguments)])
+        (reply,) = await self.run_all_durably([_as_call(script, keys, arguments)])
         if isinstance(reply, Exception):
             raise reply
         return reply
@@ -268,6 +258,15 @@ class RedisClient:
             self._room.release()
         if _cancellations() > before:
             raise asyncio.CancelledError
+
+
+def _as_call(
+    script: Script | ScriptCall, keys: Sequence[str], arguments: Sequence[str | int | float]
+) -> ScriptCall:
+    """Accept both forms until every script has its stub (memory/redis/lua.py)."""
+    if isinstance(script, ScriptCall):
+        return script
+    return ScriptCall(script=script, keys=keys, arguments=arguments)
 
 
 @asynccontextmanager

@@ -1,0 +1,203 @@
+"""Lua scripts as typed functions: a stub in Python, checked against the header of its file at import.
+
+A script's file begins with comment lines. Three of them are read here:
+
+    -- USES: fence append_messages      files of local functions that come before this script
+    -- KEYS: ready box update           each becomes a local variable of that name
+    -- ARGV: fence:json now:number ids...
+
+An argument is a string in Lua, `:number` converts it, `:json` decodes it, and `...` collects the rest into a table.
+"""
+
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, NewType, ParamSpec, get_type_hints
+
+from pydantic import TypeAdapter
+
+from memory import keys
+from memory.keys import ContextRef
+
+P = ParamSpec("P")
+Key = NewType("Key", str)
+"""A Redis key that the caller of a script builds, because keys.py needs more than a context or a partition for it."""
+
+_SHARED = "memory.redis.scripts"
+_HEADER = re.compile(r"^-- (USES|KEYS|ARGV): *(.*)$", re.MULTILINE)
+_SCALARS = (str, int, float, bool, type(None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A Lua script with its preludes, and its SHA-1 for EVALSHA."""
+
+    name: str
+    text: str
+    sha: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptCall:
+    """A script with its keys (KEYS) and arguments (ARGV)."""
+
+    script: Script
+    keys: Sequence[str]
+    arguments: Sequence[str | int | float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header:
+    uses: tuple[str, ...]
+    keys: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
+def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, ScriptCall]]:
+    """Turn a stub into a function that returns the call of `NAME.lua` in `package`; NAME is the stub's name.
+
+    A stub has no docstring: the file's first line says what the script does. The stub's first parameter is a ContextRef or a partition, from which `keys.NAME_key` makes each key of the header.
+    A parameter of type Key replaces that. All others are the arguments in the header's order: str, int, float and bool
+    (1 or 0) as they are, None as an empty string, anything else as JSON without its None values. Raises TypeError at import when the stub and
+    the header differ.
+    """
+
+    def decorate(stub: Callable[P, ScriptCall]) -> Callable[P, ScriptCall]:
+        binding = _Binding(package, stub)
+
+        def call(*args: P.args, **kwargs: P.kwargs) -> ScriptCall:
+            return binding.call(*args, **kwargs)
+
+        call.__name__, call.__doc__ = stub.__name__, stub.__doc__
+        return call
+
+    return decorate
+
+
+class _Binding:
+    """One stub bound to its script: checked once, then it encodes the arguments of each call."""
+
+    def __init__(self, package: str, stub: Callable[..., ScriptCall]) -> None:
+        header, self._script = load(package, stub.__name__)
+        self._signature = inspect.signature(stub)
+        hints = get_type_hints(stub)
+        self._anchor, *names = self._signature.parameters
+        self._keys = [(name, _key_builder(name, hints)) for name in header.keys]
+        given_keys = {name for name in names if hints[name] is Key}
+        self._arguments = [(name, _encoder(hints[name])) for name in names if name not in given_keys]
+        wanted = [_declared(name, hints[name]) for name, _ in self._arguments]
+        written = [argument.removesuffix(":number") for argument in header.arguments]
+        if unused := given_keys - set(header.keys):
+            raise TypeError(f"{stub.__name__}.lua does not declare the keys {sorted(unused)}")
+        self._has_rest = bool(written) and written[-1].endswith("...")
+        if self._has_rest and wanted:
+            wanted[-1] = wanted[-1].removesuffix(":json") + "..."
+        if wanted != written:
+            raise TypeError(f"{stub.__name__}.lua declares the arguments {written}, its stub {wanted}")
+
+    def call(self, *args: Any, **kwargs: Any) -> ScriptCall:
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = bound.arguments
+        anchor = values[self._anchor]
+        arguments = self._arguments[:-1] if self._has_rest else self._arguments
+        encoded = [encode(values[name]) for name, encode in arguments]
+        if self._has_rest:
+            encoded += values[self._arguments[-1][0]]
+        built = [values[name] if build is None else build(anchor) for name, build in self._keys]
+        return ScriptCall(script=self._script, keys=built, arguments=encoded)
+
+
+@cache
+def load(package: str, name: str) -> tuple[_Header, Script]:
+    """Read `NAME.lua` of `package`, put its preludes before it and local variables for its keys and arguments."""
+    text = _read(package, name)
+    header = _parse_header(text)
+    preludes = [_read(package, prelude) for prelude in _preludes(package, header.uses)]
+    whole = "\n".join([*preludes, *_locals(header), text])
+    sha = hashlib.sha1(whole.encode(), usedforsecurity=False).hexdigest()
+    return header, Script(name=name, text=whole, sha=sha)
+
+
+def _read(package: str, name: str) -> str:
+    own = resources.files(package) / f"{name}.lua"
+    return (own if own.is_file() else resources.files(_SHARED) / f"{name}.lua").read_text("utf-8")
+
+
+def _parse_header(text: str) -> _Header:
+    found = {"USES": "", "KEYS": "", "ARGV": ""}
+    for kind, names in _HEADER.findall(text):
+        found[kind] += f" {names}"
+    uses, own_keys, arguments = (tuple(names.split()) for names in found.values())
+    return _Header(uses=uses, keys=own_keys, arguments=arguments)
+
+
+def _preludes(package: str, uses: Sequence[str], seen: set[str] | None = None) -> Iterator[str]:
+    """Yield the names of all preludes, each once, those that another one uses before it."""
+    seen = set() if seen is None else seen
+    for name in uses:
+        if name not in seen:
+            seen.add(name)
+            yield from _preludes(package, _parse_header(_read(package, name)).uses, seen)
+            yield name
+
+
+def _locals(header: _Header) -> Iterator[str]:
+    for number, name in enumerate(header.keys, 1):
+        yield f"local {name} = KEYS[{number}]"
+    for number, argument in enumerate(header.arguments, 1):
+        name, _, kind = argument.partition(":")
+        if kind == "json":
+            yield f"local {name} = cjson.decode(ARGV[{number}])"
+        elif kind == "number":
+            yield f"local {name} = tonumber(ARGV[{number}])"
+        elif name.endswith("..."):
+            rest = name.removesuffix("...")
+            yield f"local {rest} = {{}} for i = {number}, #ARGV do {rest}[#{rest} + 1] = ARGV[i] end"
+        else:
+            yield f"local {name} = ARGV[{number}]"
+
+
+def _key_builder(name: str, hints: dict[str, Any]) -> Callable[[ContextRef | int], str] | None:
+    if hints.get(name) is Key:
+        return None
+    build = getattr(keys, f"{name}_key", None)
+    if build is None:
+        raise TypeError(f"memory/keys.py has no {name}_key, and no parameter gives it")
+    parameters = get_type_hints(build)
+    parameters.pop("return")
+    if not parameters:
+        return lambda _: build()
+    (kind,) = parameters.values()
+    if kind is ContextRef:
+        return build
+    return lambda anchor: build(anchor.partition if isinstance(anchor, ContextRef) else anchor)
+
+
+def _encoder(hint: Any) -> Callable[[Any], str | int | float]:
+    if _is_scalar(hint):
+        return _or_empty
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    return lambda value: adapter.dump_json(value, exclude_none=True).decode()
+
+
+def _or_empty(value: str | float | None) -> str | int | float:
+    return "" if value is None else int(value) if isinstance(value, bool) else value
+
+
+def _declared(name: str, hint: Any) -> str:
+    return name if _is_scalar(hint) else f"{name}:json"
+
+
+def _is_scalar(hint: Any) -> bool:
+    """Return True for str, int, float, bool, None, and unions and Literals of them."""
+    options = getattr(hint, "__args__", None)
+    if options is None:
+        return hint in _SCALARS or getattr(hint, "__supertype__", None) in _SCALARS
+    if getattr(hint, "__origin__", None) in (list, tuple, dict) or "collections.abc" in str(hint):
+        return False
+    return all(option in _SCALARS or isinstance(option, _SCALARS) for option in options)

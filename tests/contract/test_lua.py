@@ -1,0 +1,57 @@
+"""Lua scripts as typed functions: checked at import, and run by the real server."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from memory import keys
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient
+from memory.redis.lua import Key, ScriptCall, lua_script
+
+REF = ContextRef(context_id="c" * 32, partition=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A record that a script reads as JSON."""
+
+    name: str
+    age: int | None = None
+
+
+@lua_script("tests.scripts")
+def typed(
+    ref: ContextRef, *, extra: Key, name: str, count: int, is_new: bool, person: Person, ids: Sequence[str]
+) -> ScriptCall: ...
+
+
+async def test_a_stub_makes_the_keys_and_encodes_the_arguments_that_its_script_names(
+    redis: RedisClient,
+) -> None:
+    extra = Key(keys.journal_key(REF))
+
+    call = typed(
+        REF, extra=extra, name="Anna", count=2, is_new=True, person=Person(name="Tom"), ids=["a", "b"]
+    )
+
+    assert list(call.keys) == [keys.meta_key(REF), keys.contexts_key(0), extra]
+    assert await redis.run(call) == ["Anna", 4, "Tom", 2]
+    stored = await redis.call("HMGET", keys.meta_key(REF), "count", "is_new", "person", "age")
+    assert stored == ["4", "1", "Tom", "none"]
+    assert await redis.call("HGET", keys.contexts_key(0), "ids") == "a b"
+
+
+def test_a_stub_that_names_the_arguments_in_another_order_is_refused_at_import() -> None:
+    def typed_wrong_order(ref: ContextRef, *, second: str, first: str) -> ScriptCall: ...
+
+    with pytest.raises(TypeError, match="declares the arguments"):
+        lua_script("tests.scripts")(typed_wrong_order)
+
+
+def test_a_stub_that_gives_a_key_which_the_script_does_not_have_is_refused_at_import() -> None:
+    def typed_wrong_order(ref: ContextRef, *, journal: Key, first: str, second: str) -> ScriptCall: ...
+
+    with pytest.raises(TypeError, match="does not declare the keys"):
+        lua_script("tests.scripts")(typed_wrong_order)

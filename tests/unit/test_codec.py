@@ -1,0 +1,30 @@
+"""Records at rest."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from memory.codec import dump_json, parse_json
+from memory.errors import RecordCorrupt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A record with a field that is mostly empty."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+
+
+def test_a_record_comes_back_as_it_was_and_leaves_out_its_defaults() -> None:
+    assert dump_json(Note, Note(text="hi")) == '{"text":"hi"}'
+    for note in (Note(text="hi"), Note(text="é\n", tags=("a", "b"))):
+        assert parse_json(Note, dump_json(Note, note)) == note
+
+
+def test_a_record_that_cannot_be_read_is_named_without_its_text() -> None:
+    with pytest.raises(RecordCorrupt) as caught:
+        parse_json(Note, '{"text": 7, "secret": "abc"}')
+
+    assert "abc" not in str(caught.value)
+    assert "text" in str(caught.value)
