@@ -33,9 +33,7 @@ from memory.history.selectors import (
     TokenWindowMessageSelector,
 )
 from memory.history.summary import Fact, Summary, SummaryText, render_summary
-from memory.token_cache import CachingTokenCounter
-from memory.token_ranks import load_encoding
-from memory.tokens import Tokenizer
+from memory.tokens import CachingTokenCounter, Tokenizer, load_encoding
 
 TOOLS = [Tool.from_function(each).spec for each in (add, current_time, search_memory, upper)]
 SYSTEM = (

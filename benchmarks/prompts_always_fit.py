@@ -21,8 +21,7 @@ from bot.agent.model import PromptMessage, ToolSpec
 from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt.assembly import assemble
 from bot.errors import PromptTooLong
-from memory.token_cache import CachingTokenCounter
-from memory.tokens import Tokenizer
+from memory.tokens import CachingTokenCounter, Tokenizer
 from simulator.offline_model.request import find_fault
 
 _BATCH = 500

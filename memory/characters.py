@@ -1,21 +1,25 @@
-"""Where a text may be cut without harming a character, and text without lone surrogates."""
+"""Safe places to cut a text, and text without lone surrogates."""
 
 import unicodedata
 
 _JOINER = "\u200d"
 _LONGEST_CHARACTER = 32
-"""Code points looked over for the seam of a character; longer piles of accents are cut where they are."""
+"""Code points that are searched for a safe cut. Longer piles of accents are cut anyway."""
 
 
 def well_formed(text: str) -> str:
-    """The text with surrogate pairs joined and lone surrogates as U+FFFD: only this can be sent as UTF-8."""
+    """Return the text with surrogate pairs joined and lone surrogates as U+FFFD: only this can be sent as
+    UTF-8.
+    """
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def seam_before(text: str, position: int) -> int:
-    """The nearest place at or before `position` where a cut divides no emoji sequence or accented letter."""
+    """Return the nearest place at or before `position` where a cut divides no emoji sequence or accented
+    letter.
+    """
     for place in range(position, max(position - _LONGEST_CHARACTER, -1), -1):
         if is_seam(text, place):
             return place
@@ -23,7 +27,9 @@ def seam_before(text: str, position: int) -> int:
 
 
 def seam_after(text: str, position: int) -> int:
-    """The nearest place at or after `position` where a cut divides no emoji sequence or accented letter."""
+    """Return the nearest place at or after `position` where a cut divides no emoji sequence or accented
+    letter.
+    """
     for place in range(position, min(position + _LONGEST_CHARACTER, len(text)) + 1):
         if is_seam(text, place):
             return place
@@ -31,10 +37,10 @@ def seam_after(text: str, position: int) -> int:
 
 
 def is_seam(text: str, place: int) -> bool:
-    """Whether what a reader sees as one character lies wholly on one side of `place`.
+    """Return True if a cut at `place` divides no character that a reader sees as one.
 
-    Follows the main rules of Unicode's text segmentation (UAX #29): marks, joiners, skin tones, tags and flags.
-    A run of flags counts as one character.
+    Follows the main rules of Unicode's text segmentation (UAX #29): marks, joiners, skin tones, tags and
+    flags. A run of flags counts as one character.
     """
     if place <= 0 or place >= len(text):
         return True

@@ -1,9 +1,10 @@
-"""HTTP calls that may be cancelled at any moment without harm to the pool that they take their connection from.
+"""HTTP calls that can be cancelled at any moment without losing a connection of the pool.
 
-httpcore 1.0 guards its clean-up by scopes of anyio, which do not hold off `Task.cancel`. Where that falls between the end of
-an answer and the giving back of its connection, or before the first byte is sent, the connection stays in the pool as one
-that is at work, for ever. Under load it happens each few hundred cancelled calls, and where all connections have gone that
-way the bot is silent. So a call is cancelled where httpcore bears it, and nowhere else: see `unharmed`.
+httpcore 1.0 protects its cleanup by scopes of anyio, which do not hold off `Task.cancel`. A cancellation
+between the end of a response and the release of its connection, or before the first byte is sent, leaves
+the connection in the pool as busy for ever. Under load this happens once in a few hundred cancelled calls,
+and the bot goes silent when all connections are lost. `shielded` cancels a call only at points that
+httpcore handles.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ import httpx
 T = TypeVar("T")
 
 _BEFORE_SENDING = frozenset({"connection.connect_tcp.started", "http11.send_request_headers.started"})
-"""Events of httpcore's trace at which an exception leaves the connection closed, or as it was."""
+"""Events of httpcore's trace at which an exception leaves the connection closed, or unchanged."""
 _SENDING = "http11.send_request_headers.started"
 _ENDING = frozenset(
     {
@@ -26,88 +27,89 @@ _ENDING = frozenset(
         "http11.response_closed.started",
     }
 )
-"""From the first of these on the connection is given back."""
+"""The connection is released from the first of these events on."""
 
-_unheard: set[asyncio.Task[Any]] = set()
-"""What was cancelled and has not ended yet: a loop keeps no reference of its own."""
+_abandoned: set[asyncio.Task[Any]] = set()
+"""Abandoned calls that have not ended yet: an event loop keeps no strong reference to its tasks."""
 _UNSENT = "not sent"
 
 
 @dataclass(slots=True)
 class HttpCall:
-    """How far a call has come. A request to a proxy that is to open a way (CONNECT) sends nothing yet.
+    """Progress of one call. A CONNECT request to a proxy sends nothing of the call yet.
 
-    `can_be_cut`: its request is under way; httpcore then closes the connection if the task is cancelled.
+    `can_be_cancelled`: the request is under way, and httpcore closes the connection if the task is
+    cancelled now.
     """
 
     was_sent: bool = False
-    is_given_up: bool = False
-    can_be_cut: bool = False
+    is_abandoned: bool = False
+    can_be_cancelled: bool = False
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """As httpcore calls it at every step."""
-        if self.is_given_up and event in _BEFORE_SENDING:
+        """Record an event. httpcore calls this at every step."""
+        if self.is_abandoned and event in _BEFORE_SENDING:
             raise asyncio.CancelledError
         if event == _SENDING:
-            self.can_be_cut = info["request"].method != b"CONNECT"
-            self.was_sent = self.was_sent or self.can_be_cut
+            self.can_be_cancelled = info["request"].method != b"CONNECT"
+            self.was_sent = self.was_sent or self.can_be_cancelled
         elif event in _ENDING:
-            self.can_be_cut = False
+            self.can_be_cancelled = False
 
 
 _running: ContextVar[HttpCall | None] = ContextVar("running", default=None)
 
 
-async def unharmed(call: Awaitable[T], made: HttpCall | None = None) -> T:
-    """What the call gives; it runs in a task of its own, on a client whose requests pass `watch`.
+async def shielded(call: Awaitable[T], state: HttpCall | None = None) -> T:
+    """Await the call in a task of its own, on a client that has `track_request` as a request hook.
 
-    Cancelled, it returns at once. What was not sent is not sent any more, and the CancelledError says so (`is_unsent`);
-    what is on its way is cut off, unless its answer is there: then it comes to its end, and nobody hears of it. A handshake
-    goes on for as long as the client's time-outs let it: each client has some (httpcore keeps the socket of a handshake that
-    is cancelled).
+    A cancelled caller returns at once. A request that was not sent never will be, and `is_unsent`
+    recognises its CancelledError. A request under way is cancelled; if its response has begun, it finishes
+    unobserved. A handshake goes on up to the client's timeout, because httpcore leaks the socket of a
+    cancelled handshake.
     """
-    state = made or HttpCall()
+    progress = state or HttpCall()
 
     async def run() -> T:
-        _running.set(state)
+        _running.set(progress)
         return await call
 
     task = asyncio.create_task(run(), name="http-call")
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        state.is_given_up = True
-        if state.can_be_cut:
+        progress.is_abandoned = True
+        if progress.can_be_cancelled:
             task.cancel()
-        _unheard.add(task)
+        _abandoned.add(task)
         task.add_done_callback(_forget)
-        if not state.was_sent:
+        if not progress.was_sent:
             raise asyncio.CancelledError(_UNSENT) from None
         raise
 
 
 def is_unsent(cancelled: asyncio.CancelledError) -> bool:
-    """Whether the call that was cancelled here had sent nothing, and never will."""
+    """Return True if the cancelled call had sent nothing, and never will."""
     return cancelled.args == (_UNSENT,)
 
 
-def is_given_up() -> bool:
-    """Within a call: whether nobody waits for it any more."""
+def is_abandoned() -> bool:
+    """Return True inside a call for whose result nobody waits any more."""
     call = _running.get()
-    return call is not None and call.is_given_up
+    return call is not None and call.is_abandoned
 
 
-async def watch(request: httpx.Request) -> None:
-    """A hook of the client, for each of its requests."""
+async def track_request(request: httpx.Request) -> None:
+    """Request hook of the client: lets `shielded` follow each request."""
     call = _running.get()
     if call is not None:
-        if call.is_given_up:
+        if call.is_abandoned:
             raise asyncio.CancelledError
-        call.can_be_cut = False
+        call.can_be_cancelled = False
         request.extensions["trace"] = call.trace
 
 
 def _forget(task: asyncio.Task[Any]) -> None:
-    _unheard.discard(task)
+    _abandoned.discard(task)
     if not task.cancelled():
-        task.exception()  # else asyncio would tell that nobody has asked for it
+        task.exception()  # otherwise asyncio logs it as never retrieved

@@ -1,21 +1,30 @@
-"""Exact token counts, and texts cut to a number of tokens."""
+"""Exact token counts, and texts cut to a number of tokens. Nothing is downloaded: the rank files are in this package."""
 
+import lzma
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from importlib import resources
+from itertools import accumulate, pairwise
+from typing import Literal
 
+import tiktoken
 from tiktoken.model import encoding_name_for_model
 
 from memory.characters import seam_after, seam_before, well_formed
-from memory.token_ranks import EncodingName, load_encoding
+from memory.history.selectors import TokenCounter
+
+EncodingName = Literal["cl100k_base", "o200k_base"]
 
 EXACT_CHARACTERS = 100_000
-"""A text up to this long is encoded in one piece.
+"""Longest text that is encoded in one piece.
 
-tiktoken 0.14 panics, with an error that `except Exception` does not see, on a run of 1,000,000 blanks.
+tiktoken 0.14 panics on a run of 1,000,000 blanks, with an error that `except Exception` does not catch.
 """
 
-# Read backwards: the last space that follows a non-blank. No split pattern reaches over that place, so two
+# Applied to the reversed text: finds the last space after a non-blank. No split pattern crosses that place, so two
 # texts divided there have as many tokens as one.
 _SAFE_CUT_BACKWARDS = re.compile(r" (?=\S)")
 
@@ -30,19 +39,19 @@ class Tokenizer:
     encoding: EncodingName
 
     def load(self) -> None:
-        """Loads the encoding now, so that no turn waits for it."""
+        """Load the encoding now, so that no turn waits for it."""
         load_encoding(self.encoding)
 
     def count(self, text: str) -> int:
-        """The number of tokens of `text`, without any message overhead.
+        """Return the number of tokens of `text`, without any message overhead.
 
-        Exact up to `EXACT_CHARACTERS`, and beyond where the text has spaces; a longer word or run of blanks
-        is counted in pieces, which can be off by a few tokens for each 100,000 characters.
+        The count is exact up to `EXACT_CHARACTERS`, and beyond if the text has spaces. A longer word or run
+        of blanks is counted in pieces, which can be off by a few tokens for each 100,000 characters.
         """
         return len(self._encode(text))
 
     def head(self, text: str, max_tokens: int) -> str:
-        """The longest beginning of `text` found to have at most `max_tokens`; "" for 0 or less."""
+        """Return the longest beginning of `text` that has at most `max_tokens`; "" for 0 or less."""
         tokens = self._encode(text)
         if len(tokens) <= max_tokens:
             return text
@@ -57,9 +66,9 @@ class Tokenizer:
         return ""
 
     def cut_middle(self, text: str, max_tokens: int, mark: str = " […] ") -> str:
-        """`text` itself if it fits, else its head, `mark` and its tail, in at most `max_tokens` together.
+        """Return `text` if it fits, else its head, `mark` and its tail, in at most `max_tokens` together.
 
-        Head and tail get half of the room each. Where there is no room beside the mark: the head alone.
+        Head and tail get half of the room each. If the mark leaves no room, return the head alone.
         """
         tokens = self._encode(text)
         if len(tokens) <= max_tokens:
@@ -81,7 +90,7 @@ class Tokenizer:
         return [token for piece in _pieces(text) for token in encoding.encode_ordinary(piece)]
 
     def _head_end(self, text: str, tokens: list[int], count: int) -> int:
-        # A character may be spread over tokens: the bytes of one that is not whole are left out.
+        # A character may span several tokens; `ignore` drops the bytes of an incomplete one.
         head = load_encoding(self.encoding).decode_bytes(tokens[:count]).decode(errors="ignore")
         return seam_before(text, len(head))
 
@@ -93,17 +102,17 @@ class Tokenizer:
 
 
 def tokenizer_for(model: str) -> Tokenizer:
-    """The tokenizer of a model, by tiktoken's table of model names.
+    """Return the tokenizer of a model, by tiktoken's table of model names.
 
-    `openai/gpt-4o` (a router's name) and `ft:gpt-4o:…` (a fine-tuned one) count as gpt-4o. A model that the
-    table does not have, and the retired ones with older encodings, get o200k_base: an estimate for them.
+    `openai/gpt-4o` (a router's name) and `ft:gpt-4o:…` (a fine-tuned model) count as gpt-4o. Models that
+    are not in the table, and retired ones with older encodings, get o200k_base as an estimate.
     """
     base = model.lower().rsplit("/", 1)[-1].removeprefix("ft:").split(":", 1)[0]
     try:
-        known = encoding_name_for_model(base)
+        name = encoding_name_for_model(base)
     except KeyError:
-        known = "o200k_base"
-    return Tokenizer(encoding="cl100k_base" if known == "cl100k_base" else "o200k_base")
+        name = "o200k_base"
+    return Tokenizer(encoding="cl100k_base" if name == "cl100k_base" else "o200k_base")
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -116,3 +125,76 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:]
+
+
+# Copied from tiktoken_ext.openai_public, whose own functions download the ranks.
+_SPLIT_PATTERNS: dict[EncodingName, str] = {
+    "cl100k_base": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "o200k_base": (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+}
+_SPECIAL_TOKENS: dict[EncodingName, dict[str, int]] = {
+    "cl100k_base": {
+        "<|endoftext|>": 100257,
+        "<|fim_prefix|>": 100258,
+        "<|fim_middle|>": 100259,
+        "<|fim_suffix|>": 100260,
+        "<|endofprompt|>": 100276,
+    },
+    "o200k_base": {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
+}
+
+
+@cache
+def load_encoding(name: EncodingName) -> tiktoken.Encoding:
+    """Return the encoding and keep it for the life of the process. The first call takes about 0.25 s."""
+    return tiktoken.Encoding(
+        name,
+        pat_str=_SPLIT_PATTERNS[name],
+        mergeable_ranks=read_ranks(name),
+        special_tokens=_SPECIAL_TOKENS[name],
+    )
+
+
+def read_ranks(name: EncodingName) -> dict[bytes, int]:
+    """Return the rank of each token's bytes. scripts/build_token_ranks.py describes the file format."""
+    packed = lzma.decompress(resources.files("memory").joinpath("ranks", f"{name}.xz").read_bytes())
+    lengths, tokens = packed[: packed.index(0)], packed[packed.index(0) + 1 :]
+    bounds = pairwise(accumulate(lengths, initial=0))
+    return {tokens[start:end]: rank for rank, (start, end) in enumerate(bounds)}
+
+
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CachingTokenCounter:
+    """A TokenCounter that remembers counts, because a conversation's texts come back in every prompt.
+
+    It keeps the `max_texts` that were counted last. It stores a hash of each text, never the text itself.
+    """
+
+    counter: TokenCounter
+    max_texts: int = 20_000
+    _counts: dict[bytes, int] = field(default_factory=dict[bytes, int], init=False, repr=False, compare=False)
+
+    def count(self, text: str) -> int:
+        """See TokenCounter."""
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+        tokens = self._counts.pop(key, None)
+        if tokens is None:
+            tokens = self.counter.count(text)
+        self._counts[key] = tokens  # dicts keep insertion order: the first key is the least recently used
+        if len(self._counts) > self.max_texts:
+            self._counts.pop(next(iter(self._counts)), None)
+        return tokens
+
+    def cut_middle(self, text: str, max_tokens: int) -> str:
+        """See TokenCounter."""
+        return self.counter.cut_middle(text, max_tokens)

@@ -26,7 +26,7 @@ from bot.agent.openai_request import has_images, json_forms, request_body, witho
 from bot.agent.streamed_reply import StreamedReply
 from bot.errors import ModelRefused, ModelRepliedNothing, ModelUnavailable, TellUser
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
-from memory.http_calls import is_given_up, unharmed, watch
+from memory.http_calls import is_abandoned, shielded, track_request
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
@@ -160,19 +160,19 @@ class OpenAIModel:
 
     async def _try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
         try:
-            return await unharmed(self._stream(body, on_text))
+            return await shielded(self._stream(body, on_text))
         except ModelRefused as error:
             if not (self._asks_for_usage and _names(error, "stream_options")):
                 raise
             self._asks_for_usage = False  # this server does not know the option; it can do without
-            return await unharmed(self._stream(body, on_text))
+            return await shielded(self._stream(body, on_text))
 
     async def _stream(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
         streamed = StreamedReply()
         options = {"stream_options": {"include_usage": True}} if self._asks_for_usage else {}
         async with aclosing(self._chunks({**body, **options})) as chunks:
             async for chunk in chunks:
-                if streamed.add(chunk) and on_text is not None and not is_given_up():
+                if streamed.add(chunk) and on_text is not None and not is_abandoned():
                     await on_text(streamed.text)
         if not streamed.is_whole():
             raise ModelUnavailable("The model's reply was cut off")
@@ -222,7 +222,7 @@ async def open_openai_model(
         base_url=base_url or DEFAULT_BASE_URL,
         max_retries=0,
         timeout=Timeout(None, connect=_CONNECT_TIMEOUT_S),
-        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watch]}),
+        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [track_request]}),
     )
     async with client:
         yield OpenAIModel(client, model=model, patience=patience, breaker=breaker, sees=sees)

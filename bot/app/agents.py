@@ -11,8 +11,7 @@ from bot.agent.prompt.parts import PromptParts
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from memory.history.selectors import TokenCounter
-from memory.token_cache import CachingTokenCounter
-from memory.tokens import tokenizer_for
+from memory.tokens import CachingTokenCounter, tokenizer_for
 
 _ANSWER_TOKENS = 4096
 _ANSWER_SHARE = 4

@@ -9,7 +9,7 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAsync
 
 from bot.agent.openai_model import DEFAULT_BASE_URL
 from bot.errors import MediaReason, MediaUnreadable
-from memory.http_calls import unharmed, watch
+from memory.http_calls import shielded, track_request
 
 TIMEOUT_S = 75.0
 """For one recording, tries included: less than a turn has."""
@@ -50,7 +50,7 @@ class OpenAITranscriber:
 
     async def _ask(self, model: str, data: bytes, ending: str) -> str:
         try:
-            answer: object = await unharmed(
+            answer: object = await shielded(
                 self._client.audio.transcriptions.create(file=(f"recording.{ending}", data), model=model)
             )
         except (OpenAIError, OSError, ValueError) as error:
@@ -76,7 +76,7 @@ async def open_transcriber(
         base_url=base_url or DEFAULT_BASE_URL,
         max_retries=1,
         timeout=timeout_s,
-        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watch]}),
+        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [track_request]}),
     )
     async with client:
         yield OpenAITranscriber(client, model=model, fallback=fallback, timeout_s=timeout_s)

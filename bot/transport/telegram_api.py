@@ -22,7 +22,7 @@ from bot.transport.telegram_failures import (
     NotAsked,
     in_our_words,
 )
-from memory.http_calls import watch
+from memory.http_calls import track_request
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
 """What we ask Telegram for; it must be named, or earlier choices stay in force."""
@@ -263,7 +263,7 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
     """The Bot API at `api_url`. Nothing is sent yet, so Telegram may be down when we start."""
     # python-telegram-bot 22 warns at each RetryAfter that it builds, unless periods are to be timedeltas.
     os.environ["PTB_TIMEDELTA"] = "true"
-    checked = {"event_hooks": {"request": [watch], "response": [_check_answer]}}
+    checked = {"event_hooks": {"request": [track_request], "response": [_check_answer]}}
     calls = HTTPXRequest(
         connection_pool_size=connections,
         connect_timeout=5,

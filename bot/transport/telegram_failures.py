@@ -18,7 +18,7 @@ from bot.errors import (
     ThreadGone,
     TokenRefused,
 )
-from memory.http_calls import HttpCall, unharmed
+from memory.http_calls import HttpCall, shielded
 
 T = TypeVar("T")
 
@@ -45,10 +45,10 @@ class NotAsked(httpx.HTTPError):
 
 
 async def in_our_words(call: Awaitable[T]) -> T:
-    """What the call gives; raises the TelegramFailure errors. It may be cancelled at any moment: see `unharmed`."""
+    """What the call gives; raises the TelegramFailure errors. It may be cancelled at any moment: see `shielded`."""
     made = HttpCall()
     try:
-        return await unharmed(call, made)
+        return await shielded(call, made)
     except tg.TelegramError as error:
         failure = _translated(error, may_be_sent=made.was_sent)
     raise failure  # without the original, whose text may carry the URL, and in it the token

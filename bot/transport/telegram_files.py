@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 
 from bot.errors import FileGone, FileTooLarge, TelegramUnavailable
-from memory.http_calls import unharmed, watch
+from memory.http_calls import shielded, track_request
 
 _TRIES = 2
 _SILENCE_S = 20
@@ -44,7 +44,7 @@ class TelegramFiles:
         # Quoted: a path that is a whole URL would have us ask another server, one of our own network perhaps.
         path = quote(await self._finder.find_file(file_id), errors="replace")
         try:
-            return await unharmed(self._get(path, at_most))
+            return await shielded(self._get(path, at_most))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise TelegramUnavailable(type(error).__name__) from None
 
@@ -62,7 +62,7 @@ async def open_files(
         base_url=f"{api_url}/file/bot{token}/",
         timeout=httpx.Timeout(_SILENCE_S, connect=5),
         limits=httpx.Limits(max_connections=connections),
-        event_hooks={"request": [watch]},
+        event_hooks={"request": [track_request]},
     ) as client:
         yield TelegramFiles(finder, client)
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from memory.embedded.index_server import IndexEndpoint
-from memory.http_calls import is_unsent, unharmed, watch
+from memory.http_calls import is_unsent, shielded, track_request
 from memory.recall.qdrant.collection import list_collections
 from memory.recall.qdrant.index import open_qdrant
 
@@ -58,7 +58,7 @@ async def _server() -> AsyncGenerator[tuple[Server, httpx.AsyncClient]]:
             base_url=f"http://127.0.0.1:{told.port}",
             limits=httpx.Limits(max_connections=1),
             timeout=httpx.Timeout(5, pool=2),
-            event_hooks={"request": [watch]},
+            event_hooks={"request": [track_request]},
         ) as client:
             yield told, client
     finally:
@@ -67,7 +67,7 @@ async def _server() -> AsyncGenerator[tuple[Server, httpx.AsyncClient]]:
 
 async def _cancel_after(steps: int, call: Callable[[], Awaitable[object]]) -> None:
     async def make() -> object:
-        return await unharmed(call())
+        return await shielded(call())
 
     task = asyncio.create_task(make(), name="cancelled")
     for _ in range(steps):
@@ -99,12 +99,12 @@ async def test_a_call_that_is_cancelled_at_any_moment_gives_its_connection_back(
                 steps, lambda: _read_in_pieces(client) if is_read_in_pieces else client.get("/")
             )
 
-            assert (await unharmed(client.get("/"))).text == "ok", f"cancelled after {steps} steps"
+            assert (await shielded(client.get("/"))).text == "ok", f"cancelled after {steps} steps"
 
 
 async def test_a_call_on_its_way_is_cut_off_when_it_is_cancelled() -> None:
     async with _server() as (server, client):
-        call = asyncio.ensure_future(unharmed(client.get("/slow")))
+        call = asyncio.ensure_future(shielded(client.get("/slow")))
         async with asyncio.timeout(5):
             await server.is_slow.wait()
 
@@ -112,19 +112,19 @@ async def test_a_call_on_its_way_is_cut_off_when_it_is_cancelled() -> None:
             await server.left.wait()
 
         assert server.connections == 0
-        assert (await unharmed(client.get("/"))).text == "ok"
+        assert (await shielded(client.get("/"))).text == "ok"
 
 
 async def test_what_was_cancelled_before_it_was_sent_is_never_sent() -> None:
     async with _server() as (server, client):
-        slow = asyncio.ensure_future(unharmed(client.get("/slow")))
-        waiting = asyncio.ensure_future(unharmed(client.get("/waiting")))
+        slow = asyncio.ensure_future(shielded(client.get("/slow")))
+        waiting = asyncio.ensure_future(shielded(client.get("/waiting")))
         async with asyncio.timeout(5):
             await server.is_slow.wait()
 
             assert is_unsent(await _cancel(waiting))
             assert not is_unsent(await _cancel(slow))
-            assert (await unharmed(client.get("/after"))).text == "ok"
+            assert (await shielded(client.get("/after"))).text == "ok"
 
         assert server.asked == ["/slow", "/after"]
 
@@ -160,5 +160,5 @@ async def test_searches_that_are_cancelled_keep_no_connection(index_endpoint: In
 async def test_what_a_call_raises_is_raised() -> None:
     async with _server() as (server, client):
         with pytest.raises(httpx.UnsupportedProtocol):
-            await unharmed(client.get("other://127.0.0.1/"))
+            await shielded(client.get("other://127.0.0.1/"))
         assert server.asked == []

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.characters import is_seam, well_formed
-from memory.token_ranks import EncodingName, load_encoding
-from memory.tokens import EXACT_CHARACTERS, Tokenizer
+from memory.tokens import EXACT_CHARACTERS, EncodingName, Tokenizer, load_encoding
 
 MARK = " […] "
 encodings = st.sampled_from(["cl100k_base", "o200k_base"])

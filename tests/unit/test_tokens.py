@@ -2,15 +2,25 @@
 
 import base64
 import hashlib
+import pickle
 import socket
 import time
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
 from tiktoken_ext import openai_public
 
-from memory.token_ranks import EncodingName, load_encoding, read_ranks
-from memory.tokens import EXACT_CHARACTERS, Tokenizer, tokenizer_for
+from memory.tokens import (
+    EXACT_CHARACTERS,
+    CachingTokenCounter,
+    EncodingName,
+    Tokenizer,
+    load_encoding,
+    read_ranks,
+    tokenizer_for,
+)
+from tests.messages import WordTokenizer
 
 ENCODINGS: tuple[EncodingName, ...] = ("cl100k_base", "o200k_base")
 O200K = Tokenizer(encoding="o200k_base")
@@ -181,3 +191,49 @@ def test_a_flood_of_accents_is_cut_all_the_same() -> None:
 )
 def test_a_model_has_its_own_encoding_and_an_unknown_one_o200k(model: str, encoding: EncodingName) -> None:
     assert tokenizer_for(model) == Tokenizer(encoding=encoding)
+
+
+@dataclass(slots=True)
+class NotingCounter:
+    """Counts words, and notes what it was asked."""
+
+    asked: list[str] = field(default_factory=list[str])
+
+    def count(self, text: str) -> int:
+        self.asked.append(text)
+        return WordTokenizer().count(text)
+
+    def cut_middle(self, text: str, max_tokens: int) -> str:
+        return WordTokenizer().cut_middle(text, max_tokens)
+
+
+def test_a_text_is_counted_once() -> None:
+    counter = NotingCounter()
+    caching = CachingTokenCounter(counter)
+
+    counts = [caching.count(text) for text in ("one two", "", "one two", "", "\ud800")]
+
+    assert counts == [2, 0, 2, 0, 1]
+    assert counter.asked == ["one two", "", "\ud800"]
+
+
+def test_the_text_that_was_not_used_for_longest_is_forgotten_first() -> None:
+    counter = NotingCounter()
+    caching = CachingTokenCounter(counter, max_texts=2)
+
+    for text in ("a", "b", "a", "c", "a", "b"):
+        caching.count(text)
+
+    assert counter.asked == ["a", "b", "c", "b"]
+
+
+def test_no_text_is_kept() -> None:
+    caching = CachingTokenCounter(WordTokenizer())
+
+    caching.count("a secret of mine")
+
+    assert b"secret" not in pickle.dumps(caching)
+
+
+def test_texts_are_cut_as_the_counter_cuts_them() -> None:
+    assert CachingTokenCounter(WordTokenizer()).cut_middle("a b c d e f", 3) == "a […] f"

@@ -43,8 +43,7 @@ from memory.redis.client import RedisClient, open_redis
 from memory.summary.compression import CompressionLimits
 from memory.summary.compressor import Compressor
 from memory.summary.redis_summaries import RedisSummaries
-from memory.token_cache import CachingTokenCounter
-from memory.tokens import Tokenizer
+from memory.tokens import CachingTokenCounter, Tokenizer
 from tests.contract.inbox_kit import end_blocking_reads_on_time
 from tests.fakes.embedder import FakeEmbedder
 from tests.stores import stray_keys

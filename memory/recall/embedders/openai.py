@@ -21,7 +21,7 @@ from openai import (
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from memory.characters import well_formed
-from memory.http_calls import unharmed, watch
+from memory.http_calls import shielded, track_request
 from memory.recall.embedders.embedder import (
     EmbeddingError,
     EmbeddingInvalid,
@@ -91,7 +91,7 @@ async def open_openai_embedder(
         timeout=Timeout(
             endpoint.patience_s(endpoint.batch_size), connect=endpoint.opening_s, pool=endpoint.opening_s
         ),
-        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [watch]}),
+        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [track_request]}),
     )
     dimension = endpoint.dimension or _DIMENSIONS.get(endpoint.model)
     try:
@@ -216,7 +216,7 @@ async def _request(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list
 
 async def _try(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list[str]) -> list[list[float]]:
     try:
-        response = await unharmed(
+        response = await shielded(
             client.embeddings.with_raw_response.create(
                 model=endpoint.model,
                 input=texts,

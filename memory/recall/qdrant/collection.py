@@ -10,7 +10,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
-from memory.http_calls import unharmed
+from memory.http_calls import shielded
 from memory.recall.collection_names import COLLECTION_PREFIX
 from memory.recall.qdrant.points import DENSE, TERMS
 from memory.recall.vector_index import VectorErasure
@@ -64,7 +64,7 @@ class QdrantCollection:
             dense = q.VectorParams(size=self._dimension, distance=q.Distance.COSINE)
             terms = q.SparseVectorParams(modifier=q.Modifier.IDF)
             with asking(accepted={_CONFLICT}):
-                await unharmed(
+                await shielded(
                     self._client.create_collection(
                         self.name,
                         vectors_config={DENSE: dense},
@@ -82,7 +82,7 @@ class QdrantCollection:
             if self.name not in await list_collections(self._client):
                 return False
             with asking():
-                info = await unharmed(self._client.get_collection(self.name))
+                info = await shielded(self._client.get_collection(self.name))
             _check_fits(info, self.name, self._dimension)
             await self._complete(info)
             self._is_open = True
@@ -97,17 +97,17 @@ class QdrantCollection:
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 with asking():
-                    await unharmed(self._client.create_payload_index(self.name, field, schema, wait=True))
+                    await shielded(self._client.create_payload_index(self.name, field, schema, wait=True))
         strict = info.config.strict_mode_config
         if strict is None or not strict.enabled:
             with asking(accepted=_NO_STRICT_MODE):
-                await unharmed(self._client.update_collection(self.name, strict_mode_config=_STRICT))
+                await shielded(self._client.update_collection(self.name, strict_mode_config=_STRICT))
 
 
 async def list_collections(client: AsyncQdrantClient) -> list[str]:
     """The names of all of our collections, whatever their space."""
     with asking():
-        kept = await unharmed(client.get_collections())
+        kept = await shielded(client.get_collections())
     return [found.name for found in kept.collections if found.name.startswith(COLLECTION_PREFIX)]
 
 
@@ -115,7 +115,7 @@ async def count_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
     """How many there are. Another process may have deleted the collection meanwhile: then it has none."""
     try:
         with asking():
-            counted = await unharmed(client.count(collection, count_filter=scope, exact=True))
+            counted = await shielded(client.count(collection, count_filter=scope, exact=True))
     except CollectionGone:
         return 0
     return counted.count
@@ -129,7 +129,7 @@ async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
     try:
         with asking():
             check_completed(
-                await unharmed(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
+                await shielded(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
             )
     except CollectionGone:
         return VectorErasure(found=found, left=0)
@@ -145,7 +145,7 @@ async def delete_if_empty(client: AsyncQdrantClient, collection: str) -> bool:
     if await count_points(client, collection, None):
         return False
     with asking(accepted={_NOT_FOUND}):
-        await unharmed(client.delete_collection(collection))
+        await shielded(client.delete_collection(collection))
     return True
 
 

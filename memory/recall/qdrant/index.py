@@ -7,7 +7,7 @@ import httpx
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
 
-from memory.http_calls import unharmed, watch
+from memory.http_calls import shielded, track_request
 from memory.recall.qdrant.collection import (
     CollectionGone,
     QdrantCollection,
@@ -50,7 +50,7 @@ async def open_qdrant(
         check_compatibility=False,
         # On loopback the client would connect anew for each request: 1.1 ms of a turn's 8.5 ms of CPU, and 9 ms of 21.
         limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_S),
-        event_hooks={"request": [watch]},
+        event_hooks={"request": [track_request]},
     )
     try:
         yield client
@@ -127,7 +127,7 @@ class QdrantIndex:
 
     async def _write(self, batch: list[q.PointStruct]) -> None:
         with asking():
-            check_completed(await unharmed(self._client.upsert(self.collection, batch, wait=True)))
+            check_completed(await shielded(self._client.upsert(self.collection, batch, wait=True)))
 
     async def _ask(self, requests: Sequence[q.QueryRequest]) -> list[list[q.ScoredPoint]]:
         """One request to the server; no vector of the query says anything, or no collection: nothing is found."""
@@ -136,7 +136,7 @@ class QdrantIndex:
             return nothing
         try:
             with asking():
-                answers = await unharmed(self._client.query_batch_points(self.collection, requests))
+                answers = await shielded(self._client.query_batch_points(self.collection, requests))
         except CollectionGone:
             self._collection.forget()
             if await self._collection.find():
