@@ -307,7 +307,7 @@ class _Service:
 @asynccontextmanager
 async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
     """The simulator, for as long as the block runs; its address."""
-    notice = words_for("en")("offline-notice") if settings.is_offline else None
+    notice = words_for("en")("start-offline") if settings.is_offline else None
     config = SimulatorConfig(
         token=settings.token,
         operator_ids=build_access(settings).operator_ids,

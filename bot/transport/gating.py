@@ -33,7 +33,8 @@ Action: TypeAlias = Literal[
 
 STOP = "stop"
 UNREADABLE = "unreadable"
-STOP_BUTTON = "stop"
+STOP_BUTTON, HELP_BUTTON, RESET_BUTTON = "stop", "help", "reset"
+"""First words of the data of our buttons, before any colon."""
 INVITED = "invitation"
 """The reason of a `/start CODE` by somebody who may not use the bot."""
 GROUPS = ("group", "supergroup")
@@ -80,7 +81,7 @@ class Admission:
     """What to do with an update and why.
 
     The reasons: for a turn, command or stop how we were addressed ("private_chat", "command", "reply", "mention",
-    INVITED, or at the door: how it continues such a message); for a press "stop_button" or "unknown_button"; for an edit "edited_message"; for a membership what became
+    INVITED, or at the door: how it continues such a message); for a press "stop_button", "help_button", "reset_button" or "unknown_button"; for an edit "edited_message"; for a membership what became
     of the bot ("joined", "promoted", "left", "blocked", "unblocked"); for a refusal "not_allowed". For what is only
     heard, and for what is ignored: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
     "other_bots_command". For "ignore" besides: "not_allowed" (nothing of it may be kept), "unknown_kind",
@@ -109,8 +110,9 @@ def admit(
     if message is None:
         return _ignored("no_message")
     if update.callback is not None:
-        is_ours = update.callback.data.split(":")[0] == STOP_BUTTON
-        return Admission(action="press", reason="stop_button" if is_ours else "unknown_button")
+        word = update.callback.data.split(":")[0]
+        is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON}
+        return Admission(action="press", reason=f"{word}_button" if is_ours else "unknown_button")
     if message.chat_type == "channel":
         return _ignored("channel_post")
     if message.sender_id == bot.id:

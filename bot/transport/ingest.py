@@ -42,6 +42,8 @@ ADDRESSED = 200
 
 _PLACE = ("message_id", "date", "chat", "from", "sender_chat", "message_thread_id", "is_topic_message")
 """Of a message: where it stands, and whose it is."""
+_WAITING_PRESSES = ("help_button", "reset_button")
+"""Reasons of presses that wait for the running turn; the others concern it."""
 _GONE = ("blocked", "left")
 """What became of us where nothing can be sent any more: no sign of life of the chat."""
 
@@ -336,7 +338,7 @@ def _nudge(visit: _Visit, *, interrupts: bool = False) -> Nudge | None:
     match visit.admission.action:
         case "edit":
             return nudge
-        case "press" if callback is not None:
+        case "press" if callback is not None and visit.admission.reason not in _WAITING_PRESSES:
             return replace(nudge, kind="press", sender_id=callback.sender_id)
         case "turn" if interrupts:
             return replace(nudge, kind="message")

@@ -1,6 +1,7 @@
 """What the bot itself says in a chat where that takes more than a sentence of the catalogue (pure)."""
 
 from datetime import UTC, datetime
+from typing import Literal
 
 from bot.errors import (
     DeadlinePassed,
@@ -12,6 +13,8 @@ from bot.errors import (
     PromptTooLong,
     TellUser,
 )
+from bot.transport.gating import HELP_BUTTON
+from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.forgetting import ErasureReceipt
 from memory.history.store import HistorySnapshot, Kept
@@ -33,12 +36,29 @@ def failure_text(words: Words, failure: TellUser) -> str:
     return words(_FAILURES.get(type(failure), "failure-other"))
 
 
-def start_text(words: Words, *, is_group: bool, is_operator: bool, is_offline: bool) -> str:
-    """The greeting, and what /help says."""
-    parts = [words("greeting-group" if is_group else "greeting")]
-    if is_offline:
-        parts.append(words("offline-notice"))
-    return "\n\n".join([*parts, help_text(words, is_group=is_group, is_operator=is_operator)])
+RESET_NOT_YOURS, RESET_EXPIRED, RESET_NOTHING = "reset-not-yours", "reset-expired", "reset-nothing"
+"""Keys of the answers to a press of the /reset button, and of the receipt for an empty chat."""
+
+
+def start_text(words: Words, *, is_group: bool, is_offline: bool) -> str:
+    """Return the three lines of /start; a button with `start_button` belongs under them."""
+    greeting = words("start-group" if is_group else "start-private")
+    return f"{greeting}\n{words('start-offline' if is_offline else 'start-erasing')}"
+
+
+def start_button(words: Words) -> Button:
+    """Return the button that asks for the help text."""
+    return Button(text=words("start-button"), data=HELP_BUTTON)
+
+
+def reset_question(words: Words, *, scope: Literal["chat", "topic", "all"]) -> str:
+    """Return the question that /reset asks before it erases anything."""
+    return words("reset-asks", scope=scope)
+
+
+def reset_button(words: Words, *, data: str) -> Button:
+    """Return the button that confirms a /reset; the data begins with RESET_BUTTON."""
+    return Button(text=words("reset-button"), data=data)
 
 
 def help_text(words: Words, *, is_group: bool, is_operator: bool) -> str:

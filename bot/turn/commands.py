@@ -49,7 +49,6 @@ class Commands:
         return texts.start_text(
             call.words,
             is_group=call.is_group,
-            is_operator=is_operator(self._services, call.update.message),
             is_offline=self._services.is_offline,
         )
 

@@ -43,5 +43,5 @@ async def test_of_a_wrong_invitation_one_sentence_is_said_and_nothing_kept(store
 async def test_who_may_talk_anyway_is_greeted_and_leaves_the_invitation_unused(stores: StoryStores) -> None:
     async with running_bot(stores, invited_only=True, allowed_user_ids=str(CHIARA)) as bot:
         code = await Guests(stores.redis, clock=time.time).invite()
-        assert (await bot.ask(CHIARA, f"/start {code}")).startswith(english("greeting"))
+        assert (await bot.ask(CHIARA, f"/start {code}")).startswith(english("start-private"))
         assert (await bot.ask(BEN, f"/start {code}")).startswith(WELCOME)

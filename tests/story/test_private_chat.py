@@ -150,7 +150,7 @@ async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("/start", english("greeting") + "\n\n" + english("help-private")),
+        ("/start", english("start-private") + "\n" + english("start-erasing")),
         ("/help", english("help-private")),
         ("/nonsense now", english("unknown-command", name="/nonsense")),
         ("/stats", english("operators-only")),

@@ -1,41 +1,47 @@
-# Was Mnemogram in einem Chat sagt, auf Deutsch. Jeder Schlüssel steht in der Datei jeder Sprache, mit denselben Variablen.
+# Texte des Bots auf Deutsch. Jeder Schlüssel steht in der Datei jeder Sprache, mit denselben Variablen.
 
-## Begrüßung und Hilfe
+## /start und /help
 
-greeting = Hallo! Ich bin ein Assistent, der sich an diesen Chat erinnert. Erzähl mir etwas und frag mich später danach.
-greeting-group = Hallo! Ich bin ein Assistent, der sich an diese Gruppe erinnert. Antwortet mir oder erwähnt mich, dann antworte ich.
-offline-notice = Ich laufe mit dem Offline-Modell, einem kleinen Ersatz für ein Sprachmodell: Ich kann wiederholen, was du mir erzählt hast, und einfache Werkzeuge benutzen. Für richtige Antworten setze OPENAI_API_KEY.
+start-private =
+    Hallo! Ich bin ein Assistent, der sich merkt, was du ihm erzählst.
+    Erzähl mir etwas und frag mich später danach.
+start-group =
+    Hallo! Ich bin ein Assistent, der sich an diese Gruppe erinnert.
+    Antwortet auf meine Nachrichten oder erwähnt mich, dann antworte ich.
+start-erasing = Was hier gesagt wird, bleibt in diesem Chat, und /reset löscht es.
+start-offline = Ich laufe mit dem Offline-Modell, einem kleinen Ersatz für ein Sprachmodell. Für richtige Antworten musst du OPENAI_API_KEY setzen.
+start-button = Was kannst du?
 help-private =
-    Ich merke mir, was mir in diesem Chat gesagt wird, und verwende es in keinem anderen.
+    Ich merke mir, was du mir in diesem Chat erzählst. In anderen Chats verwende ich es nie.
 
-    /new — ein neues Gespräch beginnen; was vorher war, bleibt auffindbar
-    /memory — was ich von diesem Chat aufbewahre
-    /forget — als Antwort auf eine Nachricht: sie überall löschen, mit Quittung
-    /reset — alles löschen, was ich von diesem Chat aufbewahre, mit Quittung
-    /stop — die Antwort anhalten, die ich gerade schreibe
-    /usage — was heute verbraucht wurde und welche Grenzen gelten
-    /help — dieser Text
+    /new — ein neues Gespräch beginnen; die alten kann ich weiter durchsuchen
+    /memory — zeigen, was ich aus diesem Chat noch weiß
+    /forget — als Antwort auf eine Nachricht: sie überall löschen
+    /reset — alles löschen, was ich aus diesem Chat weiß
+    /stop — die Antwort abbrechen, die ich gerade schreibe
+    /usage — den heutigen Verbrauch und die Limits zeigen
+    /help — diesen Text zeigen
 
-    Wenn du eine Nachricht bearbeitest, die ich aufbewahre, behalte ich, was jetzt darin steht.
+    Wenn du eine Nachricht bearbeitest, merke ich mir stattdessen den neuen Text.
 help-group =
-    Ich antworte, wenn ihr mir antwortet, mich erwähnt oder mir einen Befehl gebt. Was ich von dieser Gruppe weiß, verwende ich in keinem anderen Chat, und jedes Thema hat sein eigenes Gedächtnis.
+    Ich antworte, wenn ihr auf meine Nachrichten antwortet, mich erwähnt oder mir einen Befehl schickt. Was ich in dieser Gruppe erfahre, bleibt hier, und jedes Thema hat sein eigenes Gedächtnis.
 
-    /memory — was ich von dieser Gruppe oder diesem Thema aufbewahre
-    /forget — als Antwort auf eine Nachricht: sie überall löschen, mit Quittung
-    /stop — die Antwort anhalten, die ich gerade schreibe
-    /usage — was heute verbraucht wurde und welche Grenzen gelten
-    /help — dieser Text
+    /memory — zeigen, was ich aus dieser Gruppe oder diesem Thema noch weiß
+    /forget — als Antwort auf eine Nachricht: sie überall löschen
+    /stop — die Antwort abbrechen, die ich gerade schreibe
+    /usage — den heutigen Verbrauch und die Limits zeigen
+    /help — diesen Text zeigen
 
-    Für Administratoren, die mit /forget auch löschen können, was andere geschrieben haben:
-    /new — ein neues Gespräch beginnen; was vorher war, bleibt auffindbar
-    /reset — alles löschen, was ich von dieser Gruppe oder diesem Thema aufbewahre, mit Quittung
+    Für Administratoren, die mit /forget auch Nachrichten anderer löschen können:
+    /new — ein neues Gespräch beginnen; die alten kann ich weiter durchsuchen
+    /reset — alles löschen, was ich aus dieser Gruppe oder diesem Thema weiß
     /reset all — dasselbe für alle Themen der Gruppe
 
-    Wenn du eine Nachricht bearbeitest, die ich aufbewahre, behalte ich, was jetzt darin steht.
+    Wenn du eine Nachricht bearbeitest, merke ich mir stattdessen den neuen Text.
 help-operator =
     Für Betreiber dieses Bots:
-    /stats — Kontexte, die Warteschlange und der heutige Verbrauch
-    /reset -1001234 — löschen, was ich vom Chat mit dieser Nummer aufbewahre
+    /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
+    /reset -1001234 — alles löschen, was ich aus dem Chat mit dieser ID weiß
 
 ## Das Menü der Befehle (höchstens 256 Zeichen)
 
@@ -235,6 +241,16 @@ forgotten-unkept = Ich habe diese Nachricht vergessen. Gemerkt hatte ich sie mir
 forget-interrupted = Ich wurde unterbrochen: Neben der Nachricht kann mehr gelöscht worden sein, als hier gezählt ist.
 forget-doubt = Etwas davon ist übrig geblieben. /reset löscht alles, was ich von diesem Chat aufbewahre.
 unknown-chat-id = Ein Chat wird mit seiner Nummer genannt, etwa /reset -1001234. Es wurde nichts geändert.
+reset-asks =
+    { $scope ->
+        [topic] Damit löschst du alles, was ich aus diesem Thema weiß.
+        [all] Damit löschst du alles, was ich aus diesem Chat und all seinen Themen weiß.
+       *[chat] Damit löschst du alles, was ich aus diesem Chat weiß.
+    } Das lässt sich nicht rückgängig machen. Wenn du es wirklich willst, drück innerhalb von zehn Minuten auf den Knopf.
+reset-button = Alles löschen
+reset-not-yours = Diesen Knopf kann nur drücken, wer /reset geschickt hat.
+reset-expired = Dieser Knopf ist abgelaufen, es wurde nichts gelöscht. Schick noch einmal /reset, wenn du weiterhin alles löschen willst.
+reset-nothing = Es gab nichts zu löschen.
 reset-chat = Ich habe das Gedächtnis dieses Chats gelöscht.
 reset-topic = Ich habe das Gedächtnis dieses Themas gelöscht.
 reset-all = Ich habe das Gedächtnis dieses Chats mit allen seinen Themen gelöscht.

@@ -1,41 +1,47 @@
-# What Mnemogram says in a chat, in English. Every key is in every language's file, with the same variables.
+# Texts of the bot in English. Every key is in every language's file, with the same variables.
 
-## Greeting and help
+## /start and /help
 
-greeting = Hello! I am an assistant that remembers this chat. Tell me things, and ask me about them later.
-greeting-group = Hello! I am an assistant that remembers this group. Reply to me or mention me, and I answer.
-offline-notice = I run on the offline model, a small stand-in for a language model: I can repeat what you told me and use simple tools. For real answers set OPENAI_API_KEY.
+start-private =
+    Hi! I'm an assistant that remembers what you tell me.
+    Tell me anything, and ask me about it later.
+start-group =
+    Hi! I'm an assistant that remembers this group.
+    Reply to me or mention me, and I'll answer.
+start-erasing = What you say here stays in this chat, and /reset erases it.
+start-offline = I'm running on the offline model, a small stand-in for a language model. For real answers, set OPENAI_API_KEY.
+start-button = What can you do?
 help-private =
-    I remember what is said to me in this chat, and use it in no other.
+    I remember what you tell me in this chat. I never use it in other chats.
 
-    /new — start a new conversation; what was said before stays searchable
-    /memory — what I keep of this chat
-    /forget — as a reply: erase that message from what I keep, everywhere, with a receipt
-    /reset — erase what I keep of this chat, everywhere, with a receipt
-    /stop — stop the answer that is being written
-    /usage — what was used today, and what the limits are
-    /help — this text
+    /new — start a new conversation; I can still search the old ones
+    /memory — see what I remember from this chat
+    /forget — as a reply: erase that message everywhere
+    /reset — erase everything I remember from this chat
+    /stop — stop the answer I'm writing
+    /usage — see today's usage and the limits
+    /help — show this text
 
-    If you edit a message that I keep, I keep what it says now.
+    If you edit a message, I remember the new text instead.
 help-group =
-    I answer when you reply to me, mention me or give me a command. What I remember of this group I use in no other chat, and each topic has its own memory.
+    I answer when you reply to me, mention me or send me a command. What I learn in this group stays here, and each topic has its own memory.
 
-    /memory — what I keep of this group or topic
-    /forget — as a reply: erase that message from what I keep, everywhere, with a receipt
-    /stop — stop the answer that is being written
-    /usage — what was used today, and what the limits are
-    /help — this text
+    /memory — see what I remember from this group or topic
+    /forget — as a reply: erase that message everywhere
+    /stop — stop the answer I'm writing
+    /usage — see today's usage and the limits
+    /help — show this text
 
-    For administrators, who may also /forget what others wrote:
-    /new — start a new conversation; what was said before stays searchable
-    /reset — erase what I keep of this group or topic, everywhere, with a receipt
-    /reset all — the same for all topics of the group
+    For administrators, who can also use /forget on other people's messages:
+    /new — start a new conversation; I can still search the old ones
+    /reset — erase everything I remember from this group or topic
+    /reset all — do the same for all topics of the group
 
-    If you edit a message that I keep, I keep what it says now.
+    If you edit a message, I remember the new text instead.
 help-operator =
     For operators of this bot:
-    /stats — contexts, the queue and what was used today
-    /reset -1001234 — erase what I keep of the chat with this number
+    /stats — see the number of chats, the queue and today's usage
+    /reset -1001234 — erase everything I remember from the chat with this ID
 
 ## The menu of commands (at most 256 characters each)
 
@@ -235,6 +241,16 @@ forgotten-unkept = I have forgotten that message. I had not remembered it, but o
 forget-interrupted = I was interrupted: more may have been erased beside the message than is counted here.
 forget-doubt = Something of it was left. /reset erases all that I keep of this chat.
 unknown-chat-id = A chat is named by its number, such as /reset -1001234. Nothing was changed.
+reset-asks =
+    { $scope ->
+        [topic] This erases everything I remember from this topic.
+        [all] This erases everything I remember from this chat and all its topics.
+       *[chat] This erases everything I remember from this chat.
+    } You can't undo it. To go ahead, press the button within ten minutes.
+reset-button = Erase everything
+reset-not-yours = Only the person who sent /reset can press this button.
+reset-expired = This button has expired, and nothing was erased. Send /reset again if you still want to erase everything.
+reset-nothing = There was nothing to erase.
 reset-chat = I have erased the memory of this chat.
 reset-topic = I have erased the memory of this topic.
 reset-all = I have erased the memory of this chat, all its topics included.

@@ -1,41 +1,47 @@
-# Lo que Mnemogram dice en un chat, en español. Cada clave está en el archivo de cada idioma, con las mismas variables.
+# Textos del bot en español. Cada clave está en el archivo de cada idioma, con las mismas variables.
 
-## Saludo y ayuda
+## /start y /help
 
-greeting = ¡Hola! Soy un asistente que recuerda este chat. Cuéntame cosas y pregúntame por ellas más tarde.
-greeting-group = ¡Hola! Soy un asistente que recuerda este grupo. Respóndeme o mencióname y te contesto.
-offline-notice = Funciono con el modelo sin conexión, un pequeño sustituto de un modelo de lenguaje: puedo repetir lo que me contaste y usar herramientas sencillas. Para respuestas de verdad, define OPENAI_API_KEY.
+start-private =
+    ¡Hola! Soy un asistente que recuerda lo que le cuentas.
+    Cuéntame lo que quieras y pregúntame por ello más adelante.
+start-group =
+    ¡Hola! Soy un asistente que recuerda este grupo.
+    Respondan a mis mensajes o menciónenme y les contestaré.
+start-erasing = Lo que se dice aquí se queda en este chat, y /reset lo borra.
+start-offline = Estoy usando el modelo sin conexión, un pequeño sustituto de un modelo de lenguaje. Para tener respuestas de verdad, configura OPENAI_API_KEY.
+start-button = ¿Qué sabes hacer?
 help-private =
-    Recuerdo lo que me dices en este chat y no lo uso en ningún otro.
+    Recuerdo lo que me cuentas en este chat. Nunca lo uso en otros chats.
 
-    /new — empezar una conversación nueva; lo anterior se puede seguir buscando
-    /memory — qué guardo de este chat
-    /forget — en respuesta a un mensaje: borrarlo de todo lo que guardo, con un recibo
-    /reset — borrar todo lo que guardo de este chat, con un recibo
+    /new — empezar una conversación nueva; puedo seguir buscando en las anteriores
+    /memory — ver lo que recuerdo de este chat
+    /forget — en respuesta a un mensaje: borrarlo de todas partes
+    /reset — borrar todo lo que recuerdo de este chat
     /stop — detener la respuesta que estoy escribiendo
-    /usage — cuánto se ha usado hoy y cuáles son los límites
-    /help — este texto
+    /usage — ver el uso de hoy y los límites
+    /help — mostrar este texto
 
-    Si editas un mensaje que guardo, guardo lo que dice ahora.
+    Si editas un mensaje, recordaré el texto nuevo en lugar del anterior.
 help-group =
-    Contesto cuando me responden, me mencionan o me dan un comando. Lo que recuerdo de este grupo no lo uso en ningún otro chat, y cada tema tiene su propia memoria.
+    Contesto cuando responden a mis mensajes, me mencionan o me envían un comando. Lo que sé de este grupo se queda aquí, y cada tema tiene su propia memoria.
 
-    /memory — qué guardo de este grupo o tema
-    /forget — en respuesta a un mensaje: borrarlo de todo lo que guardo, con un recibo
+    /memory — ver lo que recuerdo de este grupo o tema
+    /forget — en respuesta a un mensaje: borrarlo de todas partes
     /stop — detener la respuesta que estoy escribiendo
-    /usage — cuánto se ha usado hoy y cuáles son los límites
-    /help — este texto
+    /usage — ver el uso de hoy y los límites
+    /help — mostrar este texto
 
-    Para administradores, que también pueden usar /forget con lo que escribieron otros:
-    /new — empezar una conversación nueva; lo anterior se puede seguir buscando
-    /reset — borrar todo lo que guardo de este grupo o tema, con un recibo
+    Para administradores, que también pueden usar /forget con mensajes de otras personas:
+    /new — empezar una conversación nueva; puedo seguir buscando en las anteriores
+    /reset — borrar todo lo que recuerdo de este grupo o tema
     /reset all — lo mismo para todos los temas del grupo
 
-    Si editas un mensaje que guardo, guardo lo que dice ahora.
+    Si editas un mensaje, recordaré el texto nuevo en lugar del anterior.
 help-operator =
     Para los operadores de este bot:
-    /stats — contextos, la cola y lo usado hoy
-    /reset -1001234 — borrar lo que guardo del chat con ese número
+    /stats — ver cuántos chats hay, la cola y el uso de hoy
+    /reset -1001234 — borrar todo lo que recuerdo del chat con este ID
 
 ## El menú de comandos (256 caracteres como máximo)
 
@@ -235,6 +241,16 @@ forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero otras cosas de
 forget-interrupted = Hubo una interrupción: puede que se haya borrado más, además del mensaje, de lo que se cuenta aquí.
 forget-doubt = Quedó algo. /reset borra todo lo que guardo de este chat.
 unknown-chat-id = Un chat se nombra por su número, como en /reset -1001234. No he cambiado nada.
+reset-asks =
+    { $scope ->
+        [topic] Vas a borrar todo lo que recuerdo de este tema.
+        [all] Vas a borrar todo lo que recuerdo de este chat y de todos sus temas.
+       *[chat] Vas a borrar todo lo que recuerdo de este chat.
+    } No se puede deshacer. Para continuar, pulsa el botón antes de diez minutos.
+reset-button = Borrar todo
+reset-not-yours = Solo puede pulsar este botón quien envió /reset.
+reset-expired = Este botón ha caducado y no se ha borrado nada. Envía /reset otra vez si todavía quieres borrarlo todo.
+reset-nothing = No había nada que borrar.
 reset-chat = He borrado la memoria de este chat.
 reset-topic = He borrado la memoria de este tema.
 reset-all = He borrado la memoria de este chat, con todos sus temas.

@@ -1,41 +1,47 @@
-# O que o Mnemogram diz num chat, em português. Cada chave está no arquivo de cada idioma, com as mesmas variáveis.
+# Textos do bot em português. Cada chave está no arquivo de cada idioma, com as mesmas variáveis.
 
-## Saudação e ajuda
+## /start e /help
 
-greeting = Olá! Sou um assistente que se lembra deste chat. Conte-me coisas e pergunte por elas mais tarde.
-greeting-group = Olá! Sou um assistente que se lembra deste grupo. Respondam a mim ou me mencionem, e eu respondo.
-offline-notice = Funciono com o modelo offline, um pequeno substituto de um modelo de linguagem: posso repetir o que você me contou e usar ferramentas simples. Para respostas de verdade, defina OPENAI_API_KEY.
+start-private =
+    Olá! Sou um assistente que se lembra do que você me conta.
+    Conte o que quiser e pergunte sobre isso mais tarde.
+start-group =
+    Olá! Sou um assistente que se lembra deste grupo.
+    Respondam às minhas mensagens ou me mencionem, e eu respondo.
+start-erasing = O que é dito aqui fica neste chat, e /reset apaga tudo.
+start-offline = Estou usando o modelo offline, um pequeno substituto de um modelo de linguagem. Para ter respostas de verdade, defina OPENAI_API_KEY.
+start-button = O que você sabe fazer?
 help-private =
-    Eu me lembro do que me dizem neste chat e não uso isso em nenhum outro.
+    Eu me lembro do que você me conta neste chat. Nunca uso isso em outros chats.
 
-    /new — começar uma conversa nova; o que veio antes continua pesquisável
-    /memory — o que guardo deste chat
-    /forget — em resposta a uma mensagem: apagá-la de tudo o que guardo, com recibo
-    /reset — apagar tudo o que guardo deste chat, com recibo
+    /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
+    /memory — ver o que lembro deste chat
+    /forget — em resposta a uma mensagem: apagá-la de todos os lugares
+    /reset — apagar tudo o que lembro deste chat
     /stop — parar a resposta que estou escrevendo
-    /usage — o que foi usado hoje e quais são os limites
-    /help — este texto
+    /usage — ver o uso de hoje e os limites
+    /help — mostrar este texto
 
-    Se você editar uma mensagem que guardo, passo a guardar o que ela diz agora.
+    Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
 help-group =
-    Respondo quando vocês respondem a mim, me mencionam ou me dão um comando. O que lembro deste grupo não uso em nenhum outro chat, e cada tópico tem sua própria memória.
+    Respondo quando vocês respondem às minhas mensagens, me mencionam ou me enviam um comando. O que sei deste grupo fica aqui, e cada tópico tem sua própria memória.
 
-    /memory — o que guardo deste grupo ou tópico
-    /forget — em resposta a uma mensagem: apagá-la de tudo o que guardo, com recibo
+    /memory — ver o que lembro deste grupo ou tópico
+    /forget — em resposta a uma mensagem: apagá-la de todos os lugares
     /stop — parar a resposta que estou escrevendo
-    /usage — o que foi usado hoje e quais são os limites
-    /help — este texto
+    /usage — ver o uso de hoje e os limites
+    /help — mostrar este texto
 
-    Para administradores, que também podem usar /forget no que outros escreveram:
-    /new — começar uma conversa nova; o que veio antes continua pesquisável
-    /reset — apagar tudo o que guardo deste grupo ou tópico, com recibo
+    Para administradores, que também podem usar /forget nas mensagens de outras pessoas:
+    /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
+    /reset — apagar tudo o que lembro deste grupo ou tópico
     /reset all — o mesmo para todos os tópicos do grupo
 
-    Se você editar uma mensagem que guardo, passo a guardar o que ela diz agora.
+    Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
 help-operator =
     Para os operadores deste bot:
-    /stats — contextos, a fila e o uso de hoje
-    /reset -1001234 — apagar o que guardo do chat com esse número
+    /stats — ver quantos chats há, a fila e o uso de hoje
+    /reset -1001234 — apagar tudo o que lembro do chat com este ID
 
 ## O menu de comandos (no máximo 256 caracteres)
 
@@ -235,6 +241,16 @@ forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas outras c
 forget-interrupted = Houve uma interrupção: além da mensagem, pode ter sido apagado mais do que se conta aqui.
 forget-doubt = Sobrou algo dela. /reset apaga tudo o que guardo deste chat.
 unknown-chat-id = Um chat é indicado pelo seu número, como em /reset -1001234. Nada foi alterado.
+reset-asks =
+    { $scope ->
+        [topic] Isso apaga tudo o que lembro deste tópico.
+        [all] Isso apaga tudo o que lembro deste chat e de todos os seus tópicos.
+       *[chat] Isso apaga tudo o que lembro deste chat.
+    } Não dá para desfazer. Para continuar, toque no botão em até dez minutos.
+reset-button = Apagar tudo
+reset-not-yours = Só quem enviou /reset pode tocar neste botão.
+reset-expired = Este botão expirou, e nada foi apagado. Envie /reset de novo se ainda quiser apagar tudo.
+reset-nothing = Não havia nada para apagar.
 reset-chat = Apaguei a memória deste chat.
 reset-topic = Apaguei a memória deste tópico.
 reset-all = Apaguei a memória deste chat, com todos os seus tópicos.
