@@ -70,6 +70,16 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """One delivery of one entry of `ready` to one consumer. `is_held` in fence.lua compares it with the group's."""
+
+    group: str
+    consumer: str
+    entry: str
+    delivery: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A context that is ours to work on. Entry, consumer and delivery count are the fence of each write.
 
@@ -102,9 +112,9 @@ class Claim:
         return ALONE_FROM <= self.begun < ATTEMPTS_AT_MOST
 
     @property
-    def fence(self) -> tuple[str, str, str, str]:
-        """The first four arguments of every script that writes under this claim."""
-        return (GROUP, self.consumer, self.entry, self.delivery)
+    def fence(self) -> Fence:
+        """The proof of this claim, which every script that writes under it checks first."""
+        return Fence(group=GROUP, consumer=self.consumer, entry=self.entry, delivery=self.delivery)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

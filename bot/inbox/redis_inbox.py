@@ -5,17 +5,31 @@ from dataclasses import replace
 from typing import Any
 
 from bot.errors import Fenced
-from bot.inbox.facts import ATTEMPTS_AT_MOST, GROUP, Accepted, Arrival, Claim, Signal
+from bot.inbox.facts import ATTEMPTS_AT_MOST, GROUP, Accepted, Arrival, Claim, Fence, Signal
 from memory import keys
 from memory.errors import CommandRefused
-from memory.redis.client import RedisClient, Script, ScriptCall, load_script
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient, Script, load_script
 from memory.redis.group_commit import GroupCommit
+from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
 HEARD_LINES = 50
 """How many heard lines are kept of a context, unless it is said."""
 _FENCE = (_SCRIPTS, "fence")
 _HEARD = ("memory.redis.scripts", "heard_lines")
+
+
+@lua_script(_SCRIPTS)
+def heartbeat(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def let_in(ref: ContextRef, *, fence: Fence, prefix: str) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def settle(ref: ContextRef, *, fence: Fence, context: str, rotate: bool, handed_back: str) -> ScriptCall: ...
 
 
 def inbox_script(name: str, *preludes: tuple[str, str]) -> Script:
@@ -140,23 +154,15 @@ class RedisInbox:
 
     async def keep(self, claim: Claim) -> None:
         """A sign of life. Raises Fenced when the context is another worker's by now."""
-        held = await self._redis.run(
-            inbox_script("heartbeat"), [keys.ready_key(claim.ref.partition)], list(claim.fence)
-        )
-        if not held:
+        if not await self._redis.run(heartbeat(claim.ref, fence=claim.fence)):
             raise Fenced
 
     async def let_others_in(self, claim: Claim) -> None:
         """Say that others are begun beside this context, which was alone: its worker's death proves nothing against it
         any more. Raises Fenced when it is another worker's by now.
         """
-        ref = claim.ref
-        held = await self._redis.run(
-            inbox_script("let_in"),
-            [keys.ready_key(ref.partition), keys.box_key(ref)],
-            [*claim.fence, keys.update_prefix(ref.partition)],
-        )
-        if not held:
+        call = let_in(claim.ref, fence=claim.fence, prefix=keys.update_prefix(claim.ref.partition))
+        if not await self._redis.run(call):
             raise Fenced
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
@@ -168,14 +174,7 @@ class RedisInbox:
         ref = claim.ref
         back = "" if handed_back is None else keys.update_key(ref.partition, handed_back)
         outcome = await self._redis.run(
-            inbox_script("settle"),
-            [
-                keys.ready_key(ref.partition),
-                keys.active_key(ref.partition),
-                keys.box_key(ref),
-                keys.outbox_key(ref),
-            ],
-            [*claim.fence, ref.context_id, int(rotate), back],
+            settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
         )
         if outcome == "fenced":
             raise Fenced

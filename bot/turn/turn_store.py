@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
-from bot.inbox.facts import ATTEMPTS_AT_MOST, Claim, PendingUpdate, TerminalState, Todo
+from bot.inbox.facts import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState, Todo
 from bot.inbox.redis_inbox import inbox_script
 from memory import keys
+from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerEntry
 from memory.history.ledger_codec import dump_called
@@ -114,7 +115,7 @@ class TurnStore:
                 ),
             ],
             arguments=[
-                *claim.fence,
+                dump_json(Fence, claim.fence),
                 keys.update_prefix(ref.partition),
                 UPDATES_AT_MOST,
                 ATTEMPTS_AT_MOST,
@@ -151,7 +152,12 @@ class TurnStore:
                 *(keys.ready_key(ref.partition), keys.epoch_key(ref), keys.journal_key(ref)),
                 *(keys.stop_key(ref), keys.box_key(ref)),
             ],
-            [*claim.fence, epoch, newest_update, *(word for field in fields.items() for word in field)],
+            [
+                dump_json(Fence, claim.fence),
+                epoch,
+                newest_update,
+                *(word for field in fields.items() for word in field),
+            ],
         )
         _check(outcome)
         if outcome == "stopped":
@@ -164,7 +170,7 @@ class TurnStore:
         """
         ref = claim.ref
         script_keys = [keys.ready_key(ref.partition), keys.journal_key(ref), keys.box_key(ref)]
-        arguments = [*claim.fence, keys.update_prefix(ref.partition)]
+        arguments = [dump_json(Fence, claim.fence), keys.update_prefix(ref.partition)]
         _check(await self._redis.run(inbox_script("restart"), script_keys, arguments))
 
     async def payload_of(self, ref: keys.ContextRef, update_id: int) -> str | None:
@@ -196,7 +202,7 @@ class TurnStore:
                 *(keys.ledger_key(ref), keys.prompts_key(ref), keys.compress_key(ref.partition)),
                 keys.artifacts_key(ref),
             ],
-            arguments=[*claim.fence, ref.context_id, *self._arguments(ref, commit)],
+            arguments=[dump_json(Fence, claim.fence), ref.context_id, *self._arguments(ref, commit)],
         )
         # The booking comes first: a commit that is there was booked, and one that is tried again is booked once.
         *_, outcome = await self._redis.run_all([*commit.booking, call])
@@ -231,7 +237,7 @@ class TurnStore:
         outcome = await self._redis.run(
             inbox_script("count_sends"),
             [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [*claim.fence, part, begun],
+            [dump_json(Fence, claim.fence), part, begun],
         )
         _check(outcome)
         return outcome != "gone"
@@ -247,7 +253,7 @@ class TurnStore:
         outcome = await self._redis.run(
             inbox_script("replace_part"),
             [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [*claim.fence, part, sends_begun, *instead],
+            [dump_json(Fence, claim.fence), part, sends_begun, *instead],
         )
         _check(outcome)
         return outcome != "gone"
@@ -279,7 +285,13 @@ class TurnStore:
                 *(keys.delivering_key(ref), keys.telegram_key(ref), keys.epoch_key(ref)),
             ],
             [
-                *(*claim.fence, part, epoch, self._clock(), keys.update_prefix(ref.partition)),
+                *(
+                    dump_json(Fence, claim.fence),
+                    part,
+                    epoch,
+                    self._clock(),
+                    keys.update_prefix(ref.partition),
+                ),
                 *(keys.TERMINAL_UPDATE_TTL_S, shown_by, message_id, undeliverable, *told),
             ],
         )
@@ -325,7 +337,7 @@ class TurnStore:
         `answering`: the claim and update id of the /reset that asks for it: it stays to be answered, and so do
         the updates after it. Raises Fenced then.
         """
-        fence = answering[0].fence if answering else ("", "", "", "")
+        fence = dump_json(Fence, answering[0].fence) if answering else "{}"
         reply = await self._redis.run_durably(
             inbox_script("reset", *ERASE_PRELUDES),
             [
@@ -343,7 +355,7 @@ class TurnStore:
                     keys.update_prefix(ref.partition),
                     keys.TERMINAL_UPDATE_TTL_S,
                 ),
-                *(answering[1] if answering else "", *fence, vectors, others, keys.ERASED_TTL_S),
+                *(answering[1] if answering else "", fence, vectors, others, keys.ERASED_TTL_S),
             ],
         )
         _check(reply[0])

@@ -16,9 +16,10 @@ from typing import Any, Literal
 
 _LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ lua\] (?P<words>.*)")
 _CONSUMER = re.compile(
-    r'"[^"]+-(?P<pid>\d+)-[0-9a-f]{6}"(?: "(?P<ms>\d+)-(?P<number>\d+)" "(?P<delivery>\d+)")?'
+    r'"[^"\\]+-(?P<pid>\d+)-[0-9a-f]{6}\\?"'
+    r'(?:,\\"entry\\":\\"(?P<ms>\d+)-(?P<number>\d+)\\",\\"delivery\\":\\"(?P<delivery>\d+))?'
 )
-"""Who calls a script; where it is about a claim its entry and delivery follow (`Claim.fence`)."""
+"""The consumer that calls a script, with the entry and delivery of its claim if it gives a `Fence` (as JSON)."""
 _HEAD = 300
 """Of a line: when, from where (a socket has a long name), and the command."""
 _KEYS = (":box:", ":journal:", ":outbox:", ":sending:", ":active", ":dead")

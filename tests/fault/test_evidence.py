@@ -2,10 +2,12 @@
 
 import pytest
 
+from bot.inbox.facts import Fence
 from chaos.rig.evidence import Asked, finished_steps, finished_twice, late_calls
 from chaos.rig.judging import come_in_order
 from chaos.rig.witness import Recorded, Witness
 from chaos.rows.r05_order import Ownership, read_ownership
+from memory.codec import dump_json
 
 ASKED = [Asked(at=at, line="line 2 of 7", step=1, reply_id=f"call_{at:g}") for at in (1.0, 5.0)]
 RECORDED = [
@@ -52,9 +54,10 @@ def test_the_witness_tells_a_burial_from_a_commit() -> None:
 
 def test_a_write_under_a_claim_that_another_has_taken_over_is_found_and_a_second_takeover_is_none() -> None:
     def called(at: float, worker: int, delivery: int) -> list[str]:
-        consumer = f"anna-{worker}-0a1b2c"
+        claim = Fence(group="workers", consumer=f"anna-{worker}-0a1b2c", entry="17-0", delivery=str(delivery))
+        fence = dump_json(Fence, claim).replace('"', '\\"')
         return [
-            f'+{at} [0 unix:/store] "EVALSHA" "the journal" "1" "mnemogram" "{consumer}" "17-0" "{delivery}"',
+            f'+{at} [0 unix:/store] "EVALSHA" "the journal" "1" "mnemogram" "{fence}"',
             f'+{at} [0 lua] "HSET" "mnemogram:{{m0}}:journal:chat" "note" "x"',
         ]
 

@@ -3,15 +3,15 @@
 -- forget its journal. All, or nothing.
 -- KEYS ready, box, journal, outbox, delivering, epoch, the eight of `append_messages`,
 --      contexts, summaries, lineage, ledger, prompts, compress, artifacts
--- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 context id, 6 epoch, 7 now, 8 prefix of update keys,
---      9 terminal state, 10 reason, 11 seconds to keep a finished record, 12 starts a conversation (1 | 0),
---      13 the context's entry in the registry if it is new, or '',
---      14 what the turn called (`dump_called`) or '', 15 the receipt of its prompt or '',
---      16 receipts to keep, 17 seconds to keep them,
---      18 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
---      19 is a compression due (1 | 0),
---      20 number of parts p, 21 number of updates u, 22 number of messages to delete d, 23 prefix of artifact keys,
---      24 what the turn did, for operators (opaque): with its first update; the others are told that they were with it;
+-- ARGV 1 fence (JSON), 2 context id, 3 epoch, 4 now, 5 prefix of update keys,
+--      6 terminal state, 7 reason, 8 seconds to keep a finished record, 9 starts a conversation (1 | 0),
+--      10 the context's entry in the registry if it is new, or '',
+--      11 what the turn called (`dump_called`) or '', 12 the receipt of its prompt or '',
+--      13 receipts to keep, 14 seconds to keep them,
+--      15 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
+--      16 is a compression due (1 | 0),
+--      17 number of parts p, 18 number of updates u, 19 number of messages to delete d, 20 prefix of artifact keys,
+--      21 what the turn did, for operators (opaque): with its first update; the others are told that they were with it;
 --      then u update ids, d message ids, the messages as `read_messages` reads them, p parts
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
@@ -19,13 +19,13 @@ local ready, box, journal, outbox, delivering = unpack(KEYS, 1, 5)
 local epoch_key, append_keys, meta_key = KEYS[6], { unpack(KEYS, 7, 14) }, KEYS[10]
 local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 15, 20)
 local artifacts_key = KEYS[21]
-local group, consumer, entry, delivery, context, epoch, now, prefix = unpack(ARGV, 1, 8)
-local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 9, 13)
-local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 14, 19)
-local part_count, update_count, delete_count = tonumber(ARGV[20]), tonumber(ARGV[21]), tonumber(ARGV[22])
-local artifact_prefix, trace, first_id = ARGV[23], ARGV[24], ARGV[25]
+local fence, context, epoch, now, prefix = cjson.decode(ARGV[1]), unpack(ARGV, 2, 5)
+local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 6, 10)
+local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 11, 16)
+local part_count, update_count, delete_count = tonumber(ARGV[17]), tonumber(ARGV[18]), tonumber(ARGV[19])
+local artifact_prefix, trace, first_id = ARGV[20], ARGV[21], ARGV[22]
 
-if not is_held(ready, group, consumer, entry, delivery) then
+if not is_held(ready, fence) then
   return 'fenced'
 end
 if (redis.call('GET', epoch_key) or '0') ~= epoch then
@@ -39,7 +39,7 @@ if update_count == 0 and redis.call('LINDEX', outbox, 0) == ARGV[#ARGV - part_co
   return 'already'
 end
 
-local at = 25
+local at = 22
 for i = 1, update_count do
   local id = ARGV[at + i - 1]
   redis.call('ZREM', box, id)

@@ -1,9 +1,9 @@
 -- Set how many sends of the outbox's first part were begun whose outcome is open: repeating is harmless. Right before each
 -- send, so that a worker that has lost its context, or whose outbox was erased, sends nothing.
--- KEYS ready, outbox, sending   ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 the number
+-- KEYS ready, outbox, sending   ARGV 1 fence (JSON), 2 the part, 3 the number
 -- Returns ok | fenced | gone (the outbox was erased meanwhile)
-local group, consumer, entry, delivery, part, begun = unpack(ARGV)
-if not is_held(KEYS[1], group, consumer, entry, delivery) then
+local fence, part, begun = cjson.decode(ARGV[1]), ARGV[2], ARGV[3]
+if not is_held(KEYS[1], fence) then
   return 'fenced'
 end
 if redis.call('LINDEX', KEYS[2], 0) ~= part then

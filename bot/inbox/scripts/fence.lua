@@ -1,8 +1,8 @@
 -- Shared by the inbox's scripts: is this entry of `ready` still held by this consumer, at this delivery?
 -- A worker that slept past its lease finds another delivery count here, and writes nothing.
-local function is_held(ready, group, consumer, entry, delivery)
-  local held = redis.call('XPENDING', ready, group, entry, entry, 1)[1]
-  return held ~= nil and held[2] == consumer and tostring(held[4]) == delivery
+local function is_held(ready, fence)
+  local held = redis.call('XPENDING', ready, fence.group, fence.entry, fence.entry, 1)[1]
+  return held ~= nil and held[2] == fence.consumer and tostring(held[4]) == fence.delivery
 end
 
 -- The update that the work on a context is about: the first of the interrupted turn, else the first that waits.

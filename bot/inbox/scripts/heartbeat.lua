@@ -1,9 +1,11 @@
--- A sign of life for one entry. JUSTID keeps the delivery count; checking the owner first keeps a worker that
--- slept too long from stealing the entry back.
--- KEYS ready   ARGV 1 group, 2 consumer, 3 entry, 4 delivery   Returns 1 held, 0 lost
-local group, consumer, entry, delivery = unpack(ARGV)
-if not is_held(KEYS[1], group, consumer, entry, delivery) then
+-- Keep one entry: reset its idle time. JUSTID keeps the delivery count. The check of the owner comes first, so that a
+-- worker that slept past its lease does not steal the entry back.
+-- USES: fence
+-- KEYS: ready
+-- ARGV: fence:json
+-- Returns 1 held, 0 lost
+if not is_held(ready, fence) then
   return 0
 end
-redis.call('XCLAIM', KEYS[1], group, consumer, 0, entry, 'JUSTID')
+redis.call('XCLAIM', ready, fence.group, fence.consumer, 0, fence.entry, 'JUSTID')
 return 1

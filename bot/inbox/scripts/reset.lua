@@ -3,17 +3,17 @@
 --      active, control
 -- ARGV 1 context id, 2 prefix of artifact keys, 3 now, 4 prefix of update keys, 5 seconds to keep a finished record,
 --      6 the update id of the /reset itself, which is being answered and whose successors stay, or '',
---      7 group, 8 consumer, 9 entry, 10 delivery: the fence of the turn that answers it (only with 6),
---      11 vectors counted before, for the receipt of a /reset that is interrupted,
---      12 what that /reset erased in other contexts before (JSON, opaque) or '', 13 seconds to keep `erased`
+--      7 the fence of the turn that answers it (JSON; only with 6),
+--      8 vectors counted before, for the receipt of a /reset that is interrupted,
+--      9 what that /reset erased in other contexts before (JSON, opaque) or '', 10 seconds to keep `erased`
 -- Returns {new epoch, messages, summaries, ledger turns, artifacts, heard lines erased, updates forgotten}, also kept in the journal
 -- of that /reset, with the vectors; {'fenced'}.
 -- `erased` is this call's own key: repeated after a lost reply, it answers the same and erases nothing more.
 local box, journal, outbox, sending, delivering, stop, dead, ready, erased_key = unpack(KEYS, 19, 27)
 local active, control = unpack(KEYS, 28, 29)
 local context, artifact_prefix, now, prefix, ttl = unpack(ARGV, 1, 5)
-local reset_id, group, consumer, entry, delivery, vectors, others, erased_ttl = unpack(ARGV, 6, 13)
-if reset_id ~= '' and not is_held(ready, group, consumer, entry, delivery) then
+local reset_id, fence, vectors, others, erased_ttl = ARGV[6], cjson.decode(ARGV[7]), unpack(ARGV, 8, 10)
+if reset_id ~= '' and not is_held(ready, fence) then
   return { 'fenced' }
 end
 local before = redis.call('GET', erased_key)

@@ -1,14 +1,14 @@
 -- The first part of the outbox has its outcome: take it off; after the last one finish its updates.
 -- KEYS ready, outbox, sending, delivering, telegram, epoch
--- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 the part, 6 epoch, 7 now, 8 prefix of update keys,
---      9 seconds to keep a finished record, 10 Telegram message id, '-' for a part that has none, '' if nobody knows,
---      11 message id or '', 12 why it could not be delivered or '',
---      13 the part's number, 14 how it was sent (opaque): for operators, with the turn's first update
+-- ARGV 1 fence (JSON), 2 the part, 3 epoch, 4 now, 5 prefix of update keys,
+--      6 seconds to keep a finished record, 7 Telegram message id, '-' for a part that has none, '' if nobody knows,
+--      8 message id or '', 9 why it could not be delivered or '',
+--      10 the part's number, 11 how it was sent (opaque): for operators, with the turn's first update
 -- Returns ok (also for a repetition) | fenced | gone (the outbox was erased meanwhile)
 local ready, outbox, sending, delivering, telegram_key, epoch_key = unpack(KEYS)
-local group, consumer, entry, delivery, part, epoch, now, prefix, ttl = unpack(ARGV, 1, 9)
-local telegram_id, message, undeliverable, number, how = unpack(ARGV, 10, 14)
-if not is_held(ready, group, consumer, entry, delivery) then
+local fence, part, epoch, now, prefix, ttl = cjson.decode(ARGV[1]), unpack(ARGV, 2, 6)
+local telegram_id, message, undeliverable, number, how = unpack(ARGV, 7, 11)
+if not is_held(ready, fence) then
   return 'fenced'
 end
 if redis.call('LINDEX', outbox, 0) ~= part then

@@ -1,18 +1,18 @@
 -- What there is to do for a claimed context: its pending updates, the journal of an interrupted turn, the parts
 -- not yet delivered. An update that has been begun too often is dead-lettered here, and the rest goes on.
 -- KEYS ready, box, journal, outbox, sending, stop, dead, epoch
--- ARGV 1 group, 2 consumer, 3 entry, 4 delivery, 5 prefix of update keys, 6 updates at most, 7 attempts at most, 8 now,
---      9 whether nothing else is begun beside it (1 | 0)
+-- ARGV 1 fence (JSON), 2 prefix of update keys, 3 updates at most, 4 attempts at most, 5 now,
+--      6 whether nothing else is begun beside it (1 | 0)
 -- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
 --         {dead id, payload, …}, epoch}
 local ready, box, journal, outbox, sending, stop, dead, epoch = unpack(KEYS)
-local group, consumer, entry, delivery, prefix, at_most, attempts_at_most, now, is_alone = unpack(ARGV)
-if not is_held(ready, group, consumer, entry, delivery) then
+local fence, prefix, at_most, attempts_at_most, now, is_alone = cjson.decode(ARGV[1]), unpack(ARGV, 2)
+if not is_held(ready, fence) then
   return { 'fenced' }
 end
 
 -- An attempt is one delivery of one entry: repeating this script, or taking again after an outage, is no new one.
-local attempt = entry .. ':' .. delivery
+local attempt = fence.entry .. ':' .. fence.delivery
 
 local function is_worn_out(id)
   local attempts, last = unpack(redis.call('HMGET', prefix .. id, 'attempts', 'attempt'))
@@ -40,7 +40,7 @@ if #parts == 0 then
   end
   -- After a burial the caller only apologises: the next update is not begun yet.
   if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
-    redis.call('HSET', prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', consumer)
+    redis.call('HSET', prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', fence.consumer)
     redis.call('HINCRBY', prefix .. first, 'attempts', 1)
     if is_alone == '1' and redis.call('HGET', prefix .. first, 'beside') ~= attempt then
       redis.call('HSET', prefix .. first, 'alone', attempt)
