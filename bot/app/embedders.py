@@ -11,8 +11,8 @@ from memory.recall.collection_names import LAYOUT, collection_name
 from memory.recall.embedders.embedder import Embedder, EmbeddingError, EmbeddingSpace
 from memory.recall.embedders.minilm import MiniLMEmbedder
 from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
+from memory.recall.lexicon.analyser import analyse_question
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.lexicon.reading import analyse_question
 from memory.recall.qdrant.index import QdrantIndex
 from memory.recall.space_follower import has_our_terms
 from memory.recall.space_record import SpaceDescription, SpacesRecord

@@ -16,8 +16,8 @@ from memory.recall.embedders.embedder import (
     EmbeddingRefused,
     EmbeddingUnavailable,
 )
+from memory.recall.lexicon.analyser import analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
-from memory.recall.lexicon.reading import analyse_message, analyse_question
 from memory.recall.lexicon.signs import SMALL_TALK
 from memory.recall.ranking import Scored, load_weights, plan_lookups, rank, select_relevant, shortlist
 from memory.recall.spaces import Space, Spaces

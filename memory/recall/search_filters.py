@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from memory.recall.lexicon.names import read_names
+from memory.recall.lexicon.names import find_names
 from memory.recall.lexicon.scripts import normal
 from memory.recall.vector_index import Where
 
@@ -28,7 +28,7 @@ def people_named(name: str, people: Mapping[int, str]) -> frozenset[int]:
         return whole
     among = frozenset(each for each, words in called.items() if set(wanted) <= set(words))
     # As within a sentence, and with capitals: short forms and names that are words too need both.
-    return among or read_names(f"of {normal(name).title()}", people).named
+    return among or find_names(f"of {normal(name).title()}", people).ids
 
 
 def parse_day(text: str) -> date:

@@ -5,9 +5,9 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.recall.lexicon.analyser import analyse_message, analyse_question
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.lexicon.dates import named_dates
-from memory.recall.lexicon.reading import analyse_message, analyse_question
+from memory.recall.lexicon.dates import find_dates
 from memory.recall.lexicon.scripts import is_latin, normal
 
 anything = st.text(st.characters(), max_size=200)  # lone surrogates too
@@ -78,6 +78,6 @@ def test_latin_is_what_has_more_latin_letters(latin: str, other: str) -> None:
 
 @given(st.lists(words, max_size=30).map(" ".join), times)
 def test_dates_never_raise_and_are_told_once(text: str, now: float) -> None:
-    found = named_dates(normal(text), now=now)
+    found = find_dates(normal(text), now=now)
 
     assert len(found) == len(set(found))

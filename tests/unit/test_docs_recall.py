@@ -25,8 +25,7 @@ from memory.recall.embedders.minilm import MiniLMEmbedder
 from memory.recall.embedders.openai import EmbeddingEndpoint
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.lexicon.scripts import READ_LIMIT
-from memory.recall.lexicon.sparse import AVERAGE_LENGTH, K1, B
-from memory.recall.lexicon.terms import TERM_LIMIT, WORD_LIMIT
+from memory.recall.lexicon.terms import AVERAGE_LENGTH, K1, TERM_LIMIT, WORD_LIMIT, B
 from memory.recall.qdrant.points import to_batches
 from memory.recall.ranking import load_weights
 from memory.recall.ranking_features import FEATURES, REACH

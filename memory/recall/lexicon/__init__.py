@@ -1,1 +1,1 @@
-"""What recall reads in a text without a model: words, names, dates and signs. Nothing here does I/O."""
+"""Text analysis without a model: words, names, dates and signs. Nothing here does I/O."""

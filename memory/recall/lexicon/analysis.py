@@ -1,14 +1,14 @@
-"""What the lexicon makes of a message and of a question: the values that the index keeps and the ranker weighs."""
+"""Results of the lexicon: the values that the index stores and the ranker weighs."""
 
 from dataclasses import dataclass
 
 RECIPE = "1"
-"""Part of the collection's name: it changes when texts are analysed otherwise, and everything is indexed anew."""
+"""Version of the text analysis. It is part of the collection's name, so a change indexes everything again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseVector:
-    """Weights of terms: `indices` (unsigned 32 bits, each once) are the hashes of the terms. May be empty."""
+    """Weights of terms. `indices` are hashes of the terms (unsigned 32 bits, each once). May be empty."""
 
     indices: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
@@ -16,7 +16,7 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateSpan:
-    """A stretch of time that a text names: Unix seconds, `start` included, `end` not."""
+    """A period that a text names, in Unix seconds. `start` is inclusive, `end` exclusive."""
 
     start: float
     end: float
@@ -24,10 +24,10 @@ class DateSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageAnalysis:
-    """A message as the index keeps it.
+    """A message as the index stores it.
 
-    `masked` is the text without the participants' names: it is what is embedded. `terms` are its BM25 weights,
-    `signs` names such as "question" (memory/recall/lexicon/signs.py).
+    `masked` is the text without the participants' names, which is what gets embedded. `terms` are its BM25 weights.
+    `signs` are names such as "question" (memory/recall/lexicon/signs.py).
     """
 
     masked: str
@@ -37,10 +37,10 @@ class MessageAnalysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionWord:
-    """A word of a question that is no stop word, by the hashes of its terms.
+    """A word of a question that is no stop word, by the hashes of its terms. Either set may be empty.
 
-    A message that has any of `whole` (its stem, in each language that it may be in) has the word; `parts` are its
-    n-grams, of which kindred words share some. Either may be empty.
+    A message has the word if it has any of `whole`: the stems in all likely languages. `parts` are its n-grams, which
+    related words share.
     """
 
     whole: frozenset[int]
@@ -49,10 +49,10 @@ class QuestionWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnalysis:
-    """A question as it is searched with.
+    """A question as a search uses it.
 
-    `words` are what it asks for, each once. `author` is the id of the participant whose message it asks for, `dates`
-    the stretches of time that it names.
+    `words` are its search words, each once. `author` is the id of the participant whose message it asks for. `dates`
+    are the periods that it names.
     """
 
     masked: str

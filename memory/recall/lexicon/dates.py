@@ -1,37 +1,49 @@
-"""The stretches of time that a question names, in ten languages.
+"""Periods of time that a question names, in ten languages.
 
-English, Spanish, Russian, German, Portuguese, Persian, French and Italian are read word by word: each word as a letter
-for its kind (time_words.py), so that a sentence becomes a string such as "PDMD" for "on 8 May 2023", and patterns over
-these letters find the dates of all of them. Chinese and Japanese are read as they stand (chinese_dates.py).
+English, Spanish, Russian, German, Portuguese, Persian, French and Italian are read word by word. Each word becomes a
+letter for its kind (time_words.py), so that "on 8 May 2023" becomes "PDMD". Patterns over these letters find the dates
+of all eight languages. Chinese and Japanese have no spaces; one regular expression finds their dates.
 """
 
+import calendar
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from memory.recall.lexicon.analysis import DateSpan
-from memory.recall.lexicon.chinese_dates import CHINESE_DATE, chinese_dates
-from memory.recall.lexicon.spans import (
-    ago_span,
-    date_span,
-    last_date,
-    last_month,
-    last_season,
-    last_weekday,
-    month_span,
-    season_span,
-    since_span,
-    unit_span,
-    year_span,
-)
-from memory.recall.lexicon.time_words import DAY, YEAR, YEARS, Meaning, time_meanings
+from memory.recall.lexicon.time_words import DAY, MONTH, WEEK, WEEKEND, YEAR, YEARS, Meaning, time_meanings
+
+_TEXT_LIMIT = 4_000
+"""Characters of a question that are searched for dates."""
+
+
+def find_dates(text: str, *, now: float) -> tuple[DateSpan, ...]:
+    """Return the periods that a normal text names, each once and in order. Relative ones count from `now` (UTC).
+
+    A day without a year is the last such day up to now. 8/5/2023 gives both readings. Impossible dates give nothing,
+    and neither does an impossible `now`.
+    """
+    try:
+        today = datetime.fromtimestamp(now, UTC).date()
+        spans = [
+            *_numeric_dates(text[:_TEXT_LIMIT]),
+            *_word_dates(_NUMERIC.sub(" ", text[:_TEXT_LIMIT]), today),
+        ]
+    except (ValueError, OverflowError, OSError):
+        return ()
+    return tuple(dict.fromkeys(spans))
+
+
+def has_chinese_time(text: str) -> bool:
+    """Return True if a normal text names a time in Chinese or Japanese, past or future."""
+    return not text.isascii() and (CHINESE_DATE.search(text) or _OTHER_TIMES.search(text)) is not None
+
 
 _ISO = r"(?<![\d.-])(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?:(?P=s)(?P<d>\d{1,2}))?(?![\d-]|[./]\d)"
 _SLASHED = (
     r"(?<![\d./-])(?P<d1>\d{1,2})(?P<s1>[-/.])(?P<d2>\d{1,2})(?P=s1)(?P<y1>\d{4}|\d{2})(?![\d/-]|[.]\d)"
 )
 _NUMERIC = re.compile(f"{_ISO}|{_SLASHED}")
-
 _PATTERNS = re.compile(
     "(?P<not_past>N[DI]?[UMmWwSs])"
     "|(?P<day_month>DP?[Mma](?:P?D)?)"
@@ -47,145 +59,133 @@ _PATTERNS = re.compile(
     "|(?P<day>Y)|(?P<year_word>Z)|(?P<year>D)"
 )
 _DAYS_OF_A_MONTH, _MONTHS_OF_A_YEAR, _LONGEST_AGO = 31, 12, 400
-_TEXT_LIMIT = 4_000
-"""Characters of a question in which dates are looked for."""
 
 
-def named_dates(text: str, *, now: float) -> tuple[DateSpan, ...]:
-    """The stretches of time that a normal text names, each once, as they stand; relative ones count from `now` (UTC).
-
-    Of days without a year the last not after now is meant; of 8/5/2023 both readings. What no calendar has names
-    nothing, and so does everything where `now` is no time.
-    """
-    try:
-        today = datetime.fromtimestamp(now, UTC).date()
-        found = [*_numeric(text[:_TEXT_LIMIT]), *_worded(_NUMERIC.sub(" ", text[:_TEXT_LIMIT]), today)]
-    except (ValueError, OverflowError, OSError):
-        return ()
-    return tuple(dict.fromkeys(found))
-
-
-def _numeric(text: str) -> Iterator[DateSpan]:
+def _numeric_dates(text: str) -> Iterator[DateSpan]:
     for match in _NUMERIC.finditer(text):
-        told = match.groupdict()
-        if told["y"]:
-            year, month = int(told["y"]), int(told["m"])
-            if told["d"]:
-                spans = [date_span(year, month, int(told["d"]))]
+        groups = match.groupdict()
+        if groups["y"]:
+            year, month = int(groups["y"]), int(groups["m"])
+            if groups["d"]:
+                spans = [date_span(year, month, int(groups["d"]))]
             else:
-                is_month = told["s"] != "." and 1 <= month <= _MONTHS_OF_A_YEAR and year in YEARS
+                is_month = groups["s"] != "." and 1 <= month <= _MONTHS_OF_A_YEAR and year in YEARS
                 spans = [month_span(year, month) if is_month else None]
         else:
-            first, second, year = int(told["d1"]), int(told["d2"]), int(told["y1"])
-            year += 2000 if len(told["y1"]) == 2 else 0
+            first, second, year = int(groups["d1"]), int(groups["d2"]), int(groups["y1"])
+            year += 2000 if len(groups["y1"]) == 2 else 0
             spans = [date_span(year, second, first)]
-            if told["s1"] != ".":
+            if groups["s1"] != ".":
                 spans.append(date_span(year, first, second))
         yield from (each for each in spans if each)
 
 
-def _worded(text: str, today: date) -> Iterator[DateSpan]:
+def _word_dates(text: str, today: date) -> Iterator[DateSpan]:
     if not text.isascii():
         yield from chinese_dates(text, today)
         text = CHINESE_DATE.sub(" ", text)
     meanings = time_meanings(text)
     for match in _PATTERNS.finditer("".join(kind for kind, _ in meanings)):
-        found = _READERS[match.lastgroup or ""](meanings[match.start() : match.end()], today)
-        yield from (each for each in found if each)
+        spans = _READERS[match.lastgroup or ""](meanings[match.start() : match.end()], today)
+        yield from (each for each in spans if each)
 
 
 _Spans = list[DateSpan | None]
 
 
-def _value(told: list[Meaning], kinds: str, otherwise: int = -1) -> int:
-    """The value of the first word of these kinds."""
-    return next((value for kind, value in told if kind in kinds), otherwise)
+def _first_value(words: list[Meaning], kinds: str, default: int = -1) -> int:
+    """Return the value of the first word of these kinds."""
+    return next((value for kind, value in words if kind in kinds), default)
 
 
 def _not_past(_: list[Meaning], __: date) -> _Spans:
     return []
 
 
-def _day_and_month(told: list[Meaning], today: date) -> _Spans:
-    """ "8 May", "May 8, 2023", and "May 2023"."""
-    month = _value(told, "Mma")
-    day, *years = [value for kind, value in told if kind == "D"]
+def _day_and_month(words: list[Meaning], today: date) -> _Spans:
+    """Read "8 May", "May 8, 2023" and "May 2023"."""
+    month = _first_value(words, "Mma")
+    day, *years = [value for kind, value in words if kind == "D"]
     if not years:
-        if day in YEARS and told[0][0] != "D":
+        if day in YEARS and words[0][0] != "D":
             return [month_span(day, month)]
         return [
-            last_date(month, day, today) if day <= _DAYS_OF_A_MONTH else last_month(month, today, whole=False)
+            last_date(month, day, today)
+            if day <= _DAYS_OF_A_MONTH
+            else last_month(month, today, is_over=False)
         ]
     return [date_span(years[0], month, day) if years[0] in YEARS else last_date(month, day, today)]
 
 
-def _of_last_year(told: list[Meaning], today: date) -> _Spans:
-    """ "In May last year"; with another unit than a year only the month or season counts."""
-    year = today.year + _value(told, "Z") if "Z" in {kind for kind, _ in told} else today.year - 1
-    if _value(told, "U", YEAR) != YEAR:
-        return _month_or_season(told, today)
-    if told_month := _value(told, "Mm", 0):
-        return [month_span(year, told_month)]
-    return [season_span(year, _value(told, "Ss"))]
+def _in_last_year(words: list[Meaning], today: date) -> _Spans:
+    """Read "in May last year". With another unit than a year only the month or season counts."""
+    year = today.year + _first_value(words, "Z") if "Z" in {kind for kind, _ in words} else today.year - 1
+    if _first_value(words, "U", YEAR) != YEAR:
+        return _month_or_season(words, today)
+    if month := _first_value(words, "Mm", 0):
+        return [month_span(year, month)]
+    return [season_span(year, _first_value(words, "Ss"))]
 
 
-def _last_of_its_name(told: list[Meaning], today: date) -> _Spans:
-    month = _value(told, "Mm", 0)
+def _last_month_or_season(words: list[Meaning], today: date) -> _Spans:
+    month = _first_value(words, "Mm", 0)
     return [
-        last_month(month, today, whole=True) if month else last_season(_value(told, "Ss"), today, whole=True)
+        last_month(month, today, is_over=True)
+        if month
+        else last_season(_first_value(words, "Ss"), today, is_over=True)
     ]
 
 
-def _dated_season(told: list[Meaning], _: date) -> _Spans:
-    season, year = _value(told, "Ss"), _value(told, "D")
+def _dated_season(words: list[Meaning], _: date) -> _Spans:
+    season, year = _first_value(words, "Ss"), _first_value(words, "D")
     return [season_span(year, season)] if year in YEARS else []
 
 
-def _month_or_season(told: list[Meaning], today: date) -> _Spans:
-    month = _value(told, "Mm", 0)
+def _month_or_season(words: list[Meaning], today: date) -> _Spans:
+    month = _first_value(words, "Mm", 0)
     return [
-        last_month(month, today, whole=False)
+        last_month(month, today, is_over=False)
         if month
-        else last_season(_value(told, "Ss"), today, whole=False)
+        else last_season(_first_value(words, "Ss"), today, is_over=False)
     ]
 
 
-def _ago(told: list[Meaning], today: date) -> _Spans:
-    count = [value for kind, value in told if kind in "DI"][-1]
-    return [ago_span(_value(told, "U"), count, today)] if 0 < count <= _LONGEST_AGO else []
+def _ago(words: list[Meaning], today: date) -> _Spans:
+    count = [value for kind, value in words if kind in "DI"][-1]
+    return [ago_span(_first_value(words, "U"), count, today)] if 0 < count <= _LONGEST_AGO else []
 
 
-def _last_units(told: list[Meaning], today: date) -> _Spans:
-    count = [value for kind, value in told if kind in "DI"][-1]
-    return [since_span(_value(told, "U"), count, today)] if 0 < count <= _LONGEST_AGO else []
+def _last_units(words: list[Meaning], today: date) -> _Spans:
+    count = [value for kind, value in words if kind in "DI"][-1]
+    return [since_span(_first_value(words, "U"), count, today)] if 0 < count <= _LONGEST_AGO else []
 
 
-def _unit(told: list[Meaning], today: date) -> _Spans:
-    return [unit_span(_value(told, "U"), 0 if "T" in {kind for kind, _ in told} else 1, today)]
+def _unit(words: list[Meaning], today: date) -> _Spans:
+    return [unit_span(_first_value(words, "U"), 0 if "T" in {kind for kind, _ in words} else 1, today)]
 
 
-def _weekday(told: list[Meaning], today: date) -> _Spans:
-    return [last_weekday(_value(told, "Ww"), today)]
+def _weekday(words: list[Meaning], today: date) -> _Spans:
+    return [last_weekday(_first_value(words, "Ww"), today)]
 
 
-def _day(told: list[Meaning], today: date) -> _Spans:
-    return [unit_span(DAY, -told[0][1], today)]
+def _day(words: list[Meaning], today: date) -> _Spans:
+    return [unit_span(DAY, -words[0][1], today)]
 
 
-def _year_word(told: list[Meaning], today: date) -> _Spans:
-    return [unit_span(YEAR, -told[0][1], today)]
+def _year_word(words: list[Meaning], today: date) -> _Spans:
+    return [unit_span(YEAR, -words[0][1], today)]
 
 
-def _year(told: list[Meaning], _: date) -> _Spans:
-    return [year_span(told[0][1]) if told[0][1] in YEARS else None]
+def _year(words: list[Meaning], _: date) -> _Spans:
+    return [year_span(words[0][1]) if words[0][1] in YEARS else None]
 
 
 _READERS = {
     "not_past": _not_past,
     "day_month": _day_and_month,
     "month_day": _day_and_month,
-    "of_year": _of_last_year,
-    "last_month": _last_of_its_name,
+    "of_year": _in_last_year,
+    "last_month": _last_month_or_season,
     "dated_season": _dated_season,
     "month": _month_or_season,
     "ago": _ago,
@@ -196,3 +196,231 @@ _READERS = {
     "year_word": _year_word,
     "year": _year,
 }
+_CHINESE_NUMBERS = {character: value for value, character in enumerate("零一二三四五六七八九十")} | {
+    "两": 2,
+    "二": 2,
+}
+_CHINESE_NUMBER = r"(?:\d{1,3}|[一二三四五六七八九十两]{1,3})"
+_CHINESE_WEEKDAYS = (
+    {character: value for value, character in enumerate("一二三四五六日")}
+    | {"天": 6}
+    | {character: value for value, character in enumerate("月火水木金土")}
+)
+_CHINESE_UNITS = {
+    "天": DAY,
+    "日": DAY,
+    "周": WEEK,
+    "週間": WEEK,
+    "星期": WEEK,
+    "礼拜": WEEK,
+    "月": MONTH,
+    "ヶ月": MONTH,
+    "年": YEAR,
+}
+_CHINESE_SEASONS = {"春": 0, "夏": 1, "秋": 2, "冬": 3}
+_CHINESE_DAYS = {"今天": 0, "今日": 0, "昨天": 1, "昨日": 1, "昨晚": 1, "前天": 2, "一昨日": 2, "大前天": 3}
+_CHINESE_YEARS = {"今年": 0, "去年": 1, "昨年": 1, "前年": 2}
+CHINESE_DATE = re.compile(
+    rf"(?P<year>(?<!\d)\d{{4}})年(?:(?P<month>{_CHINESE_NUMBER})月(?:(?P<day>{_CHINESE_NUMBER})[日号])?|的?(?P<season>[春夏秋冬]))?"
+    rf"|(?P<lone_month>(?<!\d){_CHINESE_NUMBER})月(?:(?P<lone_day>{_CHINESE_NUMBER})[日号])?"
+    rf"|(?P<count>(?<!\d){_CHINESE_NUMBER})个?(?P<unit>[天日周年月]|週間|星期|礼拜|ヶ月)(?:之|以)?前"
+    r"|(?P<far_day>大前天|今天|今日|一昨日|昨天|昨日|昨晚|前天)"
+    r"|(?P<last>上+|先|这|本|今)个?(?P<of>周末|周|週|星期|礼拜|月)(?P<weekday>[一二三四五六日天])?"
+    r"|(?P<far_year>今年|去年|昨年|前年)的?(?:(?P<its_month>\d{1,2}|十[一二]|[一二三四五六七八九十])月|(?P<its_season>[春夏秋冬]))?"
+    r"|(?:周|星期|礼拜)(?P<lone_weekday>[一二三四五六日天])"
+    r"|(?P<japanese_weekday>[月火水木金土日])曜"
+    r"|(?<!关于)(?P<lone_season>[春夏秋冬])[天季]"
+)
+"""Possible dates in a normal text."""
+_OTHER_TIMES = re.compile(
+    "明天|后天|今晚|今早|最近|周末|以来|下[个]?(?:周|月|星期|礼拜)|明年|明日|来週|来月|来年|今夜|最近"
+)
+
+
+def chinese_dates(text: str, today: date) -> Iterator[DateSpan]:
+    """Yield the periods that a normal text names in Chinese or Japanese. Impossible dates give nothing."""
+    for match in CHINESE_DATE.finditer(text):
+        groups = {name: value for name, value in match.groupdict().items() if value}
+        for reader in (_chinese_date, _chinese_ago, _chinese_relative, _chinese_year, _chinese_lone):
+            if period := reader(groups, today):
+                yield period
+                break
+
+
+def _chinese_date(groups: dict[str, str], today: date) -> DateSpan | None:
+    if "year" in groups:
+        year, month = int(groups["year"]), _chinese_number(groups.get("month", ""))
+        if year not in YEARS or month > 12:
+            return None
+        if "season" in groups:
+            return season_span(year, _CHINESE_SEASONS[groups["season"]])
+        if "day" in groups:
+            return date_span(year, month, _chinese_number(groups["day"]))
+        return month_span(year, month) if month else year_span(year)
+    if "lone_month" not in groups:
+        return None
+    month = _chinese_number(groups["lone_month"])
+    if not 1 <= month <= 12:
+        return None
+    return (
+        last_date(month, _chinese_number(groups["lone_day"]), today)
+        if "lone_day" in groups
+        else last_month(month, today, is_over=False)
+    )
+
+
+def _chinese_ago(groups: dict[str, str], today: date) -> DateSpan | None:
+    return (
+        ago_span(_CHINESE_UNITS[groups["unit"]], _chinese_number(groups["count"]), today)
+        if "count" in groups
+        else None
+    )
+
+
+def _chinese_relative(groups: dict[str, str], today: date) -> DateSpan | None:
+    if "far_day" in groups:
+        return unit_span(DAY, _CHINESE_DAYS[groups["far_day"]], today)
+    if "last" not in groups:
+        return None
+    back = len(groups["last"]) if groups["last"][0] == "上" else int(groups["last"] == "先")
+    if groups["of"] == "月":
+        return unit_span(MONTH, back, today)
+    if groups["of"] == "周末":
+        return unit_span(WEEKEND, back, today)
+    week = unit_span(WEEK, back, today)
+    if "weekday" not in groups:
+        return week
+    start = week.start + 86_400 * _CHINESE_WEEKDAYS[groups["weekday"]]
+    return DateSpan(start=start, end=start + 86_400)
+
+
+def _chinese_year(groups: dict[str, str], today: date) -> DateSpan | None:
+    if "far_year" not in groups:
+        return None
+    year = today.year - _CHINESE_YEARS[groups["far_year"]]
+    if "its_month" in groups:
+        return (
+            month_span(year, _chinese_number(groups["its_month"]))
+            if 1 <= _chinese_number(groups["its_month"]) <= 12
+            else None
+        )
+    return (
+        season_span(year, _CHINESE_SEASONS[groups["its_season"]])
+        if "its_season" in groups
+        else year_span(year)
+    )
+
+
+def _chinese_lone(groups: dict[str, str], today: date) -> DateSpan | None:
+    weekday = groups.get("lone_weekday") or groups.get("japanese_weekday")
+    if weekday:
+        return last_weekday(_CHINESE_WEEKDAYS[weekday], today)
+    return (
+        last_season(_CHINESE_SEASONS[groups["lone_season"]], today, is_over=False)
+        if "lone_season" in groups
+        else None
+    )
+
+
+def _chinese_number(text: str) -> int:
+    """Parse digits, or Chinese numerals up to 99. An empty text is 0."""
+    if text.isdecimal() or not text:
+        return int(text or 0)
+    tens, ten, ones = text.rpartition("十")
+    return (_CHINESE_NUMBERS.get(tens, 1) * 10 if ten else 0) + _CHINESE_NUMBERS.get(ones, 0)
+
+
+_FIRST_MONTH = (3, 6, 9, 12)
+"""First months of spring, summer, autumn and winter."""
+
+
+def span(start: date, end: date) -> DateSpan:
+    """Return the time from midnight of `start` to midnight of `end`, which is exclusive."""
+    return DateSpan(start=calendar.timegm(start.timetuple()), end=calendar.timegm(end.timetuple()))
+
+
+def day_span(day: date) -> DateSpan:
+    """Return the span of that day."""
+    return span(day, day + timedelta(days=1))
+
+
+def month_span(year: int, month: int, months: int = 1) -> DateSpan:
+    """Return the span of `months` months from this one. Months below 1 and above 12 are in other years."""
+    return span(_first_of(year, month), _first_of(year, month + months))
+
+
+def year_span(year: int) -> DateSpan:
+    """Return the span of that year."""
+    return month_span(year, 1, 12)
+
+
+def season_span(year: int, season: int) -> DateSpan:
+    """Return the northern season that begins in that year: 0 is spring, 3 the winter from December."""
+    return month_span(year, _FIRST_MONTH[season], 3)
+
+
+def last_month(month: int, today: date, *, is_over: bool) -> DateSpan:
+    """Return the last such month that has begun, or with `is_over` the last that has ended."""
+    return month_span(today.year - (month >= today.month if is_over else month > today.month), month)
+
+
+def last_season(season: int, today: date, *, is_over: bool) -> DateSpan:
+    """Return the last such season that has begun, or with `is_over` the last that has ended."""
+    now = calendar.timegm(today.timetuple())
+    years = (today.year, today.year - 1, today.year - 2)
+    spans = [season_span(year, season) for year in years]
+    return next(each for each in spans if (each.end if is_over else each.start) <= now)
+
+
+def last_weekday(weekday: int, today: date) -> DateSpan:
+    """Return the last such day before today. 0 is Monday."""
+    return day_span(today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1))
+
+
+def last_date(month: int, day: int, today: date) -> DateSpan | None:
+    """Return the last such date up to today, or None for one that no year has."""
+    for year in range(today.year, today.year - 9, -1):
+        day_in_year = date_span(year, month, day)
+        if day_in_year and date(year, month, day) <= today:
+            return day_in_year
+    return None
+
+
+def date_span(year: int, month: int, day: int) -> DateSpan | None:
+    """Return the span of that day, or None if it does not exist."""
+    try:
+        return day_span(date(year, month, day))
+    except (ValueError, OverflowError):
+        return None
+
+
+def unit_span(unit: int, back: int, today: date) -> DateSpan:
+    """Return the day, calendar week (from Monday), weekend, month or year, `back` units before the present one."""
+    monday = today - timedelta(days=today.weekday() + 7 * back)
+    if unit == WEEK:
+        return span(monday, monday + timedelta(days=7))
+    if unit == WEEKEND:
+        return span(monday + timedelta(days=5), monday + timedelta(days=7))
+    if unit == MONTH:
+        return month_span(today.year, today.month - back)
+    if unit == YEAR:
+        return year_span(today.year - back)
+    return day_span(today - timedelta(days=back))
+
+
+def ago_span(unit: int, count: int, today: date) -> DateSpan:
+    """Return the span around `count` units before today: a day, a week, a month or a year."""
+    if unit == WEEK:
+        day = today - timedelta(days=7 * count)
+        return span(day - timedelta(days=3), day + timedelta(days=4))
+    return unit_span(unit, count, today)
+
+
+def since_span(unit: int, count: int, today: date) -> DateSpan:
+    """Return the last `count` units up to the end of today."""
+    days = count * {DAY: 1, WEEK: 7, WEEKEND: 7, MONTH: 31, YEAR: 366}.get(unit, 1)
+    return span(today - timedelta(days=days), today + timedelta(days=1))
+
+
+def _first_of(year: int, month: int) -> date:
+    return date(year + (month - 1) // 12, (month - 1) % 12 + 1, 1)

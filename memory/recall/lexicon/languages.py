@@ -1,4 +1,4 @@
-"""The language of words: guessed by script, function words and telling letters; and the stems of its words."""
+"""Languages of words, guessed by script, function words and typical letters; and the stems of words."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Protocol
 
-from memory.recall.lexicon.irregular import IRREGULAR
 from memory.recall.lexicon.scripts import script_of
 from memory.recall.lexicon.stop_words import STOP_WORDS
 
@@ -33,8 +32,7 @@ _BY_SCRIPT = {
     "armenian": ("armenian",),
     "tamil": ("tamil",),
 }
-"""The first is what a text of this script is taken for when nothing tells."""
-
+"""Languages by script. The first is the default if there is no evidence."""
 _LETTERS = {
     "ñ¿¡": "spanish",
     "ßäö": "german",
@@ -49,7 +47,7 @@ _LETTERS = {
     "پچژگکی": "persian",
     "ةىيكأإؤئ": "arabic",
 }
-_TELLING_LETTERS = {letter: language for letters, language in _LETTERS.items() for letter in letters}
+_LANGUAGE_OF_LETTER = {letter: language for letters, language in _LETTERS.items() for letter in letters}
 _LETTER_WEIGHT = 0.7
 _ALGORITHMS = {"ukrainian": "russian"}
 """Snowball has no Ukrainian; the Russian endings are the nearest."""
@@ -61,51 +59,53 @@ class _Stemmer(Protocol):
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The language's words that are no terms, as written and without accents; empty for one we have no list of."""
-    words = STOP_WORDS.get(language, "").split()
-    return frozenset(words)
+    """Return the stop words of a language; empty if we have no list."""
+    return frozenset(STOP_WORDS.get(language, "").split())
 
 
 @cache
-def _telling_words() -> dict[str, tuple[tuple[str, float], ...]]:
-    """Each function word with the languages that have it; the fewer, the more it tells."""
+def _words_by_language() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Map each function word to its languages. The fewer languages, the higher its weight."""
     of_word: defaultdict[str, list[str]] = defaultdict(list)
     for language in STOP_WORDS:
         for word in stop_words(language):
             of_word[word].append(language)
-    return {word: tuple((language, 1 / len(found)) for language in found) for word, found in of_word.items()}
+    return {
+        word: tuple((language, 1 / len(languages)) for language in languages)
+        for word, languages in of_word.items()
+    }
 
 
 def plausible_languages(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """By script: the languages that these casefolded words may be in, the likeliest first, at least one each."""
-    telling = _telling_words()
+    """Return the likely languages of these casefolded words by script, the likeliest first, at least one each."""
+    languages_of = _words_by_language()
     evidence: defaultdict[str, float] = defaultdict(float)
     scripts: set[str] = set()
     for word in words:
-        for language, weight in telling.get(word, ()):
+        for language, weight in languages_of.get(word, ()):
             evidence[language] += weight
         if word.isascii():
             scripts.add("latin")
             continue
         scripts.add(script_of(word))
-        for language in {_TELLING_LETTERS[letter] for letter in word if letter in _TELLING_LETTERS}:
+        for language in {_LANGUAGE_OF_LETTER[letter] for letter in word if letter in _LANGUAGE_OF_LETTER}:
             evidence[language] += _LETTER_WEIGHT
     return {script: _likeliest(_BY_SCRIPT.get(script, ("",)), evidence) for script in scripts}
 
 
 def _likeliest(languages: tuple[str, ...], evidence: dict[str, float]) -> tuple[str, ...]:
-    """Those with evidence, the most first, then the script's own; all when nothing tells."""
-    told = sorted((each for each in languages if evidence.get(each)), key=lambda each: -evidence[each])
-    told = [each for each in told if 2 * evidence[each] >= evidence[told[0]]]
-    if not told:
+    """Return the languages with evidence, strongest first, then the default; all of them without evidence."""
+    supported = sorted((each for each in languages if evidence.get(each)), key=lambda each: -evidence[each])
+    supported = [each for each in supported if 2 * evidence[each] >= evidence[supported[0]]]
+    if not supported:
         return languages
-    return (*told, languages[0]) if languages[0] not in told else tuple(told)
+    return (*supported, languages[0]) if languages[0] not in supported else tuple(supported)
 
 
 def stem(word: str, language: str) -> str:
-    """The casefolded word's stem without accents; the word itself where Snowball has no such language.
+    """Return the stem of a casefolded word without accents, or the word if Snowball has no such language.
 
-    The stemmer is made anew for each word (0.3 µs): it has a state, and threads would write it over.
+    The stemmer has state and threads share it, so each word makes a new one (0.3 µs).
     """
     stemmer = _stemmer_class(language)
     if language == "english":
@@ -115,13 +115,13 @@ def stem(word: str, language: str) -> str:
 
 @cache
 def _stemmer_class(language: str) -> type[_Stemmer] | None:
-    """By its module, not by `snowballstemmer.stemmer`: that would take PyStemmer of any version where it is installed."""
+    """Import Snowball's own module, because `snowballstemmer.stemmer` would use any PyStemmer that is installed."""
     name = _ALGORITHMS.get(language, language)
     if not name:
         return None
     module = importlib.import_module(f"snowballstemmer.{name}_stemmer")
-    found: type[_Stemmer] = getattr(module, f"{name.capitalize()}Stemmer")
-    return found
+    stemmer: type[_Stemmer] = getattr(module, f"{name.capitalize()}Stemmer")
+    return stemmer
 
 
 _ARABIC_LETTERS = str.maketrans(
@@ -142,7 +142,9 @@ _ARABIC_LETTERS = str.maketrans(
 
 
 def unaccented(word: str) -> str:
-    """Without accents and vowel marks, Persian and Arabic letters made one. Signs that spell (Hindi, Thai) stay."""
+    """Return a word without accents and vowel marks, with Persian and Arabic letters unified. Hindi and Thai keep
+    theirs.
+    """
     return word if word.isascii() else _unaccented(word)
 
 
@@ -158,3 +160,28 @@ def _is_accent(character: str) -> bool:
         or "\u064b" <= character <= "\u0670"
         or "\u0591" <= character <= "\u05c7"
     )
+
+
+_IRREGULAR_FORMS = """
+    beat beaten | become became | begin began begun | bend bent | bite bit bitten | bleed bled | blow blew blown |
+    break broke broken | breed bred | bring brought | build built | burn burnt | buy bought | catch caught | choose chose
+    chosen | come came | creep crept | deal dealt | dig dug | draw drew drawn | dream dreamt | drink drank drunk | drive
+    drove driven | eat ate eaten | fall fell fallen | feed fed | feel felt | fight fought | find found | flee fled | fly
+    flew flown | forbid forbade forbidden | forget forgot forgotten | forgive forgave forgiven | freeze froze frozen |
+    give gave given | go went gone goes | grow grew grown | hang hung | hear heard | hide hid hidden | hold held | keep
+    kept | kneel knelt | know knew known | lay laid | lead led | lean leant | learn learnt | leave left | lend lent | lie
+    lain lying | lose lost | make made | mean meant | meet met | pay paid | ride rode ridden | ring rang rung | rise rose
+    risen | run ran | say said | see saw seen | seek sought | sell sold | send sent | sew sewn | shake shook shaken |
+    shine shone | shoot shot | show shown | shrink shrank shrunk | sing sang sung | sink sank sunk | sit sat | sleep
+    slept | slide slid | smell smelt | speak spoke spoken | spell spelt | spend spent | spill spilt | spin spun | spoil
+    spoilt | stand stood | steal stole stolen | stick stuck | sting stung | strike struck | strive strove | swear swore
+    sworn | sweep swept | swell swollen | swim swam swum | swing swung | take took taken | teach taught | tear tore torn |
+    tell told | think thought | throw threw thrown | understand understood | wake woke woken | wear wore worn | weep wept |
+    win won | wind wound | write wrote written | child children | foot feet | goose geese | man men | mouse mice | person
+    people | tooth teeth | woman women | wife wives | life lives | knife knives | half halves | leaf leaves | shelf
+    shelves | wolf wolves | loaf loaves | thief thieves
+"""
+IRREGULAR = {
+    form: word for word, *forms in (line.split() for line in _IRREGULAR_FORMS.split("|")) for form in forms
+}
+"""Base words of English forms that no stemmer unifies: strong verbs and old plurals."""

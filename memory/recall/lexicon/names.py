@@ -1,19 +1,89 @@
-"""Which participants a text names, and the text without their names."""
+"""Names of participants in a text, and the text without them."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from memory.recall.lexicon.name_forms import ASCII_WORD, UNSPACED, WORD, Ids, NameForms, name_forms
+from memory.recall.lexicon.languages import unaccented
+from memory.recall.lexicon.scripts import CONTINUOUS, HAN, HANGUL, MARKS, normal, script_of
+from memory.recall.lexicon.stop_words import STOP_WORDS
+
+Ids = frozenset[int]
+PEOPLE_LIMIT = 500
+"""People whose names are searched. The rest are ignored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """Place of a name in a text, and the people it names: several if they share the name. `end` is exclusive."""
+
+    start: int
+    end: int
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameMatches:
+    """Mentions in a text, in order. `masked` is the text without names of participants, with tidy white space."""
+
+    mentions: tuple[Mention, ...]
+    masked: str
+
+    @property
+    def ids(self) -> Ids:
+        """Sender ids of all mentioned people."""
+        return frozenset(each for mention in self.mentions for each in mention.ids)
+
+
+def find_names(text: str, people: Mapping[int, str]) -> NameMatches:
+    """Find mentions of these people (sender id → display name) in a normal text (see scripts.normal).
+
+    "Anna Smith" means only those Annas who are Smiths, if there are any. People of the same name all match. A text of
+    names alone is masked to "".
+    """
+    forms = name_forms(people)
+    mentions = [*_spaced_mentions(text, forms), *_unspaced_mentions(text, forms)]
+    if not mentions:
+        return NameMatches(mentions=(), masked=_SPACES.sub(" ", text).strip())
+    joined = _join_adjacent(text, sorted(mentions, key=lambda mention: mention.start))
+    return NameMatches(mentions=joined, masked=_remove_names(text, joined))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameForms:
+    """Sender ids by casefolded form of a name. The table says how the form must stand in a text."""
+
+    anywhere: Mapping[str, Ids]
+    capital: Mapping[str, Ids]
+    """With a capital."""
+    inside: Mapping[str, Ids]
+    """With a capital, and not as the first word of a sentence."""
+    vocative: Mapping[str, Ids]
+    """Like `inside`, or before a comma ("Mel, look")."""
+    unspaced: Mapping[str, Ids]
+    """Any place where these characters stand."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """Lengths of the unspaced names, longest first."""
+        return sorted({len(name) for name in self.unspaced}, reverse=True)
+
+
+def name_forms(people: Mapping[int, str]) -> NameForms:
+    """Return the forms of the display names, by sender id. The results for 200 chats are cached."""
+    return _build_forms(tuple(people.items())[:PEOPLE_LIMIT])
+
 
 _POSSESSIVE = re.compile(r"'(?:[^\W\d_]{1,4}(?![^\W_]))?")
-"""After a name: 's, ' alone, and Turkish endings."""
+"""Suffix of a name: 's, ' alone, and Turkish endings."""
 _SENTENCE_ENDS = '.!?…\n:;—"“«(-*'
 _TITLES = ("Mr.", "Mrs.", "Ms.", "Dr.", "Prof.", "Sr.", "Sra.")
-_LOOKED_BACK = 24
-_MONTHS_TOO = frozenset(
+_CONTEXT_CHARACTERS = 24
+_NAMES_OF_MONTHS = frozenset(
     ("may", "april", "june", "august", "mai", "avril", "mars", "май", "мая", "мае", "августа")
 )
 _BEFORE_A_MONTH = re.compile(
@@ -27,112 +97,70 @@ _LEADING_MARKS = re.compile(r"^[\s,;:，、،.!?。！？؟-]+")
 _NOT_ONLY_MARKS = re.compile(r"[^\W_]|[^\x00-\x7f]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """Where a text names somebody (its end not in it), and whom: several people if they share the name."""
-
-    start: int
-    end: int
-    ids: Ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamesRead:
-    """Whom a text names, in order, and the text without any name of a participant, its white space tidied."""
-
-    mentions: tuple[Mention, ...]
-    masked: str
-
-    @property
-    def named(self) -> Ids:
-        """Everybody who is named."""
-        return frozenset(each for mention in self.mentions for each in mention.ids)
-
-
-def read_names(text: str, people: Mapping[int, str]) -> NamesRead:
-    """Whom of the people (sender id → display name) a normal text names (see scripts.normal).
-
-    Of "Anna Smith" only the Annas who are Smiths, if there are any. People of the same name are all named.
-    A text that was nothing but names is masked to "".
-    """
-    forms = name_forms(people)
-    found = [*_spaced(text, forms), *_unspaced(text, forms)]
-    if not found:
-        return NamesRead(mentions=(), masked=_SPACES.sub(" ", text).strip())
-    mentions = _joined(text, sorted(found, key=lambda mention: mention.start))
-    return NamesRead(mentions=mentions, masked=_without(text, mentions))
-
-
-def _spaced(text: str, forms: NameForms) -> Iterator[Mention]:
+def _spaced_mentions(text: str, forms: NameForms) -> Iterator[Mention]:
     end, last = -2, frozenset[int]()
     for match in (ASCII_WORD if text.isascii() else WORD).finditer(text):
         written = match.group()
         word = written.casefold()
-        ids = forms.anyhow.get(word)
+        ids = forms.anywhere.get(word)
         if ids is None and written[0].isupper():
-            ids = _of_capital(word, text, match.span(), forms)
+            ids = _capitalised_ids(word, text, match.span(), forms)
         if ids is None and match.start() == end + 1:
-            ids = last & (forms.capital.get(word) or forms.within.get(word) or frozenset())
+            ids = last & (forms.capital.get(word) or forms.inside.get(word) or frozenset())
         if ids:
             possessive = _POSSESSIVE.match(text, match.end())
             end, last = possessive.end() if possessive else match.end(), ids
             yield Mention(start=match.start(), end=end, ids=ids)
 
 
-def _of_capital(word: str, text: str, span: tuple[int, int], forms: NameForms) -> Ids | None:
+def _capitalised_ids(word: str, text: str, span: tuple[int, int], forms: NameForms) -> Ids | None:
     if word in forms.capital:
         return forms.capital[word]
-    if word in forms.within:
-        return forms.within[word] if _stands_as_a_name(word, text, span) else None
+    if word in forms.inside:
+        return forms.inside[word] if _stands_as_a_name(word, text, span) else None
     if word in forms.vocative and (
-        _is_within(text, span[0]) or text[span[1] : span[1] + 1] in (",", "'", "!")
+        _is_inside_sentence(text, span[0]) or text[span[1] : span[1] + 1] in (",", "'", "!")
     ):
         return forms.vocative[word]
     return None
 
 
 def _stands_as_a_name(word: str, text: str, span: tuple[int, int]) -> bool:
-    """Whether a common word is a name here: with one capital only, within the sentence, and not a month."""
+    """Return True if a common word is a name here: one capital, inside the sentence, and not a month."""
     start, end = span
-    if text[start + 1 : end].upper() == text[start + 1 : end] or not _is_within(text, start):
+    if text[start + 1 : end].upper() == text[start + 1 : end] or not _is_inside_sentence(text, start):
         return False
     return not (
-        word in _MONTHS_TOO
+        word in _NAMES_OF_MONTHS
         and (
-            _BEFORE_A_MONTH.search(text[max(0, start - _LOOKED_BACK) : start])
+            _BEFORE_A_MONTH.search(text[max(0, start - _CONTEXT_CHARACTERS) : start])
             or text[end : end + 2].strip().isdigit()
         )
     )
 
 
-def _is_within(text: str, start: int) -> bool:
-    """Whether a word that begins here is not the first of its sentence."""
-    before = text[max(0, start - _LOOKED_BACK) : start].rstrip(" ")
+def _is_inside_sentence(text: str, start: int) -> bool:
+    """Return True if the word that begins at `start` is not the first of its sentence."""
+    before = text[max(0, start - _CONTEXT_CHARACTERS) : start].rstrip(" ")
     return before.endswith(_TITLES) or (before != "" and before[-1] not in _SENTENCE_ENDS)
 
 
-def _unspaced(text: str, forms: NameForms) -> Iterator[Mention]:
+def _unspaced_mentions(text: str, forms: NameForms) -> Iterator[Mention]:
     sizes = forms.sizes if forms.unspaced else ()
     for run in UNSPACED.finditer(text) if sizes else ():
         place = run.start()
         while place < run.end():
-            name = next(
-                (
-                    name
-                    for size in sizes
-                    if (name := text[place : min(place + size, run.end())]) in forms.unspaced
-                ),
-                "",
-            )
+            candidates = (text[place : min(place + size, run.end())] for size in sizes)
+            name = next((each for each in candidates if each in forms.unspaced), "")
             if name:
                 yield Mention(start=place, end=place + len(name), ids=forms.unspaced[name])
             place += len(name) or 1
 
 
-def _joined(text: str, found: list[Mention]) -> tuple[Mention, ...]:
-    """Names side by side ("Anna Smith") are one, of those who have them all, if anybody has."""
-    joined = found[:1]
-    for mention in found[1:]:
+def _join_adjacent(text: str, mentions: list[Mention]) -> tuple[Mention, ...]:
+    """Join adjacent names ("Anna Smith") into one mention of the people who have them all, if there are any."""
+    joined = mentions[:1]
+    for mention in mentions[1:]:
         last = joined[-1]
         both = last.ids & mention.ids
         if both and text[last.end : mention.start].strip(" .") == "":
@@ -142,8 +170,8 @@ def _joined(text: str, found: list[Mention]) -> tuple[Mention, ...]:
     return tuple(joined)
 
 
-def _without(text: str, mentions: tuple[Mention, ...]) -> str:
-    """The text without the names, and without the commas and spaces that they leave."""
+def _remove_names(text: str, mentions: tuple[Mention, ...]) -> str:
+    """Return the text without the names, and without the commas and spaces around them."""
     pieces: list[str] = []
     end = 0
     for name in mentions:
@@ -152,3 +180,160 @@ def _without(text: str, mentions: tuple[Mention, ...]) -> str:
     left = _SPACES.sub(" ", " ".join([*pieces, text[end:]]))
     left = _LEADING_MARKS.sub("", _DOUBLE_COMMA.sub("", _SPACE_BEFORE_MARK.sub("", left))).strip()
     return left if _NOT_ONLY_MARKS.search(left) else ""
+
+
+WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
+ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+"""A word of a text, as far as names are concerned."""
+UNSPACED = re.compile(f"[{HAN}{HANGUL}]{{2,}}|[{CONTINUOUS}]{{3,}}")
+_LONGEST_NAME = 256
+"""Characters of a display name that are read. Telegram allows 128."""
+_LONGEST_PART = 32
+_PARTS_OF_A_NAME = 6
+_SHORTEST_PREFIX = 3
+
+
+@lru_cache(maxsize=200)
+def _build_forms(people: tuple[tuple[int, str], ...]) -> NameForms:
+    tables: dict[str, defaultdict[str, set[int]]] = {
+        table: defaultdict(set) for table in ("anywhere", "capital", "inside", "vocative", "unspaced")
+    }
+    for sender_id, display_name in people:
+        for table, form in _display_name_forms(normal(display_name[:_LONGEST_NAME])):
+            tables[table][form].add(sender_id)
+    frozen = {table: {form: frozenset(ids) for form, ids in forms.items()} for table, forms in tables.items()}
+    return NameForms(**frozen)
+
+
+def _display_name_forms(name: str) -> Iterator[tuple[str, str]]:
+    """Yield each form of a normal display name with its table."""
+    for run in UNSPACED.findall(name):
+        yield from (("unspaced", form) for form in _unspaced_forms(run[:_LONGEST_PART]))
+    parts = [part for part in WORD.findall(UNSPACED.sub(" ", name)) if _is_name(part)][:_PARTS_OF_A_NAME]
+    for place, written in enumerate(parts):
+        part = written.casefold()[:_LONGEST_PART]
+        yield from _inflected_forms(part, "capital" if place else "anywhere")
+        if script_of(part) == "latin":
+            yield from _inflected_forms(part + "s", "capital")
+        for nickname in NICKNAMES.get(part, ()) if not place else ():
+            for form in _inflected(nickname):
+                yield from _inflected_forms(form, "capital")
+    if parts:
+        yield from (("vocative", form) for form in _prefixes(parts[0].casefold()[:_LONGEST_PART]))
+
+
+def _is_name(part: str) -> bool:
+    return len(part) > 1 and any(character.isalpha() for character in part)
+
+
+def _inflected_forms(part: str, table: str) -> Iterator[tuple[str, str]]:
+    """Yield the inflected forms of a part. A common word goes to `inside`: "Will I?" names nobody."""
+    for form in _inflected(part):
+        has_case = form.upper() != form
+        yield ("inside" if has_case and is_common_word(form) else table if has_case else "anywhere"), form
+
+
+def is_common_word(word: str) -> bool:
+    """Return True if a casefolded name is also a word of a language."""
+    return word in NAMES_THAT_ARE_WORDS or word in _STOP
+
+
+_STOP = frozenset(word for words in STOP_WORDS.values() for word in words.split())
+_CYRILLIC_ENDINGS = {
+    "а": ("а", "ы", "и", "е", "у", "ой", "ою", "ей"),
+    "я": ("я", "и", "е", "ю", "ей", "ею"),
+    "й": ("й", "я", "ю", "ем", "е"),
+    "ь": ("ь", "я", "ю", "ем", "е", "и", "ью"),
+}
+_AFTER_CONSONANT = ("", "а", "у", "ом", "ем", "е")
+
+
+def _inflected(part: str) -> set[str]:
+    """Return the part as it is, without accents, and in the cases of Russian."""
+    forms = {part, unaccented(part)}
+    if script_of(part) == "cyrillic" and part[-1] not in "еёиоуыэю":
+        endings = _CYRILLIC_ENDINGS.get(part[-1])
+        base = part[:-1] if endings else part
+        forms |= {base + ending for ending in endings or _AFTER_CONSONANT}
+    return {form for form in forms if len(form) > 1}
+
+
+def _prefixes(first_name: str) -> Iterator[str]:
+    """Yield short forms that friends may use: "mel" for "melanie". Common words are left out."""
+    if script_of(first_name) in ("latin", "cyrillic"):
+        for size in range(_SHORTEST_PREFIX, len(first_name)):
+            if not is_common_word(first_name[:size]):
+                yield first_name[:size]
+
+
+def _unspaced_forms(run: str) -> Iterator[str]:
+    """Yield the whole name, and the given name if it has three Chinese, Japanese or Korean characters."""
+    yield run
+    if len(run) == 3 and script_of(run) != "continuous":
+        yield run[1:]
+
+
+_COMMON_WORDS = """
+    will may mark rose grace hope joy faith dawn summer autumn winter april june august art bill chase chuck drew
+    frank grant jack guy ray rich rob sue pat max ruby amber pearl lily daisy ivy olive iris violet holly heather
+    crystal jade ginger sandy sunny sky skye star angel destiny harmony melody charity patience prudence constance
+    honor justice liberty haven eden genesis trinity blaze cash chance chip cliff clay cole dale dean duke earl
+    ernest gene glen hunter harper carter mason baker cook smith taylor miller cooper porter parker archer fisher
+    gardener page king prince major judge bishop pope knight young green black white brown gray grey gold silver
+    hill wood woods stone field fields forest lake river brook brooks bush marsh moon sun day night march summers
+    price long short small little strong sharp wise best good swift love heart rice bean berry bell ball ford fox wolf
+    bird fish lamb hawk crane drake robin jay martin buck colt bear lion tiger cat dog dash dot penny dollar case key
+    lock park street church house home mom mum dad father mother brother sister son daughter wife husband friend boy
+    girl man woman kid baby boss doc doctor nurse teacher student chef coach captain queen lady lord sir mister miss
+    user admin bot test null none new old big real true free happy lucky sweet cool hot cold coffee tea pizza cake
+    cookie music song game gamer player dancer lover fan life work job school team group family news shop store market
+    table drop select insert delete update from art artist world peace freedom dream dreams rain snow storm cloud fire
+    ice water earth air wind light dark shadow ghost magic money time year week car bike van road truck bus train
+    jean jeans norm wade walker hall rush pace skip trace tuck miles mercy nick dick peter randy rusty buddy junior
+    beach sea ocean island city town country garden flower tree book reader writer painter singer runner driver rider
+    travel traveler photo photos photography art yoga gym food bread sugar honey salt pepper chocolate wine beer
+    bobs sues marks wills bills jacks rays guys pats car cars mar sol luz paz flor alba clara blanca rosa perla dulce estrella cielo mercedes pilar consuelo
+    dolores soledad esperanza milagros amor vida santo cruz rey león
+    ernst fleck sommer vogel fuchs klein gross groß lang kurz schwarz weiss weiß braun koch bauer müller schmidt
+    schneider richter könig kaiser stern berg bach engel mai
+    вера надежда любовь роман слава лев мир злата роза лилия майя марта август заяц волк кот друг мама папа брат
+    сестра бабушка дедушка любимый любимая солнце король капитан
+"""
+NAMES_THAT_ARE_WORDS = frozenset(_COMMON_WORDS.split())
+"""Names only with a capital and not as the first word of a sentence. Includes words in display names that are no
+names.
+"""
+_NICKNAME_GROUPS = """
+    alexander alex sasha xander | alexandra alex sasha sandra | anthony tony | benjamin ben benny | catherine kate cathy
+    cat | katherine kate kathy katie | kathleen kathy | charles charlie chuck | christopher chris | christine chris
+    christina tina | daniel dan danny | david dave | deborah debbie deb | edward ed eddie ted | elizabeth liz beth eliza
+    betty lizzie | frederick fred | gregory greg | james jim jimmy jamie | jennifer jen jenny | john johnny | joseph joe
+    joey | joshua josh | margaret maggie meg peggy | matthew matt | michael mike mick | nicholas nick | patricia pat
+    trish patty | patrick pat paddy | peter pete | rebecca becky | richard rick dick richie | robert rob bob bobby |
+    samuel sam sammy | samantha sam | stephen steve | steven steve | susan sue susie | theodore ted theo | thomas tom
+    tommy | timothy tim | victoria vicky | william will bill billy liam | josé pepe | francisco paco pancho fran |
+    guadalupe lupe | ignacio nacho | maría mari | dolores lola | enrique quique | johannes hans | maximilian max |
+    александр саша саня шура | александра саша шура | алексей лёша леша | анастасия настя | андрей андрюша | анна аня
+    анюта | борис боря | валентина валя | василий вася | виктор витя | виктория вика | владимир вова володя |
+    владислав влад | галина галя | григорий гриша | дарья даша | дмитрий дима митя | евгений женя | евгения женя |
+    екатерина катя | елена лена | елизавета лиза | иван ваня | ирина ира | константин костя | ксения ксюша | лариса
+    лара | людмила люда мила | любовь люба | мария маша маруся | михаил миша | надежда надя | наталья наташа ната |
+    наталия наташа | николай коля | ольга оля | павел паша | пётр петя | петр петя | полина поля | роман рома |
+    светлана света | сергей серёжа сережа | софья соня | софия соня | станислав стас | степан стёпа | татьяна таня |
+    ульяна уля | юлия юля | юрий юра | яков яша | ярослав слава ярик
+"""
+
+
+def _read_nicknames(called: str) -> dict[str, tuple[str, ...]]:
+    """Map each name to its nicknames, and each nickname to its names."""
+    forms: dict[str, list[str]] = {}
+    for group in called.split("|"):
+        name, *nicknames = group.split()
+        forms.setdefault(name, []).extend(nicknames)
+        for nickname in nicknames:
+            forms.setdefault(nickname, []).append(name)
+    return {name: tuple(others) for name, others in forms.items()}
+
+
+NICKNAMES = _read_nicknames(_NICKNAME_GROUPS)
+"""Other forms of each casefolded first name."""

@@ -1,7 +1,7 @@
-"""Words that carry no evidence, by language: articles, pronouns, prepositions, auxiliaries, question words, fillers.
+"""Stop words by language: articles, pronouns, prepositions, auxiliaries, question words, fillers.
 
-Function words only, so that they also tell which language a text is in. What a person may have said something
-about ("home", "never mind the time") stays a term. Written by us; keys are the names of Snowball's algorithms.
+They are function words only, so that they also identify the language of a text. A word that people may talk about
+("home", "time") stays a term. We wrote the lists; the keys are the names of Snowball's algorithms.
 """
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
@@ -156,6 +156,6 @@ _PHRASES = (
     "している した して する しました これ それ あれ この その あの ここ そこ わたし あなた だから けど でも"
 )
 UNSPACED_PHRASES = tuple(_PHRASES.split())
-"""Chinese and Japanese function words of several characters, the longer before the shorter."""
+"""Chinese and Japanese function words of several characters, longer ones first."""
 CHINESE_WORDS = frozenset("我你您他她它们咱的了吗呢吧啊呀哦嗯是很也就又这那哪谁么跟与及或被")
-"""Chinese function words of one character: they part what stands beside them."""
+"""Chinese function words of one character. They separate the words around them."""

@@ -1,129 +1,87 @@
-"""The terms of a text: stems and parts of words, numbers, addresses, tags, emoji."""
+"""Terms of a text and their BM25 weights: stems and parts of words, numbers, addresses, tags, emoji."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain, islice, pairwise
 
-from memory.recall.lexicon.analysis import QuestionWord
-from memory.recall.lexicon.languages import plausible_languages, stop_words
+from memory.recall.lexicon.analysis import QuestionWord, SparseVector
+from memory.recall.lexicon.languages import plausible_languages, stem, stop_words
 from memory.recall.lexicon.scripts import CONTINUOUS, HAN, HANGUL, MARKS, script_of
-from memory.recall.lexicon.spelling import Weighted, other_terms, word_terms
+from memory.recall.lexicon.stop_words import CHINESE_WORDS, UNSPACED_PHRASES
 
 WORD_LIMIT = 2_000
-"""Words that are read of a text, from its beginning."""
+"""Words of a text that are read, from its beginning."""
 TERM_LIMIT = 4_096
 """Different terms that are kept of a message."""
-_LONGEST_WORD = 48
-"""Characters of a word that count; what is longer is a key, a hash or noise."""
-_LONGEST_RUN = 2_000
-"""The same for a run of text without spaces."""
-
-_LETTERS = rf"[\w{MARKS}]"
-_PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-_STYLE = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
-_TOKEN = re.compile(
-    rf"(?P<url>(?:https?://|\bwww\.)[^\s<>\"']{{1,2000}})"
-    rf"|(?P<mail>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}})"
-    rf"|(?P<mention>@\w+)"
-    rf"|(?P<tag>\#{_LETTERS}+)"
-    rf"|(?P<number>\d+(?:[.:]\d+|,\d{{1,3}}(?!\d))*(?!{_LETTERS}))"
-    rf"|(?P<dotted>(?<!\w)(?:[^\W\d_]\.){{2,6}})"
-    rf"|(?P<word>{_LETTERS}+(?:'{_LETTERS}+)*)"
-    rf"|(?P<emoji>[\U0001f1e6-\U0001f1ff]{{2}}|[{_PICTURE}][{_STYLE}]*(?:\u200d[{_PICTURE}][{_STYLE}]*){{0,8}})"
-)
-_RUN = re.compile(f"[{HAN}]+|[{CONTINUOUS}]+|[{HANGUL}]+|[^{HAN}{CONTINUOUS}{HANGUL}_]+")
-_CHARACTERS_OF_A_WORD = {"han": 2, "continuous": 4}
-"""On average, where words are written without spaces."""
-_NOTHING = ("", "")
-_NOUNS = {"will": "wills", "can": "cans"}
-_DETERMINERS = frozenset(["the", "a", "my", "your", "his", "her", "our", "their", "this", "that", "last"])
-_CAPITALS = {"US": "usa", "IT": "i.t."}
-"""Words that would be stop words, were it not for their capitals."""
-
+K1 = 1.2
+B = 0.4
+"""BM25's weight of text length. Short messages differ in length by chance: 0.4 was best on conversations."""
+AVERAGE_LENGTH = 23.0
+"""Words of an average message: LoCoMo's have 22.6. A constant, so that the weights of a message never change. Values
+from 16 to 30 find the same.
+"""
 Token = tuple[str, str]
-"""The kind of a piece of a text ("word", "number", "url", "mail", "tag", "emoji"), and the piece, casefolded."""
+"""Kind of a piece of text ("word", "number", "url", "mail", "tag", "emoji"), and the piece, casefolded."""
+WeightedHashes = tuple[tuple[int, float], ...]
+"""Hashes of terms, each with its weight in a question."""
+_WeightedTerms = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """The pieces of a text, and by script the languages that they may be in, the likeliest first."""
+class TokenizedText:
+    """The pieces of a text. `languages` has the likely languages of each script, the likeliest first."""
 
     pieces: tuple[Token, ...]
     languages: Mapping[str, tuple[str, ...]]
 
     @property
     def count(self) -> int:
-        """How many words there are, stop words too; numbers and addresses are words, tags and emoji none.
+        """Number of words, stop words included. Numbers and addresses are words; tags and emoji are not.
 
-        What is written without spaces counts by its characters.
+        Text without spaces counts by its characters.
         """
-        return sum(_count(kind, piece) for kind, piece in self.pieces)
+        return sum(_count_words(kind, piece) for kind, piece in self.pieces)
 
     @property
     def likeliest(self) -> tuple[str, ...]:
-        """The likeliest language of each script; of one without languages that we tell apart, the script."""
+        """The likeliest language of each script, or the script itself if we tell no languages of it apart."""
         return tuple(languages[0] or script for script, languages in self.languages.items())
 
 
-def read_words(text: str) -> Words:
-    """The words of a normal text (see scripts.normal)."""
+def tokenize(text: str) -> TokenizedText:
+    """Split a normal text (see scripts.normal) and guess its languages."""
     pieces = tuple(tokens(text))
-    return Words(
+    return TokenizedText(
         pieces=pieces, languages=plausible_languages(piece for kind, piece in pieces if kind == "word")
     )
 
 
 def tokens(text: str) -> list[Token]:
-    """The pieces of a normal text (see scripts.normal), the first WORD_LIMIT. Mentions (@name) are none."""
-    found: list[Token] = []
+    """Return the first WORD_LIMIT pieces of a normal text (see scripts.normal). Mentions (@name) are left out."""
+    pieces: list[Token] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         if kind == "word":
-            found += _words(match.group())
+            pieces += _split_words(match.group())
         elif kind == "dotted":
-            found += _words(match.group().replace(".", ""))
+            pieces += _split_words(match.group().replace(".", ""))
         elif kind == "tag":
-            found.append((kind, match.group().casefold()[:_LONGEST_WORD]))
-            found += _words(match.group()[1:])
+            pieces.append((kind, match.group().casefold()[:_LONGEST_WORD]))
+            pieces += _split_words(match.group()[1:])
         elif kind != "mention":
-            found.append((kind, match.group().casefold()))
-        if len(found) >= WORD_LIMIT:
+            pieces.append((kind, match.group().casefold()))
+        if len(pieces) >= WORD_LIMIT:
             break
-    return [_as_noun(piece, before) for before, piece in pairwise([_NOTHING, *found[:WORD_LIMIT]])]
+    return [_noun_or_same(piece, before) for before, piece in pairwise([_NOTHING, *pieces[:WORD_LIMIT]])]
 
 
-def _as_noun(piece: Token, before: Token) -> Token:
-    """ "The will" and "my can" are things: their plurals are no stop words, and have the same stems."""
-    is_noun = piece[1] in _NOUNS and before[1] in _DETERMINERS
-    return (piece[0], _NOUNS[piece[1]]) if is_noun else piece
+def message_terms(words: TokenizedText) -> dict[int, int]:
+    """Count the terms of a message by their hashes. Words are stemmed in the likeliest language.
 
-
-def _words(raw: str) -> Iterator[Token]:
-    """A run of letters and digits, cut where the script or an underscore cuts it."""
-    if raw in _CAPITALS:
-        yield "word", _CAPITALS[raw]
-    elif raw.isascii() and "_" not in raw:
-        yield "word", raw[:_LONGEST_WORD].casefold()
-    else:
-        for run in islice(_RUN.findall(raw), WORD_LIMIT):
-            word = str(run[:_LONGEST_RUN]).casefold().strip("\u200c\u200d'")
-            if any(map(str.isalnum, word)):
-                yield "word", word if script_of(word) in _CHARACTERS_OF_A_WORD else word[:_LONGEST_WORD]
-
-
-def _count(kind: str, piece: str) -> int:
-    if kind in ("emoji", "tag"):
-        return 0
-    if kind == "word" and not piece.isascii():
-        return -(-len(piece) // _CHARACTERS_OF_A_WORD.get(script_of(piece), len(piece)))
-    return 1
-
-
-def message_terms(words: Words) -> dict[int, int]:
-    """How often each term (by its hash) is there, words being stemmed in the likeliest language.
-
-    Stems and the like come first, then the parts of words, at most TERM_LIMIT in all.
+    Whole terms come before parts of words; at most TERM_LIMIT in all.
     """
     whole: dict[int, int] = {}
     parts: dict[int, int] = {}
@@ -140,38 +98,54 @@ def message_terms(words: Words) -> dict[int, int]:
     return dict(islice(whole.items(), TERM_LIMIT))
 
 
-def question_terms(words: Words) -> dict[int, float]:
-    """The terms that are searched by, each with its weight (1 for a word); none of stop words alone.
+def message_vector(counts: Mapping[int, int], *, length: int) -> SparseVector:
+    """Return the BM25 weight of each term in a message of `length` words. The index multiplies by the IDF."""
+    saturation = K1 * (1 - B + B * length / AVERAGE_LENGTH)
+    indices = tuple(counts)
+    return SparseVector(
+        indices=indices,
+        values=tuple(counts[each] * (K1 + 1) / (counts[each] + saturation) for each in indices),
+    )
 
-    Each word is stemmed in every language that it may be in, for a message's may have been guessed otherwise.
+
+def question_terms(words: TokenizedText) -> dict[int, float]:
+    """Return the search terms of a question with their weights (1 for a word). Stop words have none.
+
+    Each word is stemmed in every language that it may be in, because a message may have been guessed otherwise.
     """
     weights: dict[int, float] = {}
-    for _, terms in _spelt_pieces(words):
+    for _, terms in _piece_terms(words):
         for index, weight in terms:
             weights[index] = max(weight, weights.get(index, 0.0))
     return weights
 
 
-def question_words(words: Words) -> tuple[QuestionWord, ...]:
-    """The words that are searched by, each once; of a script without spaces the pairs of characters, or the run.
+def question_vector(weights: Mapping[int, float]) -> SparseVector:
+    """Return the search terms as a vector. Repeating a term adds no weight."""
+    return SparseVector(indices=tuple(weights), values=tuple(weights.values()))
 
-    None of stop words, emoji and what is written in hiragana alone.
+
+def question_words(words: TokenizedText) -> tuple[QuestionWord, ...]:
+    """Return the words to search for, each once. A script without spaces gives pairs of characters, or the run.
+
+    Stop words, emoji and text in hiragana alone give none.
     """
-    found: dict[frozenset[int], frozenset[int]] = {}
-    for kind, terms in _spelt_pieces(words):
+    parts_of: dict[frozenset[int], frozenset[int]] = {}
+    for kind, terms in _piece_terms(words):
         whole = [index for index, weight in terms if weight == 1.0]
         parts = frozenset(index for index, weight in terms if weight != 1.0)
         if kind == "han":
-            found |= {frozenset([index]): parts for index in whole}
+            parts_of |= {frozenset([index]): parts for index in whole}
         elif kind not in ("emoji", "tag") and terms:
-            found[frozenset(whole) or parts] = parts
+            parts_of[frozenset(whole) or parts] = parts
     return tuple(
-        QuestionWord(whole=key if key != parts else frozenset(), parts=parts) for key, parts in found.items()
+        QuestionWord(whole=key if key != parts else frozenset(), parts=parts)
+        for key, parts in parts_of.items()
     )
 
 
-def is_bare(words: Words) -> bool:
-    """Whether a question is nothing but what it searches by: "4711", "bike lock?". Never of scripts without spaces."""
+def is_bare(words: TokenizedText) -> bool:
+    """Return True if a question has search words only: "4711", "bike lock?". False for scripts without spaces."""
     return bool(words.pieces) and all(
         kind not in ("emoji", "tag")
         if kind != "word"
@@ -181,8 +155,8 @@ def is_bare(words: Words) -> bool:
     )
 
 
-def _spelt_pieces(words: Words) -> Iterator[tuple[str, Weighted]]:
-    """Each piece of a question that is no stop word: its kind (of a word its script), and its terms in all languages."""
+def _piece_terms(words: TokenizedText) -> Iterator[tuple[str, WeightedHashes]]:
+    """Yield the kind of each piece (the script of a word) and its terms in all languages, without stop words."""
     for kind, piece in words.pieces:
         if kind != "word":
             yield kind, other_terms(kind, piece)
@@ -191,3 +165,171 @@ def _spelt_pieces(words: Words) -> Iterator[tuple[str, Weighted]]:
         languages = words.languages[script]
         if piece not in stop_words(languages[0]):
             yield script, tuple(chain.from_iterable(word_terms(piece, language) for language in languages))
+
+
+_LONGEST_WORD = 48
+"""Characters of a word that count. Longer ones are keys, hashes or noise."""
+_LONGEST_RUN = 2_000
+"""Characters that count in a run of text without spaces."""
+_LETTERS = rf"[\w{MARKS}]"
+_PICTURE = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_STYLE = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
+_TOKEN = re.compile(
+    rf"(?P<url>(?:https?://|\bwww\.)[^\s<>\"']{{1,2000}})"
+    rf"|(?P<mail>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}})"
+    rf"|(?P<mention>@\w+)"
+    rf"|(?P<tag>\#{_LETTERS}+)"
+    rf"|(?P<number>\d+(?:[.:]\d+|,\d{{1,3}}(?!\d))*(?!{_LETTERS}))"
+    rf"|(?P<dotted>(?<!\w)(?:[^\W\d_]\.){{2,6}})"
+    rf"|(?P<word>{_LETTERS}+(?:'{_LETTERS}+)*)"
+    rf"|(?P<emoji>[\U0001f1e6-\U0001f1ff]{{2}}|[{_PICTURE}][{_STYLE}]*(?:\u200d[{_PICTURE}][{_STYLE}]*){{0,8}})"
+)
+_RUN = re.compile(f"[{HAN}]+|[{CONTINUOUS}]+|[{HANGUL}]+|[^{HAN}{CONTINUOUS}{HANGUL}_]+")
+_CHARACTERS_OF_A_WORD = {"han": 2, "continuous": 4}
+"""Average length of a word in scripts without spaces."""
+_NOTHING = ("", "")
+_MODAL_PLURALS = {"will": "wills", "can": "cans"}
+_DETERMINERS = frozenset(["the", "a", "my", "your", "his", "her", "our", "their", "this", "that", "last"])
+_CAPITALS = {"US": "usa", "IT": "i.t."}
+"""Words that would be stop words without their capitals."""
+
+
+def _noun_or_same(piece: Token, before: Token) -> Token:
+    """Return the plural for "the will" and "my can": plurals are no stop words and have the same stem."""
+    is_noun = piece[1] in _MODAL_PLURALS and before[1] in _DETERMINERS
+    return (piece[0], _MODAL_PLURALS[piece[1]]) if is_noun else piece
+
+
+def _split_words(text: str) -> Iterator[Token]:
+    """Split a run of letters and digits at changes of script and at underscores."""
+    if text in _CAPITALS:
+        yield "word", _CAPITALS[text]
+    elif text.isascii() and "_" not in text:
+        yield "word", text[:_LONGEST_WORD].casefold()
+    else:
+        for run in islice(_RUN.findall(text), WORD_LIMIT):
+            word = str(run[:_LONGEST_RUN]).casefold().strip("\u200c\u200d'")
+            if any(map(str.isalnum, word)):
+                yield "word", word if script_of(word) in _CHARACTERS_OF_A_WORD else word[:_LONGEST_WORD]
+
+
+def _count_words(kind: str, piece: str) -> int:
+    if kind in ("emoji", "tag"):
+        return 0
+    if kind == "word" and not piece.isascii():
+        return -(-len(piece) // _CHARACTERS_OF_A_WORD.get(script_of(piece), len(piece)))
+    return 1
+
+
+_PARTS_WEIGHT = 0.25
+_CHARACTER_WEIGHT = 0.3
+_HIRAGANA_WEIGHT = 0.3
+_UNSPACED_WEIGHTS = {2: 0.05, 3: 0.15, 4: 0.25}
+_SYLLABLES_WEIGHT = 1.0
+"""Weights of parts of a word in a question, compared with 1 for the word.
+
+Set by benchmarks/sanity_pairs.json and checked on LoCoMo, which loses nothing up to 0.3.
+"""
+_DIGIT_ZEROS = "\u0660\u06f0\u0966\u09e6\u0e50"
+_DIGITS = str.maketrans({chr(ord(zero) + n): str(n) for zero in _DIGIT_ZEROS for n in range(10)})
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_EMOJI_STYLE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+_ADDRESS_FILLERS = frozenset(("http", "https", "www", "com", "org", "net", "html", "htm", "php", "index"))
+_ADDRESS_CHARACTERS = 500
+_ADDRESS_WORDS = 12
+_LONGEST_CACHED = 24
+"""Longest word whose terms are cached (some 20 MB at most). Longer words rarely come again."""
+
+
+def word_terms(word: str, language: str) -> WeightedHashes:
+    """Return the terms of one casefolded word in this language, none for a stop word. A run without spaces is a word."""
+    return (
+        _cached_word_terms(word, language)
+        if len(word) <= _LONGEST_CACHED
+        else _hash_terms(spell_word(word, language))
+    )
+
+
+def other_terms(kind: str, text: str) -> WeightedHashes:
+    """Return the terms of a piece (see Token) that is no word."""
+    return _hash_terms(spell_other(kind, text))
+
+
+@lru_cache(maxsize=16_384)
+def _cached_word_terms(word: str, language: str) -> WeightedHashes:
+    return _hash_terms(spell_word(word, language))
+
+
+def _hash_terms(spelt: _WeightedTerms) -> WeightedHashes:
+    return tuple((term_index(term), weight) for term, weight in spelt)
+
+
+def term_index(term: str) -> int:
+    """Return the 32-bit hash of a term, the same in every process. Colliding terms count as the same."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "replace"), digest_size=4).digest(), "big")
+
+
+def spell_word(word: str, language: str) -> _WeightedTerms:
+    """Return the terms of a casefolded word as text, each with its weight in a question."""
+    script = script_of(word)
+    if script == "han":
+        return _han_terms(word)
+    if script == "continuous":
+        return [
+            ("~" + word[at : at + size], weight)
+            for size, weight in _UNSPACED_WEIGHTS.items()
+            for at in range(len(word) - size + 1)
+        ]
+    if script == "hangul":
+        return [(word, 1.0), *_parts(word, 2, _SYLLABLES_WEIGHT)]
+    stops = stop_words(language)
+    terms: _WeightedTerms = []
+    for part in () if word in stops else word.split("'"):
+        if part and part not in stops:
+            stemmed = stem(part, language).translate(_DIGITS)
+            terms.append((stemmed, 1.0))
+            if language != "english":
+                terms += _parts("^" + stemmed, 3, _PARTS_WEIGHT)
+    return terms
+
+
+def _parts(word: str, size: int, weight: float) -> _WeightedTerms:
+    """Return the n-grams of a word. Their weight falls with the square root of their number."""
+    grams = {word[at : at + size] for at in range(len(word) - size + 1)}
+    return [("~" + gram, weight / len(grams) ** 0.5) for gram in sorted(grams)]
+
+
+def _han_terms(run: str) -> _WeightedTerms:
+    """Return the pairs of characters between function words, and single characters with a small weight."""
+    for phrase in UNSPACED_PHRASES:
+        run = run.replace(phrase, " ")
+    terms: _WeightedTerms = []
+    for piece in "".join(" " if each in CHINESE_WORDS else each for each in run).split():
+        terms += [
+            (each, 1.0 if len(piece) == 1 else _CHARACTER_WEIGHT) for each in piece if not _is_hiragana(each)
+        ]
+        pairs = [piece[at : at + 2] for at in range(len(piece) - 1)]
+        terms += [(pair, _HIRAGANA_WEIGHT if _is_hiragana(pair) else 1.0) for pair in pairs]
+    return terms
+
+
+def _is_hiragana(text: str) -> bool:
+    return all("\u3040" <= each <= "\u309f" for each in text)
+
+
+def spell_other(kind: str, text: str) -> _WeightedTerms:
+    """Return the terms of a number, an address, a tag or an emoji as text."""
+    if kind == "number":
+        return [(_normalise_number(text.translate(_DIGITS)), 1.0)]
+    if kind == "emoji":
+        return [(_EMOJI_STYLE.sub("", text), 1.0)]
+    if kind == "tag":
+        return [(text, 1.0)]
+    parts = [part for part in re.split(r"[\W_]+", text[:_ADDRESS_CHARACTERS]) if part not in _ADDRESS_FILLERS]
+    words = [stem(part, "english") for part in parts if part][:_ADDRESS_WORDS]
+    return [(text, 1.0), *((word, 0.5) for word in words)]
+
+
+def _normalise_number(text: str) -> str:
+    """Make 1,000 and 1000 one term, and 3,5 and 3.5."""
+    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text.replace(",", ".")

@@ -1,4 +1,4 @@
-"""The words that tell a time, in eight languages and by what they do in a date."""
+"""Words for times, in eight languages, by their role in a date."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
@@ -11,7 +11,7 @@ from memory.recall.lexicon.scripts import MARKS
 HOUR, DAY, WEEK, MONTH, YEAR, WEEKEND = range(6)
 SINCE = 1
 YEARS = range(1900, 2101)
-"""Numbers that are taken for years."""
+"""Numbers that count as years."""
 
 _MONTHS = """
     january januar enero janeiro janvier gennaio январь января январе ژانویه
@@ -44,13 +44,13 @@ _SEASONS = """
     autumntime осенью
     wintertime зимой
 """
-_SEASONS_SPOKEN_OF = """
+_AMBIGUOUS_SEASONS = """
     spring printemps primavera frühling frühjahr весна весну بهار
     summer sommer verano verão été estate лето تابستان
     autumn fall herbst otoño outono automne autunno осень پاییز
     winter invierno inverno hiver зима зиму زمستان
 """
-"""A poem about autumn is of no time: they need a preposition, "this", "last" or a year."""
+"""Seasons that need a preposition, "this", "last" or a year: a poem about autumn names no time."""
 _UNITS = """
     hour hours stunde stunden hora horas heure heures ora ore час часа часов ساعت
     day days night nights morning afternoon evening tag tage tagen nacht día días noche noches dia dias noite noites jour jours nuit giorno giorni notte день дня дней ночь ночью روز شب
@@ -105,40 +105,40 @@ _OTHERS = {
     ("Y", -2): "ereyesterday vorgestern anteayer anteontem antier позавчера پریروز",
     ("Z", 0): "امسال",
     ("Z", -1): "پارسال",
-    (
-        "F",
-        0,
-    ): """tomorrow tonight morgen mañana amanhã demain domani завтра послезавтра فردا امشب recently
+    ("F", 0): """tomorrow tonight morgen mañana amanhã demain domani завтра послезавтра فردا امشب recently
         neulich recientemente recentemente récemment недавно""",
     ("X", 0): "the th st nd rd er el la le il lo den dem",
 }
-"""By kind of word: Last, This, Next, Ago after and Before the number, Preposition, daY, Z for a year, Future or vague,
-X for what is passed over. Besides: Month, m in need of a preposition, a in need of a number, Weekday, w, Season, s,
-Unit, Indefinite number."""
+"""Other words by kind.
+
+L last, T this, N next, A ago (after the number), B ago (before the number), P preposition, Y day, Z year, F future or
+vague, X ignored. Other tables: M month, m month that needs a preposition, a month that needs a number, W and w
+weekday, S and s season, U unit, I number word.
+"""
 
 Meaning = tuple[str, int]
 
 
 @cache
 def time_words() -> dict[str, Meaning]:
-    """What each word (casefolded, without accents) tells: a letter for its kind, and its value."""
-    found: dict[str, Meaning] = {}
+    """Return the kind (a letter) and value of each word, casefolded and without accents."""
+    words: dict[str, Meaning] = {}
     for kind, table, first in (
-        ("M", _MONTHS, 1), ("W", _WEEKDAYS, 0), ("S", _SEASONS, 0), ("s", _SEASONS_SPOKEN_OF, 0), ("U", _UNITS, 0), ("I", _NUMBERS, 1)
+        ("M", _MONTHS, 1), ("W", _WEEKDAYS, 0), ("S", _SEASONS, 0), ("s", _AMBIGUOUS_SEASONS, 0), ("U", _UNITS, 0), ("I", _NUMBERS, 1)
     ):  # fmt: skip
         for value, line in enumerate(table.strip().split("\n"), first):
-            found |= dict.fromkeys(line.split(), (kind, value))
-    found |= {word: ("a", value) for value, word in enumerate(_SHORT_MONTHS.split(), 1)}
-    found |= {word: ("w", value) for value, word in enumerate(_SHORT_WEEKDAYS.split())}
-    found["sept"] = ("a", 9)
-    found |= dict.fromkeys(("may", "mai", "می", "مه"), ("m", 5)) | dict.fromkeys(("march", "mars"), ("m", 3))
-    for meaning, words in _OTHERS.items():
-        found |= dict.fromkeys(words.split(), meaning)
-    return {unaccented(word): meaning for word, meaning in found.items()}
+            words |= dict.fromkeys(line.split(), (kind, value))
+    words |= {word: ("a", value) for value, word in enumerate(_SHORT_MONTHS.split(), 1)}
+    words |= {word: ("w", value) for value, word in enumerate(_SHORT_WEEKDAYS.split())}
+    words["sept"] = ("a", 9)
+    words |= dict.fromkeys(("may", "mai", "می", "مه"), ("m", 5)) | dict.fromkeys(("march", "mars"), ("m", 3))
+    for meaning, others in _OTHERS.items():
+        words |= dict.fromkeys(others.split(), meaning)
+    return {unaccented(word): meaning for word, meaning in words.items()}
 
 
 _WORD = re.compile(rf"\d{{1,4}}(?!\d)|[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
-_OF_SEVERAL_WORDS = tuple(
+_PHRASES = tuple(
     (re.compile(pattern, re.IGNORECASE), word)
     for pattern, word in (
         (r"\bday before yesterday\b", "ereyesterday"),
@@ -151,14 +151,14 @@ _OF_SEVERAL_WORDS = tuple(
 
 
 def time_meanings(text: str) -> list[Meaning]:
-    """What each word of a normal text tells about a time, in order: "x" for nothing, "D" and its value for a number."""
-    for pattern, word in _OF_SEVERAL_WORDS:
+    """Return the meaning of each word of a normal text, in order: "x" for no time, "D" and its value for a number."""
+    for pattern, word in _PHRASES:
         text = pattern.sub(word, text)
-    told = time_words()
-    found: list[Meaning] = []
+    lexicon = time_words()
+    meanings: list[Meaning] = []
     for word in _WORD.findall(text):
         if word.isdecimal():
-            found.append(("D", int(word)))
+            meanings.append(("D", int(word)))
         else:
-            found.append(told.get(unaccented(word.casefold()), ("x", 0)))
-    return [meaning for meaning in found if meaning[0] != "X"]
+            meanings.append(lexicon.get(unaccented(word.casefold()), ("x", 0)))
+    return [meaning for meaning in meanings if meaning[0] != "X"]

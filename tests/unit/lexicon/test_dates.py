@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.recall.lexicon.dates import named_dates
+from memory.recall.lexicon.dates import find_dates
 from memory.recall.lexicon.scripts import normal
 
 NOW = datetime(2023, 9, 13, 12, tzinfo=UTC).timestamp()
@@ -12,7 +12,7 @@ NOW = datetime(2023, 9, 13, 12, tzinfo=UTC).timestamp()
 
 def dates(text: str, now: float = NOW) -> list[str]:
     """Each stretch as its first day and the day after its last."""
-    return [f"{_day(each.start)} {_day(each.end)}" for each in named_dates(normal(text), now=now)]
+    return [f"{_day(each.start)} {_day(each.end)}" for each in find_dates(normal(text), now=now)]
 
 
 def _day(timestamp: float) -> str:
@@ -219,7 +219,7 @@ def test_a_now_that_is_no_time_names_nothing(now: float) -> None:
 def test_the_ends_of_the_calendar_do_no_harm(now: float) -> None:
     text = "yesterday, last week, two years ago, in May, on Friday, next, 400 weeks ago, this month, 8 May, last winter"
 
-    assert isinstance(named_dates(text, now=now), tuple)
+    assert isinstance(find_dates(text, now=now), tuple)
 
 
 @pytest.mark.parametrize(

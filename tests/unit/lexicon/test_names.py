@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from memory.recall.lexicon.names import read_names
+from memory.recall.lexicon.names import find_names
 from memory.recall.lexicon.scripts import normal
 
 PEOPLE = {
@@ -32,11 +32,11 @@ PEOPLE = {
 
 
 def named(text: str, people: dict[int, str] = PEOPLE) -> set[int]:
-    return set(read_names(normal(text), people).named)
+    return set(find_names(normal(text), people).ids)
 
 
 def masked(text: str, people: dict[int, str] = PEOPLE) -> str:
-    return read_names(normal(text), people).masked
+    return find_names(normal(text), people).masked
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_of_two_of_one_first_name_the_last_name_tells() -> None:
 
 
 def test_names_are_told_in_order_with_their_places() -> None:
-    mentions = read_names("did Kate call Melanie?", PEOPLE).mentions
+    mentions = find_names("did Kate call Melanie?", PEOPLE).mentions
 
     assert [(mention.start, mention.end, set(mention.ids)) for mention in mentions] == [
         (4, 8, {3}),
@@ -159,23 +159,23 @@ def test_a_name_of_emoji_and_a_word_is_the_word() -> None:
 def test_five_hundred_people_and_a_question_with_all_their_names_take_no_time() -> None:
     people = {number: f"Person{number} Family{number}" for number in range(500)}
     text = " ".join(name for name in people.values())[:8_000]
-    read_names("warm", people)
+    find_names("warm", people)
 
     begun = process_time()
-    read = read_names(text, people)
+    read = find_names(text, people)
 
     assert process_time() - begun < 0.1
-    assert len(read.named) > 300
+    assert len(read.ids) > 300
     assert read.masked == ""
 
 
 def test_many_chinese_names_of_one_first_character_take_no_time() -> None:
     people = {number: "王" + chr(0x4E00 + number) + chr(0x5E00 + number) for number in range(500)}
     text = "王" * 16_000
-    read_names("warm", people)
+    find_names("warm", people)
 
     begun = process_time()
-    assert read_names(text, people).masked == text
+    assert find_names(text, people).masked == text
 
     assert process_time() - begun < 0.2
 

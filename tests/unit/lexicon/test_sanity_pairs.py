@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.recall.lexicon.reading import analyse_message, analyse_question
+from memory.recall.lexicon.analyser import analyse_message, analyse_question
 
 PAIRS: dict[str, list[dict[str, str]]] = json.loads(
     (Path(__file__).parents[3] / "benchmarks" / "sanity_pairs.json").read_text("utf-8")

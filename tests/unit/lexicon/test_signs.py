@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.recall.lexicon.reading import analyse_message, analyse_question
-from memory.recall.lexicon.signs import asks_for_something, message_signs
-from memory.recall.lexicon.terms import read_words
+from memory.recall.lexicon.analyser import analyse_message, analyse_question
+from memory.recall.lexicon.signs import has_question_word, message_signs
+from memory.recall.lexicon.terms import tokenize
 
 NOW = 1_694_606_400.0
 
@@ -74,12 +74,12 @@ def test_what_a_question_asks_for(sign: str, questions: list[str]) -> None:
      "how many cats?", "¿cuántos gatos?", "wie viele Katzen?", "сколько кошек?", "quantos gatos?", "多少钱?", "چند تا؟"],
 )  # fmt: skip
 def test_who_where_and_how_many_ask_for_something(question: str) -> None:
-    assert asks_for_something(question, read_words(question).likeliest)
+    assert has_question_word(question, tokenize(question).likeliest)
 
 
 @pytest.mark.parametrize("text", ["it rained", "thanks, see you", "спасибо", "谢谢"])
 def test_what_asks_for_nothing_is_told(text: str) -> None:
-    assert not asks_for_something(text, read_words(text).likeliest)
+    assert not has_question_word(text, tokenize(text).likeliest)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_what_is_asked_about_oneself_is_no_small_talk_and_what_is_said_of_onesel
      "推荐一本书吧", "یه کتاب بهم معرفی کن", "consigliami un libro", "is it late?"],
 )  # fmt: skip
 def test_a_message_asks_with_a_question_mark_or_a_request(text: str) -> None:
-    assert "asks" in message_signs(text, read_words(text).likeliest)
+    assert "asks" in message_signs(text, tokenize(text).likeliest)
 
 
 @pytest.mark.parametrize("text", ["I recommend the soup", "she told me", "дайвинг", "ich sagte nichts"])
 def test_what_only_tells_asks_nothing(text: str) -> None:
-    assert "asks" not in message_signs(text, read_words(text).likeliest)
+    assert "asks" not in message_signs(text, tokenize(text).likeliest)

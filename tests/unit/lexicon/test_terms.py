@@ -2,29 +2,35 @@
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
+import math
+
 import pytest
 
 from memory.recall.lexicon.languages import stem
 from memory.recall.lexicon.scripts import normal
-from memory.recall.lexicon.spelling import spell_word, term_index
 from memory.recall.lexicon.terms import (
+    AVERAGE_LENGTH,
     TERM_LIMIT,
     WORD_LIMIT,
     is_bare,
     message_terms,
+    message_vector,
     question_terms,
+    question_vector,
     question_words,
-    read_words,
+    spell_word,
+    term_index,
+    tokenize,
     tokens,
 )
 
 
 def terms_of(message: str) -> set[int]:
-    return set(message_terms(read_words(normal(message))))
+    return set(message_terms(tokenize(normal(message))))
 
 
 def searched(question: str) -> dict[int, float]:
-    return question_terms(read_words(normal(question)))
+    return question_terms(tokenize(normal(question)))
 
 
 def shared(question: str, message: str) -> float:
@@ -150,7 +156,7 @@ def test_skin_tones_styles_widths_and_accents_do_not_matter(one: str, other: str
 
 def test_an_emoji_family_is_one_term_and_no_word() -> None:
     assert len(terms_of("👨‍👩‍👧‍👦")) == 1
-    assert read_words("👨‍👩‍👧‍👦 🇩🇪").count == 0
+    assert tokenize("👨‍👩‍👧‍👦 🇩🇪").count == 0
 
 
 def test_a_hyphen_and_an_underscore_part_words() -> None:
@@ -174,8 +180,8 @@ def test_thai_words_have_two_to_four_characters_as_terms() -> None:
 
 
 def test_what_has_no_spaces_counts_by_its_characters() -> None:
-    assert read_words("今天天气很好").count == 3
-    assert read_words("hello there 2 you").count == 4
+    assert tokenize("今天天气很好").count == 3
+    assert tokenize("hello there 2 you").count == 4
 
 
 def test_the_first_words_of_a_long_text_are_read() -> None:
@@ -189,7 +195,7 @@ def test_a_message_keeps_whole_words_before_parts_and_not_without_end() -> None:
         "".join("абвгджзклмнпрстф"[int(digit, 16)] for digit in f"{n * 40_503:08x}") for n in range(1_900)
     ]
 
-    kept = list(message_terms(read_words(" ".join(words))))
+    kept = list(message_terms(tokenize(" ".join(words))))
 
     assert len(kept) == TERM_LIMIT
     assert term_index(stem(words[-1], "russian")) in kept
@@ -217,11 +223,11 @@ def test_a_term_is_the_same_number_for_ever() -> None:
     ],
 )
 def test_the_words_of_a_question_are_counted_once_without_stop_words(question: str, count: int) -> None:
-    assert len(question_words(read_words(normal(question)))) == count
+    assert len(question_words(tokenize(normal(question)))) == count
 
 
 def test_a_word_is_its_stems_and_its_parts() -> None:
-    (word,) = question_words(read_words("гитара"))
+    (word,) = question_words(tokenize("гитара"))
     message = terms_of("моей гитаре десять лет")
     assert word.whole & message
     assert word.parts <= message
@@ -233,7 +239,7 @@ def test_a_word_is_its_stems_and_its_parts() -> None:
      ("what is 4711?", False), ("", False), ("👍", False), ("4711 👍", False), ("里斯本", False)],
 )  # fmt: skip
 def test_bare_words_are_told(question: str, expected: bool) -> None:
-    assert is_bare(read_words(normal(question))) == expected
+    assert is_bare(tokenize(normal(question))) == expected
 
 
 @pytest.mark.parametrize(
@@ -247,3 +253,38 @@ def test_bare_words_are_told(question: str, expected: bool) -> None:
 def test_a_stop_word_that_is_a_thing_here_is_a_term(question: str, message: str) -> None:
     assert searched(question).keys() & terms_of(message)
     assert not searched("will he, can she?")
+
+
+def test_a_term_in_a_message_of_average_length_weighs_one() -> None:
+    assert message_vector({7: 1}, length=int(AVERAGE_LENGTH)).values == (1.0,)
+
+
+def test_a_term_said_again_weighs_more_but_never_beyond_the_limit() -> None:
+    weights = [message_vector({7: count}, length=20).values[0] for count in (1, 2, 3, 1000)]
+
+    assert weights == sorted(weights)
+    assert weights[-1] < 2.2
+
+
+def test_the_same_term_weighs_less_in_a_longer_message() -> None:
+    short, long = (message_vector({7: 1}, length=length).values[0] for length in (3, 300))
+
+    assert long < short
+
+
+def test_the_formula_is_the_published_one() -> None:
+    value = message_vector({7: 2}, length=46).values[0]
+
+    assert value == pytest.approx(2 * 2.2 / (2 + 1.2 * (0.6 + 0.4 * 2)))
+    assert math.isfinite(message_vector({7: 1}, length=0).values[0])
+
+
+def test_no_terms_are_an_empty_vector() -> None:
+    assert message_vector({}, length=0).indices == ()
+    assert question_vector({}).values == ()
+
+
+def test_a_question_keeps_its_weights() -> None:
+    vector = question_vector({3: 1.0, 1: 0.25})
+
+    assert dict(zip(vector.indices, vector.values, strict=True)) == {3: 1.0, 1: 0.25}

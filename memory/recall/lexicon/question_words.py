@@ -1,8 +1,8 @@
-"""The words by which questions are told apart, and by which people speak of themselves: patterns by language or script."""
+"""Words of questions and words for "I" and "we": patterns by language or script."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
-ASKING_WORDS: dict[str, dict[str, str]] = {
+QUESTION_WORDS: dict[str, dict[str, str]] = {
     "english": {
         "when": "when|how long|how recently|(?:what|which) (?:date|day|month|year|time|week|weekend)",
         "other": "who|whom|whose|where|how (?:many|much|often)|number of",
@@ -144,11 +144,13 @@ ASKING_WORDS: dict[str, dict[str, str]] = {
         "we": "เรา",
     },
 }
-"""By Snowball's name of the language, or by script where that is all we know; searched in casefolded text."""
+"""Patterns by Snowball's name of the language, or by script if we tell no languages apart. They match casefolded
+text.
+"""
 
 UNSPACED_SCRIPTS = frozenset(["han", "hangul", "continuous"])
 
-NOT_OF_ONESELF = (
+NOT_ABOUT_ASKER = (
     r"\b(?:tell|told|remind|show|give|send|let|help|ask|email) me\b|\b(?:i|we) (?:wonder|guess|think|thought|forgot|forget|believe|"
     r"mean|was wondering|want to know|need to know|'?d like to know|don'?t (?:know|remember|recall)|can'?t (?:remember|recall))\b|"
     r"\b(?:can|could|may|should) i (?:ask|know)\b|\bdo i know\b|\bexcuse me\b|"
@@ -156,7 +158,7 @@ NOT_OF_ONESELF = (
     r"\bkannst du mir\b|\b(?:скажи|напомни|подскажи|покажи|расскажи|дай|ответь) мне\b|\bмне (?:скажи|напомни|подскажи|интересно)\b|"
     r"\bя (?:забыла?|не помню|думаю|хочу знать)\b|\bme (?:diz|diga|lembra|conta|fala)\b|به من بگو|یادم (?:بنداز|بیار)|告诉我|提醒我|我想知道|我忘了"
 )
-"""What is said to the one who is asked, and does not make the asker the one asked about."""
+"""Phrases with "I" or "me" that are addressed to the listener and are not about the asker."""
 
 REQUESTS = (
     r"^\W*(?:(?:please|pls|hey|ok|so|now|then|and|bitte|por favor|пожалуйста|请)\W+)*(?:"
@@ -169,4 +171,4 @@ REQUESTS = (
     r"|(?:帮我|给我|你)?(?:推荐|介绍|告诉我|建议|解释|写|找))"
     r"|(?:معرفی|پیشنهاد|پیدا) کن|(?:پیشنهاد|توضیح) بده|\b(?:بگو|بنویس)\b"
 )
-"""What asks for something without a question mark; in lower case."""
+"""Requests without a question mark, in lower case."""

@@ -9,11 +9,10 @@ from time import process_time
 
 import pytest
 
-from memory.recall.lexicon.asker import mentions_with_asker
-from memory.recall.lexicon.names import read_names
-from memory.recall.lexicon.reading import analyse_message, analyse_question
+from memory.recall.lexicon.analyser import add_asker, analyse_message, analyse_question
+from memory.recall.lexicon.names import find_names
 from memory.recall.lexicon.scripts import READ_LIMIT, is_latin, normal
-from memory.recall.lexicon.terms import read_words
+from memory.recall.lexicon.terms import tokenize
 
 NOW = 1_694_606_400.0
 ANNA, BOB, ME = 1, 2, 3
@@ -22,8 +21,8 @@ PEOPLE = {ANNA: "Anna", BOB: "Bob Stone", ME: "Zoe"}
 
 def named(question: str, asker_id: int | None = ME) -> set[int]:
     text = normal(question)
-    read = read_names(text, PEOPLE)
-    mentions = mentions_with_asker(text, read.mentions, read_words(read.masked).likeliest, asker_id)
+    read = find_names(text, PEOPLE)
+    mentions = add_asker(text, read.mentions, tokenize(read.masked).likeliest, asker_id)
     return {each for mention in mentions for each in mention.ids}
 
 
@@ -189,7 +188,7 @@ def test_a_question_with_hundreds_of_names_finds_all_of_them() -> None:
 def test_two_processes_read_alike() -> None:
     text = "Anna painted 3 fences, кошка 我花生过敏 #tag 👍🏽 https://example.org/a_b"
     code = (
-        "from memory.recall.lexicon.reading import analyse_message as m, analyse_question as q;"
+        "from memory.recall.lexicon.analyser import analyse_message as m, analyse_question as q;"
         f"t = {text!r}; p = {{1: 'Anna', 2: 'Маша'}};"
         "a, b = m(t, p), q(t, p, asker_id=1, now=1.7e9);"
         "print(a.terms, a.masked, sorted(a.signs), b.terms, sorted(b.signs), b.author, b.dates)"
