@@ -3,10 +3,12 @@
 A field that equals its default is left out, so that small records stay small.
 """
 
+import json
 from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from memory.errors import RecordCorrupt
 
@@ -15,7 +17,20 @@ T = TypeVar("T")
 
 def dump_json(kind: type[T], value: T) -> str:
     """Return `value` as one line of JSON, as its type `kind` describes it."""
-    return _adapter(kind).dump_json(value, exclude_defaults=True).decode()
+    return encode_json(_adapter(kind), value, exclude_defaults=True)
+
+
+def encode_json(
+    adapter: TypeAdapter[Any], value: Any, *, exclude_defaults: bool = False, exclude_none: bool = False
+) -> str:
+    """Return the value as JSON. A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
+    try:
+        text = adapter.dump_json(value, exclude_defaults=exclude_defaults, exclude_none=exclude_none)
+        return text.decode()
+    except PydanticSerializationError:
+        fields = adapter.dump_python(value, exclude_defaults=exclude_defaults, exclude_none=exclude_none)
+        line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def parse_json(kind: type[T], text: str | bytes) -> T:

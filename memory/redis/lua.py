@@ -21,6 +21,7 @@ from typing import Any, NewType, ParamSpec, get_type_hints
 from pydantic import TypeAdapter
 
 from memory import keys
+from memory.codec import encode_json
 from memory.keys import ContextRef
 
 P = ParamSpec("P")
@@ -182,7 +183,7 @@ def _encoder(hint: Any) -> Callable[[Any], str | int | float]:
     if _is_scalar(hint):
         return _or_empty
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    return lambda value: adapter.dump_json(value, exclude_none=True).decode()
+    return lambda value: encode_json(adapter, value, exclude_none=True)
 
 
 def _or_empty(value: str | float | None) -> str | int | float:

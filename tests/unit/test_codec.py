@@ -28,3 +28,9 @@ def test_a_record_that_cannot_be_read_is_named_without_its_text() -> None:
 
     assert "abc" not in str(caught.value)
     assert "text" in str(caught.value)
+
+
+def test_a_lone_surrogate_becomes_a_replacement_character() -> None:
+    line = dump_json(Note, Note(text="é 😀 a\ud83d", tags=("\udcff",)))
+
+    assert parse_json(Note, line) == Note(text="é 😀 a\ufffd", tags=("\ufffd",))
