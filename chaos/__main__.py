@@ -22,6 +22,7 @@ from chaos.card import Bench, Check, Result, Row, Score, broken, run_row
 from chaos.rows.every import ROWS
 
 SEED = 20_261_121
+_BY = "Written by `python -m chaos --card chaos/CARD.md`; [README.md](README.md) describes the rows."
 
 
 async def main() -> int:
@@ -35,7 +36,10 @@ async def main() -> int:
             done[row.name] = await _run(row, options)
             _write(options.results, done)
     results = [done[row.name] for row in rows]
-    print(render(rows, results))
+    card = render(rows, results)
+    print(card)
+    if options.card is not None:
+        options.card.write_text(f"# The card\n\n{_BY}\n\n{card}\n", "utf-8")
     return 0 if all(result.holds for result in results) else 1
 
 
@@ -110,6 +114,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rows", nargs="*", metavar="R1", choices=[row.name for row in ROWS], default=[])
     parser.add_argument("--size", choices=["short", "long"], default="long")
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--card", type=Path, help="write the card to this file as well")
     parser.add_argument("--results", type=Path, help="where results are kept, and read again")
     return parser.parse_args()
 

@@ -1,0 +1,72 @@
+"""Writes docs/reference.md, the tables of settings, metrics and Redis keys: `python scripts/write_reference.py`."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bot.observe import metrics
+from bot.settings import Settings
+from memory import keys
+from memory.keys import ContextRef
+
+PATH = Path(__file__).parent.parent / "docs" / "reference.md"
+_HEAD = """\
+# Reference
+
+Written from the code by `python scripts/write_reference.py`; a test checks that it is up to date.
+"""
+
+
+def reference() -> str:
+    """Return the whole document."""
+    tables = [
+        *("## Settings", "", _table(("setting", "default", "meaning"), _settings())),
+        *("## Metrics", "", _table(("metric", "kind", "meaning"), _metrics())),
+        *("## Redis keys", "", "`{m0}` is the hash tag of a partition.", ""),
+        _table(("key", "holds"), _keys()),
+    ]
+    return "\n".join([_HEAD, *tables])
+
+
+def _settings() -> Iterator[tuple[str, ...]]:
+    for name, field in Settings.model_fields.items():
+        unset = field.default is None or isinstance(field.default, frozenset)
+        value = "" if unset else str(field.default)
+        yield (
+            f"`{name.upper()}`",
+            value.lower() if isinstance(field.default, bool) else value,
+            field.description or "",
+        )
+
+
+def _metrics() -> Iterator[tuple[str, ...]]:
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics.render().decode(), re.MULTILINE))
+    for name, text in re.findall(r"^# HELP (\S+) (.*)$", metrics.render().decode(), re.MULTILINE):
+        if name.startswith("mnemogram_"):
+            yield f"`{name}`", kinds[name], text
+
+
+def _keys() -> Iterator[tuple[str, ...]]:
+    for name, function in inspect.getmembers(keys, inspect.isfunction):
+        if name.endswith("_key") and name not in ("context_key", "partition_key"):
+            key = function(*(_placeholder(each) for each in inspect.signature(function).parameters.values()))
+            yield f"`{key}`", " ".join((function.__doc__ or "").split())
+
+
+def _placeholder(parameter: inspect.Parameter) -> Any:
+    if parameter.annotation in (ContextRef, "ContextRef"):
+        return ContextRef(context_id="CONTEXT", partition=0)
+    if parameter.name == "partition":
+        return 0
+    return parameter.name.upper() if parameter.default is inspect.Parameter.empty else parameter.default
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    PATH.write_text(reference(), "utf-8")
