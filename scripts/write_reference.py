@@ -44,7 +44,7 @@ def _settings() -> Iterator[tuple[str, ...]]:
 def _metrics() -> Iterator[tuple[str, ...]]:
     kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics.render().decode(), re.MULTILINE))
     for name, text in re.findall(r"^# HELP (\S+) (.*)$", metrics.render().decode(), re.MULTILINE):
-        if name.startswith("mnemogram_"):
+        if name.startswith("mnemogram_") and not name.endswith("_created"):
             yield f"`{name}`", kinds[name], text
 
 

@@ -136,7 +136,7 @@ def test_the_generated_tables_are_fresh() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
-    assert read("docs/reference.md") == module.reference()
+    assert read("docs/reference.md") == module.reference(), "run: python scripts/write_reference.py"
 
 
 def test_the_table_of_features_has_the_shipped_weights() -> None:
