@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from bot.inbox.facts import GROUP
+from bot.inbox.records import GROUP
 from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.keys import ContextRef

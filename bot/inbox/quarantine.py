@@ -12,7 +12,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 
 APART_S, ALL_APART_S = 0.1, 2.0

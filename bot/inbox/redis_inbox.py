@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.errors import Fenced
-from bot.inbox.facts import ATTEMPTS_AT_MOST, GROUP, Accepted, Arrival, Claim, Fence, Signal
+from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, Accepted, Arrival, Claim, Fence, Signal
 from memory import keys
 from memory.errors import CommandRefused
 from memory.keys import ContextRef

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Quarantine
+from bot.inbox.records import Claim
 
 
 class Settling(Protocol):

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from bot.inbox.facts import Signal
+from bot.inbox.records import Signal
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
 log = structlog.get_logger()

@@ -8,8 +8,8 @@ from typing import Protocol
 import structlog
 
 from bot.errors import Fenced
-from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Quarantine
+from bot.inbox.records import Claim
 from bot.observe import metrics
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 

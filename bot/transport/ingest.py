@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
 
-from bot.inbox.facts import Accepted, Arrival, Nudge
+from bot.inbox.records import Accepted, Arrival, Nudge
 from bot.observe import metrics
 from bot.transport.continuations import continuation
 from bot.transport.gating import GROUPS, INVITED, Access, Admission, BotIdentity, admit, asker_of

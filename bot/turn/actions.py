@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from bot.inbox.facts import Claim, TerminalState, Todo
+from bot.inbox.records import Claim, TerminalState, Todo
 from bot.observe import metrics
 from bot.transport.gating import strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting

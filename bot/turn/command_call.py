@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import Command
 from bot.transport.words import Words, words_for

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.words import words_for

@@ -20,7 +20,7 @@ from bot.errors import (
     TelegramUnavailable,
     TokenRefused,
 )
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.observe import metrics
 from bot.transport.rates import Importance

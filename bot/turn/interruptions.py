@@ -5,7 +5,7 @@ from collections.abc import Callable
 import structlog
 
 from bot.errors import TurnEnded, TurnRestarted, TurnStopped
-from bot.inbox.facts import Signal
+from bot.inbox.records import Signal
 from bot.transport.continuations import APART_S
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.turn.batch import has_changed

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from bot.errors import TurnStopped
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.turn.turn_store import TurnStore
 from memory.history.buffered import BufferedHistory
 from memory.history.message import dump_message, parse_message

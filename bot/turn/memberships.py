@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 import structlog
 
 from bot.errors import ChatMigrated, TelegramFailure
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.words import Words, words_for
 from bot.turn.journal import TurnJournal

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.inbox.signals import Incoming
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.words import Words, words_for

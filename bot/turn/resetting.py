@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.turn.turn_store import Erased, TurnStore
 from memory.forgetting import ErasureReceipt, count_vectors, prove_erased
 from memory.history import store as history_store

@@ -6,7 +6,7 @@ from contextlib import suppress
 import structlog
 
 from bot.errors import Fenced, TurnRestarted
-from bot.inbox.facts import Claim, Todo
+from bot.inbox.records import Claim, Todo
 from bot.inbox.settling import Settling
 from bot.inbox.signals import Incoming
 from bot.observe import metrics

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
-from bot.inbox.facts import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState, Todo
+from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState, Todo
 from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.codec import dump_json

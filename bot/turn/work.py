@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.inbox.facts import Claim, Todo
+from bot.inbox.records import Claim, Todo
 from bot.inbox.signals import Incoming
 from bot.transport.ingest import WaitingUpdate
 from bot.turn.journal import joined_updates

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.inbox.facts import GROUP
+from bot.inbox.records import GROUP
 from chaos.rig.evidence import IN_FLIGHT_S
 from chaos.rig.program import Program
 from chaos.rig.system import System

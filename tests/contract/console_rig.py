@@ -15,7 +15,7 @@ import structlog
 
 from bot.app.stores import Stores, open_stores
 from bot.cli import main
-from bot.inbox.facts import Arrival
+from bot.inbox.records import Arrival
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import load_settings
 from bot.transport.ingest import telegram_ref

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bot.inbox.facts import Accepted, Arrival, Claim, Todo
+from bot.inbox.records import Accepted, Arrival, Claim, Todo
 from bot.inbox.redis_inbox import RedisInbox
 from bot.transport.rich_text import RichText
 from bot.turn.outbox import Destination, dump_part, plan_parts

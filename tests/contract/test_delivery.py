@@ -16,7 +16,7 @@ from bot.errors import (
     TelegramUnavailable,
     TokenRefused,
 )
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import open_telegram
 from bot.turn.delivery import Delivery

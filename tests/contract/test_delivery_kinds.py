@@ -17,7 +17,7 @@ from bot.errors import (
     TelegramUnavailable,
     ThreadGone,
 )
-from bot.inbox.facts import Claim
+from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.transport.rich_text import Entity, RichText
 from bot.turn.delivery import Delivery

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.inbox.facts import Arrival, Nudge
+from bot.inbox.records import Arrival, Nudge
 from memory import keys
 from memory.forgetting import prove_erased
 from memory.history.heard import HEARD_CHARS, HeardLine, cut, dump_heard, parse_heard, score_of

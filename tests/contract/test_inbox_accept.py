@@ -2,8 +2,8 @@
 
 import asyncio
 
-from bot.inbox.facts import Arrival, Nudge, Signal
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.records import Arrival, Nudge, Signal
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox

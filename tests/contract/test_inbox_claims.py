@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.errors import Fenced
-from bot.inbox.facts import Claim
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.records import Claim
 from bot.turn.turn_store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient

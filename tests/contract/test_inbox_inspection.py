@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from bot.inbox.facts import Arrival, Claim
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory.keys import ContextRef

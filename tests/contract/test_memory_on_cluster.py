@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from bot.agent.model import Usage
-from bot.inbox.facts import Arrival, Claim
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.turn.limit_texts import UsageLimits
 from bot.turn.limits import Asked, LimitGuard

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.errors import TurnStopped
-from bot.inbox.facts import TerminalState
+from bot.inbox.records import TerminalState
 from bot.turn.turn_store import Erased, TurnStore, parse_erased
 from memory import keys
 from memory.errors import Forgotten

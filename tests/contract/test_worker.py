@@ -11,8 +11,8 @@ import pytest
 
 from bot.errors import Fenced
 from bot.inbox import worker as worker_module
-from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Quarantine
+from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.settling import GatedSettling
 from bot.inbox.slots import Slots

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.inbox.facts import Fence
+from bot.inbox.records import Fence
 from chaos.rig.evidence import Asked, finished_steps, finished_twice, late_calls
 from chaos.rig.judging import come_in_order
 from chaos.rig.witness import Recorded, Witness

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bot.errors import Fenced
-from bot.inbox.facts import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
+from bot.inbox.records import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
 from memory import keys
 from memory.redis.client import open_redis
 from tests.contract.inbox_kit import Inbox, open_inbox

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.inbox.facts import Accepted, Arrival
+from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
 from memory.history.heard import parse_heard

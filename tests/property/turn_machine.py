@@ -19,8 +19,8 @@ from hypothesis.stateful import (
 )
 
 from bot.errors import Fenced, TurnStopped
-from bot.inbox.facts import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.records import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
 from bot.transport.migrations import Migrations
 from memory import keys
 from memory.errors import Forgotten

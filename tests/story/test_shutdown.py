@@ -1,6 +1,6 @@
 """A stop leaves nothing behind in the store."""
 
-from bot.inbox.facts import GROUP as WORKERS
+from bot.inbox.records import GROUP as WORKERS
 from memory.keys import ready_key, work_key
 from memory.recall.indexer import GROUP as INDEXERS
 from memory.redis.client import RedisClient

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.inbox.facts import Accepted, Arrival, Nudge
+from bot.inbox.records import Accepted, Arrival, Nudge
 from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.guests import digest_of
 from bot.transport.ingest import DoorRules, Ingest, dump_waiting, parse_waiting, telegram_ref

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.errors import TelegramRefused, TelegramUnavailable
-from bot.inbox.facts import Accepted, Arrival
+from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling

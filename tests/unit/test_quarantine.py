@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Pace, Quarantine
+from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from tests.messages import a_ref
 

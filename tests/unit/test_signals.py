@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.inbox.facts import Signal
+from bot.inbox.records import Signal
 from bot.inbox.signals import Signals
 from memory.errors import StoreUnavailable
 from tests.contract.inbox_kit import eventually

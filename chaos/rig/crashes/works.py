@@ -15,8 +15,8 @@ from bot.app.agents import model_names
 from bot.app.build import Outside, build_access, build_inbox, build_services
 from bot.app.models import Models
 from bot.app.stores import Stores, build_stores
-from bot.inbox.facts import Claim
 from bot.inbox.quarantine import Quarantine
+from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.settling import GatedSettling
 from bot.inbox.worker import Worker
