@@ -8,8 +8,8 @@ import structlog
 
 from bot.settings import Settings
 from memory.recall.collection_names import LAYOUT, collection_name
-from memory.recall.embedders.embedder import Embedder, EmbeddingError, EmbeddingSpace
-from memory.recall.embedders.minilm import MiniLMEmbedder
+from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError, EmbeddingSpace
+from memory.recall.embedders.minilm import MiniLMEmbedder, is_installed
 from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
 from memory.recall.lexicon.analyser import analyse_question
 from memory.recall.lexicon.analysis import RECIPE
@@ -26,12 +26,13 @@ log = structlog.get_logger()
 
 async def open_embedder(
     settings: Settings, stack: AsyncExitStack, *, record: SpacesRecord | None = None
-) -> Embedder:
-    """The embedder, closed with the stack. Raises EmbeddingError where a model does not answer whose size nobody knows,
-    the record of the spaces neither.
+) -> Embedder | None:
+    """Open the embedder until the stack closes; None if the embedded model is not installed: recall goes by words.
+
+    Raises EmbeddingError if an endpoint does not answer and neither we nor the record know the size of its vectors.
     """
     if settings.is_embedding_embedded:
-        return MiniLMEmbedder()
+        return MiniLMEmbedder() if is_installed() else None
     model, dimension = settings.openai_embedding_model, settings.openai_embedding_dimensions
     return await _open_endpoint(settings, model, dimension, stack, last_known=_last_known(settings, record))
 
@@ -43,7 +44,7 @@ async def warm_up(settings: Settings) -> None:
         try:
             await MiniLMEmbedder().load()
         except EmbeddingError as failure:
-            log.warning("embedder_not_loaded", error=str(failure))  # words alone do
+            log.warning("embedder_not_loaded", error=str(failure), hint="recall goes by words alone")
 
 
 def _last_known(settings: Settings, record: SpacesRecord | None) -> int | None:
@@ -59,8 +60,9 @@ def _last_known(settings: Settings, record: SpacesRecord | None) -> int | None:
     return None
 
 
-def describe_space(settings: Settings, identity: EmbeddingSpace) -> SpaceDescription:
-    """The space of the embedder of these settings, as the store records it."""
+def describe_space(settings: Settings, embedder: Embedder | None) -> SpaceDescription:
+    """Return the space of the embedder of these settings, as the store records it."""
+    identity = embedder.identity if embedder else WORDS_ALONE
     is_embedded = settings.is_embedding_embedded
     return SpaceDescription(
         collection=collection_name(identity),
@@ -101,7 +103,7 @@ async def _open_former_embedder(
     settings: Settings, stack: AsyncExitStack, described: SpaceDescription
 ) -> Embedder | None:
     if described.source == "embedded":
-        return MiniLMEmbedder()
+        return MiniLMEmbedder() if is_installed() else None
     if settings.is_offline:
         return None
     return await _open_endpoint(settings, described.model, described.asked_dimension, stack)

@@ -94,11 +94,11 @@ def build_stores(
     redis: RedisClient,
     client: "AsyncQdrantClient",
     *,
-    embedder: Embedder,
+    embedder: Embedder | None,
     stack: AsyncExitStack,
 ) -> Stores:
     """The stores over open clients; what else is opened on the way is closed with the stack."""
-    ours = describe_space(settings, embedder.identity)
+    ours = describe_space(settings, embedder)
     register = _register(settings, redis)
     follower = SpaceFollower(
         register,

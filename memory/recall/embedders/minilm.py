@@ -68,6 +68,11 @@ class MiniLMEmbedder:
         return vectors
 
 
+def is_installed() -> bool:
+    """Return True if the model's package is installed: the extra `mnemogram[embedded]`."""
+    return find_spec(_PACKAGE) is not None
+
+
 def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Every index of `lengths` once, shortest first, in batches of alike lengths and bounded size."""
     batch: list[int] = []
@@ -133,10 +138,12 @@ def _read_tokenizer(path: Path) -> Tokenizer:
 
 
 def _model_folder() -> Path:
-    # Found, not imported: we want the package's files, and none of its code, which asks for torch.
+    # Located, not imported: the package's code imports torch, and we need its files only.
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbeddingRefused(f"the package {_PACKAGE_NAME} is not installed")
+        raise EmbeddingRefused(
+            f'the package {_PACKAGE_NAME} is not installed: pip install "mnemogram[embedded]"'
+        )
     return Path(spec.origin).parent / "model"
 
 

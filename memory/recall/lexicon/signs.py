@@ -1,5 +1,6 @@
-"""Signs of messages and questions, such as "ends with a question mark": the index stores them, the ranker weighs
-them.
+"""Signs of messages and questions, such as "ends with a question mark".
+
+The index stores them and the ranker weighs them.
 """
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
