@@ -161,7 +161,7 @@ async def test_a_turn_is_booked_once_with_its_commit_whatever_becomes_of_that(re
     for _ in range(2):
         await box.commit(claim, 1, booking=booking)
     with pytest.raises(Fenced):
-        await box.commit(replace(claim, delivery=9), 1, booking=booking)
+        await box.commit(replace(claim, delivery="9"), 1, booking=booking)
 
     assert redis.round_trips - before <= 6, "one trip for a commit, and two that teach the server its scripts"
     assert await box.state_of(1) == ("answered", "")
