@@ -127,8 +127,7 @@ def telegram_key(ref: ContextRef) -> str:
 
 def meta_key(ref: ContextRef) -> str:
     """HASH of the context: next_sequence, conversation_start, created_at, active_agent (after a transfer),
-    revision (of what was deleted or edited), migrated_to (the supergroup whose messages `telegram` knows), summary_failures, summary_failed_at (next_sequence at the last one),
-    counted_from (the sequence from which `senders` counts), and of the newest session its session_start and
+    revision (of what was deleted or edited), migrated_to (the supergroup whose messages `telegram` knows), summary_failures, summary_failed_at (next_sequence at the last one), and of the newest session its session_start and
     last_sent_at.
     """
     return context_key(ref, "meta")
@@ -150,7 +149,7 @@ def lineage_key(ref: ContextRef) -> str:
 
 
 def ledger_key(ref: ContextRef) -> str:
-    """ZSET of the ledger's turns (`first_sequence artifact,ids json`), scored by the turn's last sequence."""
+    """ZSET of the ledger's turns (LedgerTurn as JSON), scored by the turn's last sequence."""
     return context_key(ref, "ledger")
 
 
@@ -160,7 +159,7 @@ def people_key(ref: ContextRef) -> str:
 
 
 def senders_key(ref: ContextRef) -> str:
-    """HASH sender id → how many messages there are of theirs, from `counted_from` on; also of those beyond the limit."""
+    """HASH sender id → how many messages there are of theirs; also of those beyond the limit."""
     return context_key(ref, "senders")
 
 
@@ -185,7 +184,7 @@ def prompts_key(ref: ContextRef) -> str:
 
 
 def heard_key(ref: ContextRef) -> str:
-    """ZSET of what was said here and not to the bot (`dump_heard`), scored by `heard.score_of`; HEARD_TTL_S."""
+    """ZSET of what was said here and not to the bot (HeardLine), scored by `heard.score_of`; HEARD_TTL_S."""
     return context_key(ref, "heard")
 
 

@@ -50,9 +50,14 @@ class NamedTrips:
         self.tally.redis.append(" + ".join(str(command[0]) for command in commands))
         return await self.redis.calls(commands)
 
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
+    async def run(
+        self,
+        script: Script | ScriptCall,
+        keys: Sequence[str] = (),
+        arguments: Sequence[str | int | float] = (),
+    ) -> Any:
         """See RedisClient."""
-        self.tally.redis.append(f"{script.name}.lua")
+        self.tally.redis.append(f"{_name(script)}.lua")
         return await self.redis.run(script, keys, arguments)
 
     async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
@@ -61,10 +66,13 @@ class NamedTrips:
         return await self.redis.run_all(calls)
 
     async def run_durably(
-        self, script: Script, keys: Sequence[str], arguments: Sequence[str | int | float]
+        self,
+        script: Script | ScriptCall,
+        keys: Sequence[str] = (),
+        arguments: Sequence[str | int | float] = (),
     ) -> Any:
         """See RedisClient."""
-        self.tally.redis.append(f"{script.name}.lua + WAITAOF")
+        self.tally.redis.append(f"{_name(script)}.lua + WAITAOF")
         return await self.redis.run_durably(script, keys, arguments)
 
     async def run_all_durably(self, calls: Sequence[ScriptCall]) -> list[Any]:
@@ -95,3 +103,7 @@ async def server_work(redis: RedisClient) -> ServerWork:
         commands=sum(statistic["calls"] for name, statistic in names.items() if name != "info"),
         microseconds=sum(statistic["usec"] for name, statistic in names.items() if name in _TOP_LEVEL),
     )
+
+
+def _name(script: Script | ScriptCall) -> str:
+    return script.name if isinstance(script, Script) else script.script.name

@@ -11,7 +11,8 @@ from bot.agent.tool_arguments import parse_object
 from bot.agent.tool_run import Journal, PlannedCall, call_key
 from bot.errors import TellUser, ToolFailed
 from bot.observe.metrics import DELEGATIONS
-from memory.history.ledger import dump_entries, is_within, parse_entries
+from memory.codec import dump_json, parse_json
+from memory.history.ledger import LedgerEntry, is_within
 
 Work = Callable[[AgentContext, Journal], Awaitable[str]]
 """Answers the task of a context that a delegation opened. Raises the TellUser errors of the model."""
@@ -48,7 +49,7 @@ class Delegations:
             # The error's own text may quote the endpoint.
             failure = ToolFailed(f"{inner.agent_name} could not do it. {type(error).__doc__}")
         within = [entry for entry in context.ledger if is_within(entry, inner.delegation_id)]
-        await journal.record(_ledger_step(planned), dump_entries(within))
+        await journal.record(_ledger_step(planned), dump_json(tuple[LedgerEntry, ...], tuple(within)))
         if failure:
             raise failure
         DELEGATIONS.labels("answered").inc()
@@ -59,7 +60,7 @@ class Delegations:
         line = await journal.finished(_ledger_step(planned))
         if line is None:  # it was refused
             return
-        within = parse_entries(line)
+        within = parse_json(tuple[LedgerEntry, ...], line)
         self.opened |= {call_key(context, planned.step), *(each.opened for each in within if each.opened)}
         context.ledger += within
 

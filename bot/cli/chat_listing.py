@@ -7,7 +7,7 @@ from bot.app.stores import Stores, open_stores
 from bot.cli.known_chats import KnownChat, list_known
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.settings import Settings
-from memory.history.redis_history import load_call, parse_snapshot
+from memory.history.redis_history import load_snapshot, parse_snapshot
 from memory.history.store import HistorySnapshot
 
 _BATCH = 200
@@ -42,7 +42,7 @@ async def _rows(stores: Stores, chats: list[KnownChat]) -> list[_Row]:
     for group in by_partition.values():
         for start in range(0, len(group), _BATCH):
             batch = group[start : start + _BATCH]
-            replies = await stores.redis.run_all([load_call(chat.ref, 1) for chat in batch])
+            replies = await stores.redis.run_all([load_snapshot(chat.ref, limit=1) for chat in batch])
             rows += [
                 await _row(stores, chat, parse_snapshot(reply))
                 for chat, reply in zip(batch, replies, strict=True)

@@ -50,7 +50,7 @@ class Arrival:
     """An update at the door. `mode`: a turn waits in its chat's line, a stop overtakes it, the rest is noted.
 
     A stop waits too where nothing runs. `chat_id` is the chat in Telegram that it came from, which can be reached again
-    for all we know (0: none did). `heard` (`dump_heard`) is talk to keep as context where the mode is "ignored"; in another
+    for all we know (0: none did). `heard` (a HeardLine) is talk to keep as context where the mode is "ignored"; in another
     mode (an edit) it only replaces the line of its score, and ends the update where there is one that nobody may quote.
     `heard_score` is from `memory.heard.score_of`, and `registered` the entry of the context in the registry of contexts. `gate` tells
     operators the door, what was decided, and why: words with spaces between, none of the sender's.

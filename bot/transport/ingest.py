@@ -23,8 +23,9 @@ from bot.transport.updates import (
     context_keys,
     parse_update,
 )
+from memory.codec import dump_json
 from memory.history import contexts
-from memory.history.heard import dump_heard, score_of
+from memory.history.heard import HeardLine, score_of
 from memory.keys import ContextRef, context_id, partition_of
 
 NAMESPACE = "telegram"
@@ -249,7 +250,7 @@ class Ingest:
         return replace(
             arrival,
             reason=HEARD_EDIT if visit.update.kind == "edited_message" else HEARD,
-            heard=dump_heard(line),
+            heard=dump_json(HeardLine, line),
             heard_score=score_of(message.message_id, is_moved=is_moved),
             registered=contexts.dump_entry(keys, title=title, created_at=float(message.date)),
         )

@@ -7,8 +7,9 @@ from contextlib import suppress
 from bot.errors import TurnStopped
 from bot.inbox.records import Claim
 from bot.turn.turn_store import TurnStore
+from memory.codec import dump_json, parse_json
 from memory.history.buffered import BufferedHistory
-from memory.history.message import dump_message, parse_message
+from memory.history.message import Message
 
 _JOINED, _APPENDED = "joined", "appended"
 
@@ -52,7 +53,7 @@ class TurnJournal:
         fields = {step: value}
         if _JOINED not in self._found:
             fields[_JOINED] = json.dumps(self._update_ids)
-        pending = [dump_message(message) for message in self._history.pending]
+        pending = [dump_json(Message, message) for message in self._history.pending]
         if len(pending) > self._own_messages:
             fields[_APPENDED] = json.dumps(pending)
         self._found |= fields
@@ -68,7 +69,7 @@ class TurnJournal:
     async def restore_appended(self) -> None:
         """After a crash: append what the finished steps had appended. Those that are there already stay as they are."""
         lines = json.loads(self._found.get(_APPENDED, "[]"))
-        await self._history.restore([parse_message(line, sequence=None) for line in lines])
+        await self._history.restore([parse_json(Message, line) for line in lines])
 
 
 def joined_updates(journal: dict[str, str]) -> tuple[int, ...]:

@@ -20,8 +20,9 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import Attachment
 from bot.transport.words import Words
 from memory.artifacts.store import ArtifactTooLarge, ContextArtifacts
+from memory.codec import dump_json, parse_json
 from memory.errors import StoreFull
-from memory.history.ledger import LedgerEntry, dump_entries, parse_entries
+from memory.history.ledger import LedgerEntry
 from memory.history.transcript import quote
 
 PICTURES_AT_MOST = 10
@@ -221,9 +222,17 @@ def _step(update: WaitingUpdate) -> str:
 
 
 def _dump(read: ReadMessage) -> str:
-    return json.dumps({"text": read.text, "note": read.note, "ledger": dump_entries(read.ledger)})
+    return json.dumps(
+        {
+            "text": read.text,
+            "note": read.note,
+            "ledger": dump_json(tuple[LedgerEntry, ...], tuple(read.ledger)),
+        }
+    )
 
 
 def _parse(line: str) -> ReadMessage:
     fields = json.loads(line)
-    return ReadMessage(text=fields["text"], note=fields["note"], ledger=parse_entries(fields["ledger"]))
+    return ReadMessage(
+        text=fields["text"], note=fields["note"], ledger=parse_json(tuple[LedgerEntry, ...], fields["ledger"])
+    )

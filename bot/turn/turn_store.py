@@ -11,18 +11,18 @@ from memory import keys
 from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerEntry
-from memory.history.ledger_codec import dump_called
 from memory.history.message import Message
 from memory.history.redis_history import (
     APPEND_PRELUDES,
     CONVERSATION_PRELUDES,
     DELETE_PRELUDES,
     ERASE_PRELUDES,
+    MessageBatch,
     append_keys,
     conversation_keys,
     erase_keys,
-    load_call,
-    message_arguments,
+    load_snapshot,
+    message_batch,
     parse_snapshot,
 )
 from memory.history.store import HistorySnapshot
@@ -124,7 +124,7 @@ class TurnStore:
             ],
         )
         while True:
-            taken, loaded = await self._redis.run_all([take, load_call(ref, window)])
+            taken, loaded = await self._redis.run_all([take, load_snapshot(ref, limit=window)])
             if taken[0] == "fenced":
                 raise Fenced
             _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
@@ -212,14 +212,14 @@ class TurnStore:
         return [
             *(commit.epoch, self._clock(), keys.update_prefix(ref.partition)),
             *(commit.state, commit.reason, keys.TERMINAL_UPDATE_TTL_S, int(commit.starts_conversation)),
-            *(commit.registered, dump_called(commit.ledger)),
+            *(commit.registered, _dump_entries(commit.ledger)),
             *(commit.receipt, RECEIPTS_KEPT, keys.PROMPTS_TTL_S),
             "" if commit.active_agent is None else f"={commit.active_agent}",
             int(commit.compresses),
             *(len(commit.parts), len(commit.update_ids), len(commit.deletes), keys.artifact_key(ref, "")),
             commit.trace,
             *(*commit.update_ids, *commit.deletes),
-            *message_arguments(commit.messages),
+            dump_json(MessageBatch, message_batch(commit.messages)),
             *commit.parts,
         ]
 
@@ -388,6 +388,10 @@ def _erased(counts: Sequence[str | int]) -> Erased:
         artifacts=artifacts,
         heard=heard,
     )
+
+
+def _dump_entries(entries: Sequence[LedgerEntry]) -> str:
+    return dump_json(tuple[LedgerEntry, ...], tuple(entries)) if entries else ""
 
 
 def _check(outcome: str | int) -> None:

@@ -1,20 +1,30 @@
-"""The registry of contexts: what an operator can list, and how a first message makes one."""
+"""The registry of contexts: an operator lists it, and a first message adds to it."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from memory.codec import dump_json, parse_json
 from memory.keys import ContextRef, contexts_key
-from memory.redis.client import RedisClient, ScriptCall, load_script
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A context as it is registered: the keys it is known by, its title, when it was first seen."""
+    """A registered context."""
 
     ref: ContextRef
     keys: Mapping[str, Any]
+    """The names that its id is made of, such as the chat's id."""
+    title: str
+    created_at: float
+    """Unix seconds of the first message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    keys: dict[str, Any]
     title: str
     created_at: float
 
@@ -22,36 +32,27 @@ class Context:
 async def get_or_create(
     redis: RedisClient, ref: ContextRef, *, context_keys: Mapping[str, Any], title: str, now: float
 ) -> Context:
-    """The registered context; one atomic step, so that two first messages at the same instant make one.
+    """Return the registered context; create it if it is new. Two first messages at the same instant make one.
 
     A new title replaces the old one. Raises StoreUnavailable or StoreFull.
     """
-    reply = await redis.run_all([register_call(ref, context_keys=context_keys, title=title, now=now)])
-    kept = parse_registered(ref, reply[0])
-    if kept.title == title:
-        return kept
-    renamed = Context(ref=ref, keys=kept.keys, title=title, created_at=kept.created_at)
-    reply = await redis.run_all([_register_call(renamed, replaced=reply[0][1])])
-    return parse_registered(ref, reply[0])
-
-
-def register_call(ref: ContextRef, *, context_keys: Mapping[str, Any], title: str, now: float) -> ScriptCall:
-    """The call that registers a context where it is not, for a round trip that carries more than this."""
-    return _register_call(Context(ref=ref, keys=context_keys, title=title, created_at=now), replaced="")
-
-
-def parse_registered(ref: ContextRef, reply: tuple[int, str]) -> Context:
-    """The context as it is kept after `register_call`."""
-    return _parse(ref, reply[1])
+    entry = dump_entry(context_keys, title=title, created_at=now)
+    stored = await redis.run(register_context(ref, context_id=ref.context_id, entry=entry, replaced=""))
+    context = _parse(ref, stored)
+    if context.title == title:
+        return context
+    entry = dump_entry(context.keys, title=title, created_at=context.created_at)
+    stored = await redis.run(register_context(ref, context_id=ref.context_id, entry=entry, replaced=stored))
+    return _parse(ref, stored)
 
 
 def dump_entry(context_keys: Mapping[str, Any], *, title: str, created_at: float) -> str:
-    """A context's entry in the registry, as one line of ASCII JSON."""
-    return json.dumps({"keys": dict(context_keys), "title": title, "created_at": created_at}, sort_keys=True)
+    """Return a context's entry in the registry."""
+    return dump_json(_Entry, _Entry(keys=dict(context_keys), title=title, created_at=created_at))
 
 
 async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[Context]:
-    """Every registered context of these partitions, the oldest first."""
+    """Return all registered contexts of these partitions, the oldest first."""
     found: list[Context] = []
     for partition in partitions:
         entries = cast(dict[str, str], await redis.call("HGETALL", contexts_key(partition)))
@@ -62,20 +63,10 @@ async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[C
     return sorted(found, key=lambda context: (context.created_at, context.ref.context_id))
 
 
-async def forget(redis: RedisClient, ref: ContextRef) -> bool:
-    """Take the context off the registry; whether it was there. Its memory is erased elsewhere."""
-    return bool(await redis.call("HDEL", contexts_key(ref.partition), ref.context_id))
+@lua_script("memory.redis.scripts")
+def register_context(ref: ContextRef, *, context_id: str, entry: str, replaced: str) -> ScriptCall: ...
 
 
-def _register_call(context: Context, *, replaced: str) -> ScriptCall:
-    entry = dump_entry(context.keys, title=context.title, created_at=context.created_at)
-    return ScriptCall(
-        script=load_script("memory.redis.scripts", "register_context"),
-        keys=[contexts_key(context.ref.partition)],
-        arguments=[context.ref.context_id, entry, replaced],
-    )
-
-
-def _parse(ref: ContextRef, entry: str) -> Context:
-    fields = cast(dict[str, Any], json.loads(entry))
-    return Context(ref=ref, keys=fields["keys"], title=fields["title"], created_at=fields["created_at"])
+def _parse(ref: ContextRef, line: str) -> Context:
+    entry = parse_json(_Entry, line)
+    return Context(ref=ref, keys=entry.keys, title=entry.title, created_at=entry.created_at)

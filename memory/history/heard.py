@@ -1,8 +1,6 @@
 """What was said in a chat and not to the bot: a short window of talk, kept beside the history."""
 
-import json
 from dataclasses import dataclass
-from typing import Any
 
 from memory.characters import seam_before, well_formed
 from memory.history.message import Sender
@@ -43,24 +41,3 @@ def cut(text: str) -> str:
     if len(text) <= HEARD_CHARS:
         return text
     return text[: seam_before(text, HEARD_CHARS - 1)].rstrip() + "…"
-
-
-def dump_heard(line: HeardLine) -> str:
-    """The line as JSON of ASCII."""
-    fields: dict[str, object] = {
-        "telegram_message_id": line.telegram_message_id,
-        "sender": {"id": line.sender.id, "name": line.sender.name},
-        "text": line.text,
-        "sent_at": line.sent_at,
-        "is_service": line.is_service,
-    }
-    if line.pinned is not None:
-        fields["pinned"] = line.pinned
-    return json.dumps(fields, separators=(",", ":"))
-
-
-def parse_heard(line: str) -> HeardLine:
-    """The inverse of `dump_heard`; raises ValueError, KeyError or TypeError on a line that is not one."""
-    fields: dict[str, Any] = json.loads(line)
-    sender = Sender(**fields.pop("sender"))
-    return HeardLine(sender=sender, **fields)

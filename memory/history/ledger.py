@@ -3,10 +3,9 @@
 import json
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn
 
 EntryKind = Literal["tool", "delegation", "transfer"]
 
@@ -73,16 +72,6 @@ def render_entry(entry: LedgerEntry) -> str:
     """
     failed = " (failed)" if entry.is_error else ""
     return f"## {_title(entry)}\n\n**Input:**\n{_as_json(entry.input)}\n\n**Output{failed}:**\n{_as_json(entry.output)}"
-
-
-def dump_entries(entries: Sequence[LedgerEntry]) -> str:
-    """The entries as one line of ASCII JSON."""
-    return json.dumps([asdict(entry) for entry in entries], separators=(",", ":"))
-
-
-def parse_entries(line: str) -> tuple[LedgerEntry, ...]:
-    """The inverse of `dump_entries`; raises ValueError or TypeError on a line that is not one."""
-    return tuple(LedgerEntry(**fields) for fields in cast("list[dict[str, Any]]", json.loads(line)))
 
 
 def _is_above(path: str, other: str) -> bool:

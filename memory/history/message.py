@@ -1,11 +1,9 @@
 """One message of a conversation, and its form at rest."""
 
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, cast
+from typing import Literal
 from uuid import UUID, uuid5
 
 from memory.history.likeness import seen_characters
@@ -117,55 +115,3 @@ def message_id(*parts: object) -> str:
 def is_indexed(message: Message) -> bool:
     """Whether recall can find the message: a user's or an assistant's, with text."""
     return message.role in CONVERSATION_ROLES and bool(told_text(message).strip())
-
-
-def dump_message(message: Message) -> str:
-    """The message as one JSON line of ASCII; the sequence stays with the store's index."""
-    fields: dict[str, Any] = {
-        "id": message.id,
-        "role": message.role,
-        "text": message.text,
-        "sent_at": message.sent_at,
-        "tokens": message.tokens,
-    }
-    if message.sender is not None:
-        fields["sender"] = {"id": message.sender.id, "name": message.sender.name}
-    if message.telegram_message_id is not None:
-        fields["telegram_message_id"] = message.telegram_message_id
-    if message.is_stopped:
-        fields["is_stopped"] = True
-    if message.edited_at is not None:
-        fields["edited_at"] = message.edited_at
-    for name in ("note", "forwarded_from", "continues"):
-        if getattr(message, name):
-            fields[name] = getattr(message, name)
-    if message.quote is not None:  # the last field: scripts cut it off where the quoted message is forgotten
-        quote = message.quote
-        fields["quote"] = {
-            "telegram_message_id": quote.telegram_message_id,
-            "sender_name": quote.sender_name,
-            "text": quote.text,
-        }
-    return json.dumps(fields, separators=(",", ":"))
-
-
-def parse_message(line: str, *, sequence: int | None) -> Message:
-    """The inverse of `dump_message`; raises ValueError or KeyError on a line that is not one."""
-    fields = cast(Mapping[str, Any], json.loads(line))
-    sender = fields.get("sender")
-    return Message(
-        id=fields["id"],
-        role=fields["role"],
-        text=fields["text"],
-        sent_at=fields["sent_at"],
-        tokens=fields["tokens"],
-        sender=Sender(id=sender["id"], name=sender["name"]) if sender else None,
-        telegram_message_id=fields.get("telegram_message_id"),
-        sequence=sequence,
-        is_stopped=fields.get("is_stopped", False),
-        edited_at=fields.get("edited_at"),
-        note=fields.get("note", ""),
-        forwarded_from=fields.get("forwarded_from", ""),
-        continues=fields.get("continues", ""),
-        quote=Quote(**fields["quote"]) if fields.get("quote") else None,
-    )

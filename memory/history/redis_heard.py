@@ -1,29 +1,35 @@
-"""What was heard in a context, line by line: to find one, and to forget it."""
+"""Heard lines of a context in Redis: find one, and forget it."""
 
 from contextlib import suppress
 
-from memory.history.heard import HeardLine, parse_heard
-from memory.keys import ContextRef, erasures_key, heard_key
-from memory.redis.client import RedisClient, load_script
+from memory.codec import parse_json
+from memory.errors import RecordCorrupt
+from memory.history.heard import HeardLine
+from memory.keys import ContextRef, heard_key
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 
 class RedisHeard:
     """The heard lines of all contexts. Methods raise StoreUnavailable or StoreFull.
 
-    A line is known by its `score` (memory.heard.score_of). The door writes them, a turn loads them with the history.
+    A line is found by its `score` (`score_of`). The inbox writes lines, a turn loads them with the history.
     """
 
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
 
     async def find(self, ref: ContextRef, score: int) -> HeardLine | None:
-        """The line, None where there is none (any more)."""
+        """Return the line, or None if there is none."""
         for line in await self._redis.call("ZRANGEBYSCORE", heard_key(ref), score, score):
-            with suppress(ValueError, KeyError, TypeError):
-                return parse_heard(line)
+            with suppress(RecordCorrupt):
+                return parse_json(HeardLine, line)
         return None
 
     async def forget(self, ref: ContextRef, score: int) -> int:
-        """Erase the line, and those that copy its message; how many were erased. Repeating it counts none."""
-        script = load_script("memory.redis.scripts", "forget_heard", ("memory.redis.scripts", "heard_lines"))
-        return int(await self._redis.run(script, [heard_key(ref), erasures_key(ref.partition)], [score]))
+        """Erase the line and those that copy its message; return how many. Repeating it erases none."""
+        return int(await self._redis.run(forget_heard(ref, score=score)))
+
+
+@lua_script("memory.redis.scripts")
+def forget_heard(ref: ContextRef, *, score: int) -> ScriptCall: ...

@@ -2,17 +2,17 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from memory.errors import Forgotten
-from memory.history.heard import HeardLine, parse_heard
+from memory.codec import dump_json, parse_json
+from memory.errors import Forgotten, RecordCorrupt
+from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerTurn
-from memory.history.ledger_codec import parse_ledger_turn
-from memory.history.message import Message, dump_message, is_indexed, parse_message, told_text
+from memory.history.message import Message, is_indexed, told_text
 from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
 from memory.history.store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
-from memory.history.summary_codec import parse_summary
+from memory.history.summary import Summary
 from memory.keys import (
     ContextRef,
     artifact_key,
@@ -35,21 +35,53 @@ from memory.keys import (
     telegram_key,
     work_key,
 )
-from memory.redis.client import RedisClient, ScriptCall, load_script
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "memory.redis.scripts"
 
 _INDEXES = ((_SCRIPTS, "telegram_index"), (_SCRIPTS, "people"))
 APPEND_PRELUDES = (*_INDEXES, (_SCRIPTS, "append_messages"))
-"""For a script that appends: `read_messages`, `append_messages`, and those of telegram_index.lua."""
+"""For a script that appends: `append_messages`, `append_ledger_turn`, and those of telegram_index.lua."""
 CONVERSATION_PRELUDES = ((_SCRIPTS, "start_conversation"),)
 """For a script that begins a conversation: `start_conversation`."""
 ERASE_PRELUDES = ((_SCRIPTS, "erase_memory"),)
 """For a script that resets a context: `erase_memory`."""
-_ROWS = (_SCRIPTS, "read_rows")
-_TRACES = (_SCRIPTS, "drop_traces")
-DELETE_PRELUDES = (_TRACES, (_SCRIPTS, "delete_messages"))
+DELETE_PRELUDES = ((_SCRIPTS, "drop_traces"), (_SCRIPTS, "delete_messages"))
 """For a script that deletes: `delete_messages`; after those of APPEND_PRELUDES, or at least telegram_index and people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRow:
+    """A message to append: its JSON, and the facts that the script needs without decoding it."""
+
+    id: str
+    json: str
+    sent_at: float
+    is_indexed: bool
+    telegram_id: str
+    sender_id: str
+    sender_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageBatch:
+    """Messages to append, and the limits that the script keeps."""
+
+    rows: tuple[MessageRow, ...]
+    people_limit: int
+    session_gap_s: float
+    session_messages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageEdit:
+    """An edit of one message: its JSON as it was read, and the new one."""
+
+    id: str
+    before: str
+    after: str
+    is_new_text: bool
 
 
 class RedisHistory:
@@ -60,19 +92,20 @@ class RedisHistory:
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore."""
-        (reply,) = await self._redis.run_all([load_call(ref, limit)])
-        return parse_snapshot(reply)
+        return parse_snapshot(await self._redis.run(load_snapshot(ref, limit=limit)))
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
         """See HistoryStore. The context's created_at is the first message's time."""
         if not messages:
             return []
-        now = messages[0].sent_at
-        sequences = await self._redis.run(
-            load_script(_SCRIPTS, "append", *APPEND_PRELUDES),
-            [*append_keys(ref), epoch_key(ref)],
-            [ref.context_id, epoch, now, *message_arguments(messages)],
+        call = append_history(
+            ref,
+            context_id=ref.context_id,
+            expected_epoch=epoch,
+            now=messages[0].sent_at,
+            batch=message_batch(messages),
         )
+        sequences = await self._redis.run(call)
         if sequences is None:
             raise Forgotten
         return [
@@ -91,15 +124,10 @@ class RedisHistory:
     ) -> list[Message]:
         """See HistoryStore."""
         if after_sequence is None:
-            direction, bound = "newest", before_sequence
+            call = read_page(ref, direction="newest", bound=before_sequence, limit=limit, whole=whole)
         else:
-            direction, bound = "oldest", after_sequence
-        rows = await self._redis.run(
-            load_script(_SCRIPTS, "page", _ROWS),
-            [messages_key(ref), order_key(ref), meta_key(ref)],
-            [direction, "" if bound is None else bound, max(limit, 0), int(whole)],
-        )
-        return _parse_messages(rows)
+            call = read_page(ref, direction="oldest", bound=after_sequence, limit=limit, whole=whole)
+        return _parse_messages(await self._redis.run(call))
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
         """See HistoryStore."""
@@ -108,10 +136,10 @@ class RedisHistory:
     async def get_current(
         self, wanted: Mapping[ContextRef, Collection[str]]
     ) -> dict[ContextRef, CurrentMessages]:
-        """Messages of several contexts of one partition, with what is known of them, in one round trip."""
-        replies = (
-            await self._redis.run_all([_get_call(ref, ids) for ref, ids in wanted.items()]) if wanted else []
-        )
+        """Read messages of several contexts of one partition, with their people and sessions, in one round trip."""
+        if not wanted:
+            return {}
+        replies = await self._redis.run_all([get_messages(ref, ids=list(ids)) for ref, ids in wanted.items()])
         return {ref: _parse_current(reply) for ref, reply in zip(wanted, replies, strict=True)}
 
     async def around(
@@ -120,9 +148,8 @@ class RedisHistory:
         """See HistoryStore."""
         if not sequences:
             return {}
-        script = load_script(_SCRIPTS, "around", _ROWS)
-        keys = [messages_key(ref), order_key(ref), sessions_key(ref)]
-        replies = await self._redis.run(script, keys, [max(reach, 0), *sequences])
+        call = read_neighbours(ref, reach=reach, sequences=[str(each) for each in sequences])
+        replies = await self._redis.run(call)
         return {sequence: _parse_messages(rows) for sequence, rows in zip(sequences, replies, strict=True)}
 
     async def replace(
@@ -138,28 +165,29 @@ class RedisHistory:
     ) -> bool:
         """See HistoryStore."""
         while True:
-            ((kept_epoch, rows, *_),) = await self._redis.run_all([_get_call(ref, [message_id])])
-            if int(kept_epoch) != epoch:
+            stored_epoch, rows, *_ = await self._redis.run(get_messages(ref, ids=[message_id]))
+            if int(stored_epoch) != epoch:
                 raise Forgotten
             if not rows:
                 return False
-            ((found, line),) = zip(_parse_messages(rows), rows[2::3], strict=True)
-            note_now = found.note if note is None else note
-            edited = replace(found, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
+            (found,) = _parse_messages(rows)
+            new_note = found.note if note is None else note
+            edited = replace(found, text=text, note=new_note, tokens=tokens, edited_at=edited_at)
             if edited == found or (found.edited_at is not None and edited_at < found.edited_at):
                 return True
-            outcome = await self._redis.run(
-                load_script(_SCRIPTS, "replace", _INDEXES[0], _TRACES),
-                [
-                    *(messages_key(ref), order_key(ref), meta_key(ref), work_key(ref.partition)),
-                    *(epoch_key(ref), summaries_key(ref), lineage_key(ref), compress_key(ref.partition)),
-                    *(ledger_key(ref), artifacts_key(ref), telegram_key(ref), erasures_key(ref.partition)),
-                ],
-                [
-                    *(ref.context_id, epoch, message_id, line, dump_message(edited)),
-                    *(int(told_text(edited) != told_text(found)), artifact_key(ref, "")),
-                ],
+            call = replace_message(
+                ref,
+                context_id=ref.context_id,
+                expected_epoch=epoch,
+                artifact_prefix=artifact_key(ref, ""),
+                edit=MessageEdit(
+                    id=message_id,
+                    before=rows[2],
+                    after=dump_message(edited),
+                    is_new_text=told_text(edited) != told_text(found),
+                ),
             )
+            outcome = await self._redis.run(call)
             if outcome is None:
                 raise Forgotten
             if outcome == "replaced":
@@ -171,25 +199,24 @@ class RedisHistory:
         """See HistoryStore."""
         if not ids and not quoted:
             return Deleted()
-        reply = await self._redis.run(
-            load_script(_SCRIPTS, "delete", *_INDEXES, *DELETE_PRELUDES),
-            [*delete_keys(ref), erasures_key(ref.partition)],
-            [ref.context_id, epoch, artifact_key(ref, ""), len(ids), *ids, *quoted],
+        call = forget_messages(
+            ref,
+            context_id=ref.context_id,
+            expected_epoch=epoch,
+            artifact_prefix=artifact_key(ref, ""),
+            ids=tuple(ids),
+            quoted=tuple(quoted),
         )
+        reply = await self._redis.run(call)
         if reply is None:
             raise Forgotten
-        return parse_deleted(reply, ids)
+        return _parse_deleted(reply, ids)
 
     async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
-        """See HistoryStore. Artifacts that have ended are not counted."""
+        """See HistoryStore. Artifacts that have expired are not counted."""
         prefix = artifact_key(ref, "")
         if telling is None:
-            script = load_script(_SCRIPTS, "count_kept")
-            keys = [
-                *(summaries_key(ref), lineage_key(ref), ledger_key(ref), artifacts_key(ref)),
-                *(people_key(ref), senders_key(ref), sessions_key(ref), heard_key(ref)),
-            ]
-            reply = await self._redis.run(script, keys, [prefix])
+            reply = await self._redis.run(count_traces(ref, artifact_prefix=prefix))
             summaries, turns, artifacts, people, sessions, heard = reply
             return Kept(
                 summaries=summaries,
@@ -199,14 +226,7 @@ class RedisHistory:
                 sessions=sessions,
                 heard=heard,
             )
-        script = load_script(_SCRIPTS, "count_telling", _TRACES)
-        lists = (telling.sequences, telling.artifact_ids, telling.sender_ids, telling.known_by)
-        counted = [part for each in lists for part in (len(each), *each)]
-        keys = [
-            *(meta_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref), senders_key(ref)),
-            *(messages_key(ref), telegram_key(ref)),
-        ]
-        reply = await self._redis.run(script, keys, [prefix, *counted, *telling.message_ids])
+        reply = await self._redis.run(count_mentions(ref, artifact_prefix=prefix, deleted=telling))
         summaries, turns, artifacts, people, quotes = reply
         return Kept(
             summaries=summaries, ledger_turns=turns, artifacts=artifacts, people=people, quotes=quotes
@@ -214,9 +234,8 @@ class RedisHistory:
 
     async def erase(self, ref: ContextRef) -> Erased:
         """See HistoryStore."""
-        script = load_script(_SCRIPTS, "clear", *ERASE_PRELUDES)
-        reply = await self._redis.run(script, erase_keys(ref), [ref.context_id, artifact_key(ref, "")])
-        epoch, messages, summaries, turns, artifacts, heard = reply
+        call = erase_context(ref, context_id=ref.context_id, artifact_prefix=artifact_key(ref, ""))
+        epoch, messages, summaries, turns, artifacts, heard = await self._redis.run(call)
         return Erased(
             epoch=epoch,
             messages=messages,
@@ -227,12 +246,11 @@ class RedisHistory:
         )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
-        """Reads begin after the present messages from now on; returns the sequence at which they begin.
+        """Begin a new conversation after the present messages; return the sequence at which it begins.
 
-        The summaries of the conversation before, and whom it was transferred to, are dropped.
+        Drops the summaries of the conversation before, and its active agent.
         """
-        script = load_script(_SCRIPTS, "new_conversation", *CONVERSATION_PRELUDES)
-        start = await self._redis.run(script, [*conversation_keys(ref), epoch_key(ref)], [epoch])
+        start = await self._redis.run(new_conversation(ref, expected_epoch=epoch))
         if start is None:
             raise Forgotten
         return int(start)
@@ -240,36 +258,109 @@ class RedisHistory:
     async def load_ledger(
         self, ref: ContextRef, *, after_sequence: int, upto_sequence: int
     ) -> list[LedgerTurn]:
-        """The turns whose last message is after the one sequence and not after the other, oldest first."""
-        script = load_script(_SCRIPTS, "load_ledger")
-        rows = await self._redis.run(script, [ledger_key(ref)], [after_sequence, upto_sequence])
-        return _parse_ledger(rows)
+        """Read the turns whose last message is after the first sequence and not after the second, oldest first."""
+        key = ledger_key(ref)
+        rows = await self._redis.call("ZRANGEBYSCORE", key, f"({after_sequence}", upto_sequence)
+        return [parse_json(LedgerTurn, line) for line in rows]
 
     async def receipts(self, ref: ContextRef) -> list[str]:
-        """The receipts of the last turns' prompts as the commits gave them, newest first."""
+        """Read the receipts of the last turns' prompts as they were committed, newest first."""
         return list(await self._redis.call("LRANGE", prompts_key(ref), 0, -1))
 
     async def find_by_telegram(self, ref: ContextRef, telegram_message_id: int) -> str | None:
-        """The id of the message that is shown under this Telegram id, if it is kept."""
+        """Return the id of the message that is shown under this Telegram id, or None."""
         found = await self._redis.call("HGET", telegram_key(ref), telegram_message_id)
         return None if found is None else str(found)
 
 
-def load_call(ref: ContextRef, limit: int) -> ScriptCall:
-    """The call whose reply `parse_snapshot` reads, for a round trip that carries more than this."""
-    return ScriptCall(
-        script=load_script(_SCRIPTS, "load", _ROWS),
-        keys=[
-            *(messages_key(ref), order_key(ref), meta_key(ref), epoch_key(ref)),
-            *(summaries_key(ref), lineage_key(ref), ledger_key(ref), people_key(ref)),
-            heard_key(ref),
-        ],
-        arguments=[max(limit, 0)],
+@lua_script(_SCRIPTS)
+def load_snapshot(ref: ContextRef, *, limit: int) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def append_history(
+    ref: ContextRef, *, context_id: str, expected_epoch: int, now: float, batch: MessageBatch
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def read_page(
+    ref: ContextRef, *, direction: Literal["newest", "oldest"], bound: int | None, limit: int, whole: bool
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def get_messages(ref: ContextRef, *, ids: Sequence[str]) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def read_neighbours(ref: ContextRef, *, reach: int, sequences: Sequence[str]) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def replace_message(
+    ref: ContextRef, *, context_id: str, expected_epoch: int, artifact_prefix: str, edit: MessageEdit
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def forget_messages(
+    ref: ContextRef,
+    *,
+    context_id: str,
+    expected_epoch: int,
+    artifact_prefix: str,
+    ids: tuple[str, ...],
+    quoted: tuple[int, ...],
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def count_traces(ref: ContextRef, *, artifact_prefix: str) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def count_mentions(ref: ContextRef, *, artifact_prefix: str, deleted: Deleted) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def erase_context(ref: ContextRef, *, context_id: str, artifact_prefix: str) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def new_conversation(ref: ContextRef, *, expected_epoch: int) -> ScriptCall: ...
+
+
+def message_batch(messages: Sequence[Message]) -> MessageBatch:
+    """Return the messages as scripts append them."""
+    return MessageBatch(
+        rows=tuple(map(_row, messages)),
+        people_limit=PEOPLE_LIMIT,
+        session_gap_s=SESSION_GAP_S,
+        session_messages=SESSION_MESSAGES,
     )
 
 
+def _row(message: Message) -> MessageRow:
+    telegram_id, sender = message.telegram_message_id, message.sender
+    return MessageRow(
+        id=message.id,
+        json=dump_message(message),
+        sent_at=message.sent_at,
+        is_indexed=is_indexed(message),
+        telegram_id="" if telegram_id is None else str(telegram_id),
+        sender_id=str(sender.id) if sender else "",
+        sender_name=sender.name if sender else "",
+    )
+
+
+def dump_message(message: Message) -> str:
+    """Return the message as JSON at rest, without its sequence, which the store's index has."""
+    return dump_json(Message, replace(message, sequence=None))
+
+
 def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
-    """The snapshot in the reply to `load_call`."""
+    """Return the snapshot in the reply to `load_snapshot`."""
     epoch, count, conversation_count, start, next_sequence, created_at, rows = reply[:7]
     summary, covered_count, turns, active_agent, revision, failed_at, people, heard = reply[7:]
     return HistorySnapshot(
@@ -280,9 +371,9 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         next_sequence=int(next_sequence),
         created_at=float(created_at) if created_at else None,
         newest=tuple(reversed(_parse_messages(rows))),
-        summary=parse_summary(summary) if summary else None,
+        summary=parse_json(Summary, summary) if summary else None,
         covered_count=int(covered_count),
-        ledger=tuple(_parse_ledger(turns)),
+        ledger=tuple(parse_json(LedgerTurn, turn) for turn in turns),
         active_agent=active_agent,
         revision=int(revision),
         summary_failed_at=int(failed_at) if failed_at else None,
@@ -291,49 +382,12 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     )
 
 
-def message_arguments(messages: Sequence[Message]) -> list[str]:
-    """Messages as the prelude's `read_messages` reads them from ARGV: their number, the limits, seven strings each."""
-    arguments = [str(number) for number in (len(messages), PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES)]
-    for message in messages:
-        telegram_id = "" if message.telegram_message_id is None else str(message.telegram_message_id)
-        sender_id, name = (str(message.sender.id), message.sender.name) if message.sender else ("", "")
-        arguments += [message.id, dump_message(message), telegram_id, "1" if is_indexed(message) else "0"]
-        arguments += [str(message.sent_at), sender_id, name]
-    return arguments
-
-
 def append_keys(ref: ContextRef) -> list[str]:
     """The eight keys of the prelude's `append_messages`."""
     return [
         *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), work_key(ref.partition)),
         *(people_key(ref), senders_key(ref), sessions_key(ref)),
     ]
-
-
-def delete_keys(ref: ContextRef) -> list[str]:
-    """The keys of the prelude's `delete_messages`."""
-    return [
-        *append_keys(ref),
-        *(epoch_key(ref), summaries_key(ref), lineage_key(ref)),
-        *(ledger_key(ref), artifacts_key(ref), compress_key(ref.partition)),
-    ]
-
-
-def parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deleted:
-    """What the prelude's `delete_messages` returned for these ids."""
-    messages, summaries, turns, artifacts, sequences, named, senders, quotes, known_by = reply
-    return Deleted(
-        messages=messages,
-        summaries=summaries,
-        ledger_turns=turns,
-        artifacts=artifacts,
-        quotes=quotes,
-        sequences=tuple(int(sequence) for sequence in sequences),
-        artifact_ids=tuple(named),
-        message_ids=tuple(ids) if sequences else (),
-        sender_ids=tuple(dict.fromkeys(map(int, senders))),
-        known_by=tuple(dict.fromkeys(known_by)) if messages or quotes else (),
-    )
 
 
 def conversation_keys(ref: ContextRef) -> list[str]:
@@ -352,29 +406,37 @@ def erase_keys(ref: ContextRef) -> list[str]:
     ]
 
 
-def _get_call(ref: ContextRef, ids: Collection[str]) -> ScriptCall:
-    return ScriptCall(
-        script=load_script(_SCRIPTS, "get"),
-        keys=[messages_key(ref), order_key(ref), epoch_key(ref), people_key(ref), sessions_key(ref)],
-        arguments=list(ids),
+def _parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deleted:
+    messages, summaries, turns, artifacts, sequences, named, senders, quotes, known_by = reply
+    return Deleted(
+        messages=messages,
+        summaries=summaries,
+        ledger_turns=turns,
+        artifacts=artifacts,
+        quotes=quotes,
+        sequences=tuple(int(sequence) for sequence in sequences),
+        artifact_ids=tuple(named),
+        message_ids=tuple(ids) if sequences else (),
+        sender_ids=tuple(dict.fromkeys(map(int, senders))),
+        known_by=tuple(dict.fromkeys(known_by)) if messages or quotes else (),
     )
 
 
 def _parse_messages(rows: Sequence[str]) -> list[Message]:
     return [
-        parse_message(line, sequence=int(float(sequence)))
+        replace(parse_json(Message, line), sequence=int(float(sequence)))
         for _, sequence, line in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
     ]
 
 
 def _parse_current(reply: Sequence[Any]) -> CurrentMessages:
-    epoch, rows, began, people = reply
+    epoch, rows, starts, people = reply
     messages = _parse_messages(rows)
     return CurrentMessages(
         epoch=int(epoch),
         messages={message.id: message for message in messages},
         people=_parse_people(people),
-        sessions={message.id: int(start) for message, start in zip(messages, began, strict=True)},
+        sessions={message.id: int(start) for message, start in zip(messages, starts, strict=True)},
     )
 
 
@@ -383,16 +445,9 @@ def _parse_people(pairs: Sequence[str]) -> dict[int, str]:
 
 
 def _parse_heard(lines: Sequence[str]) -> list[HeardLine]:
-    """A line that cannot be read is not told: it is talk, not memory."""
+    """Return the lines that can be read: a damaged line is talk, and must not stop a turn."""
     found: list[HeardLine] = []
     for line in lines:
-        with suppress(ValueError, KeyError, TypeError):
-            found.append(parse_heard(line))
+        with suppress(RecordCorrupt):
+            found.append(parse_json(HeardLine, line))
     return found
-
-
-def _parse_ledger(rows: Sequence[str]) -> list[LedgerTurn]:
-    return [
-        parse_ledger_turn(line, last_sequence=int(float(last)))
-        for line, last in zip(rows[::2], rows[1::2], strict=True)
-    ]

@@ -3,7 +3,7 @@
 A script's file begins with comment lines. Three of them are read here:
 
     -- USES: fence append_messages      files of local functions that come before this script
-    -- KEYS: ready box update           each becomes a local variable of that name
+    -- KEYS: ready box update           each becomes a local variable of that name, and a field of the table `keys`
     -- ARGV: fence:json now:number ids...
 
 An argument is a string in Lua, `:number` converts it, `:json` decodes it, and `...` collects the rest into a table.
@@ -150,6 +150,7 @@ def _preludes(package: str, uses: Sequence[str], seen: set[str] | None = None) -
 def _locals(header: _Header) -> Iterator[str]:
     for number, name in enumerate(header.keys, 1):
         yield f"local {name} = KEYS[{number}]"
+    yield f"local keys = {{ {', '.join(f'{name} = {name}' for name in header.keys)} }}"
     for number, argument in enumerate(header.arguments, 1):
         name, _, kind = argument.partition(":")
         if kind == "json":

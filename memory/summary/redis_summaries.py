@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from secrets import randbelow
 from typing import Literal
 
+from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
-from memory.history.summary_codec import dump_covers, dump_summary, parse_covers
 from memory.keys import (
     ContextRef,
     compress_key,
@@ -94,8 +94,8 @@ class RedisSummaries:
             ],
             [
                 *(ref.context_id, claim.token, epoch, revision, summary.conversation_start),
-                *(summary.builds_on, summary.id, summary.upto_sequence, dump_summary(summary)),
-                *(dump_covers(covers), SUMMARIES_KEPT, *covers),
+                *(summary.builds_on, summary.id, summary.upto_sequence, dump_json(Summary, summary)),
+                *(dump_json(tuple[str, ...], tuple(covers)), SUMMARIES_KEPT, *covers),
             ],
         )
         if outcome == "forgotten":
@@ -130,7 +130,8 @@ class RedisSummaries:
 
     async def covered(self, ref: ContextRef, summary_id: str) -> tuple[str, ...]:
         """The ids of the messages that a summary added to the one that it builds on; none if it is not kept."""
-        return parse_covers(await self._redis.call("HGET", summaries_key(ref), f"covers:{summary_id}"))
+        line = await self._redis.call("HGET", summaries_key(ref), f"covers:{summary_id}")
+        return parse_json(tuple[str, ...], line) if line else ()
 
 
 def _end_of(now: float, lease_s: float) -> float:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifacts
+from memory.codec import parse_json
 from memory.errors import Forgotten
-from memory.history.heard import parse_heard
-from memory.history.message import parse_message
+from memory.history.heard import HeardLine
+from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
-from memory.history.summary_codec import parse_covers, parse_summary
+from memory.history.summary import Summary
 from memory.keys import (
     ContextRef,
     artifacts_key,
@@ -145,7 +146,7 @@ def _message_line(row: Sequence[str]) -> MessageLine:
     number = int(float(sequence))
     return MessageLine(
         sequence=number,
-        message=parse_message(json, sequence=None),
+        message=parse_json(Message, json),
         telegram_ids=tuple(int(each) for each in telegram_ids.split()),
         quotes=int(quotes) if quotes else None,
         quoted_by=tuple(quoted_by.split()),
@@ -166,15 +167,15 @@ def _small_lines(facts: _Facts) -> list[BodyLine]:
         *(SessionLine(sequence=int(each)) for each in facts.sessions),
         *(
             SummaryLine(
-                upto=parse_summary(told).upto_sequence,
-                summary=parse_summary(told),
-                covers=parse_covers(covers),
+                upto=parse_json(Summary, told).upto_sequence,
+                summary=parse_json(Summary, told),
+                covers=parse_json(tuple[str, ...], covers),
             )
             for told, covers in zip(facts.summaries[::2], facts.summaries[1::2], strict=True)
             if told
         ),
         *(
-            HeardFileLine(score=int(float(score)), line=parse_heard(line))
+            HeardFileLine(score=int(float(score)), line=parse_json(HeardLine, line))
             for line, score in zip(facts.heard[::2], facts.heard[1::2], strict=True)
         ),
     ]

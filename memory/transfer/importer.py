@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memory.artifacts.store import Artifact, dump_artifact
+from memory.codec import dump_json
 from memory.errors import Forgotten, MemoryFailure
-from memory.history.heard import dump_heard
+from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerTurn
-from memory.history.ledger_codec import dump_ledger_turn
-from memory.history.message import Message, dump_message, is_indexed
-from memory.history.summary_codec import dump_covers, dump_summary
+from memory.history.message import Message, is_indexed
+from memory.history.summary import Summary
 from memory.keys import (
     HEARD_TTL_S,
     IMPORT_TTL_S,
@@ -186,7 +186,7 @@ class ContextImport:
 
     def _message(self, line: MessageLine) -> Iterator[_Command]:
         message = _of_another(line.message) if self.target.is_other else line.message
-        yield "HSET", "messages", [message.id, dump_message(message)]
+        yield "HSET", "messages", [message.id, dump_json(Message, message)]
         yield "ZADD", "order", [str(line.sequence), message.id]
         if line.telegram_ids:
             ids = [str(each) for each in line.telegram_ids]
@@ -215,7 +215,7 @@ class ContextImport:
         if self.target.is_other or ends_at <= self.now:
             return
         self._heard_ends_at = max(self._heard_ends_at, ends_at)
-        yield "ZADD", "heard", [str(line.score), dump_heard(line.line)]
+        yield "ZADD", "heard", [str(line.score), dump_json(HeardLine, line.line)]
 
     async def _send(self, batch: Sequence[_Command]) -> None:
         if not batch:
@@ -236,7 +236,7 @@ def _commands_of(line: LedgerLine | PersonLine | SessionLine | SummaryLine) -> I
             turn = LedgerTurn(
                 first_sequence=line.first_sequence, last_sequence=line.last_sequence, entries=line.entries
             )
-            yield "ZADD", "ledger", [str(line.last_sequence), dump_ledger_turn(turn)]
+            yield "ZADD", "ledger", [str(line.last_sequence), dump_json(LedgerTurn, turn)]
         case PersonLine():
             if line.name is not None:
                 yield "HSET", "people", [str(line.id), line.name]
@@ -246,8 +246,12 @@ def _commands_of(line: LedgerLine | PersonLine | SessionLine | SummaryLine) -> I
             yield "ZADD", "sessions", [str(line.sequence), str(line.sequence)]
         case SummaryLine():
             summary = line.summary
-            covers = dump_covers(line.covers)
-            yield "HSET", "summaries", [summary.id, dump_summary(summary), f"covers:{summary.id}", covers]
+            covers = dump_json(tuple[str, ...], line.covers)
+            yield (
+                "HSET",
+                "summaries",
+                [summary.id, dump_json(Summary, summary), f"covers:{summary.id}", covers],
+            )
             yield "ZADD", "lineage", [str(line.upto), summary.id]
 
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from memory.characters import well_formed
+from memory.codec import dump_json
 from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry
-from memory.history.message import Message, dump_message
+from memory.history.message import Message
 from memory.history.summary import Summary
 
 FORMAT = 1
@@ -23,7 +24,7 @@ KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece
 META_TIMES = ("created_at", "last_sent_at")
 
 _META_COUNTS = (
-    *("next_sequence", "conversation_start", "counted_from", "session_start"),
+    *("next_sequence", "conversation_start", "session_start"),
     *("summary_failures", "summary_failed_at"),
 )
 
@@ -186,7 +187,7 @@ def dump_body(line: BodyLine) -> str:
     """A line of the body as ASCII JSON; a message has the form that it has at rest."""
     fields = {name: value for name, value in asdict(line).items() if value is not None}
     if isinstance(line, MessageLine):
-        fields["message"] = json.loads(dump_message(line.message))
+        fields["message"] = json.loads(dump_json(Message, line.message))
         fields = {name: value for name, value in fields.items() if value != ()}
     return dump_line({"kind": fields.pop("kind"), **fields})
 

@@ -21,8 +21,9 @@ from bot.settings import load_settings
 from bot.transport.ingest import telegram_ref
 from bot.transport.updates import context_keys
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, TurnStore
+from memory.codec import dump_json
 from memory.history import contexts
-from memory.history.heard import HeardLine, dump_heard
+from memory.history.heard import HeardLine
 from memory.history.message import Message, Role, Sender, message_id
 from memory.recall.recall import IndexItem
 
@@ -134,7 +135,7 @@ async def hear(chat_id: int, *texts: str, title: str = "Team") -> None:
                 telegram_message_id=number, sender=Sender(id=1, name="Anna Berg"), text=text, sent_at=NOW
             )
             heard = Arrival(update_id=9000 + number, ref=ref, mode="ignored", reason="heard")
-            heard = replace(heard, heard=dump_heard(line), heard_score=number, registered=entry)
+            heard = replace(heard, heard=dump_json(HeardLine, line), heard_score=number, registered=entry)
             await inbox.accept(heard)
 
 

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from memory.codec import dump_json
 from memory.history.ledger import LedgerEntry, LedgerTurn
-from memory.history.ledger_codec import dump_ledger_turn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
 from memory.history.summary import Fact, Summary, SummaryText
@@ -77,7 +77,7 @@ class RedisMemory:
         await self.summaries.finish(claim)
 
     async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
-        await self.redis.call("ZADD", ledger_key(ref), turn.last_sequence, dump_ledger_turn(turn))
+        await self.redis.call("ZADD", ledger_key(ref), turn.last_sequence, dump_json(LedgerTurn, turn))
         for artifact in (entry.artifact_id for entry in turn.entries if entry.artifact_id):
             await self.add_artifact(ref, artifact)
 

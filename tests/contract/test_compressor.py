@@ -7,16 +7,17 @@ from typing import Any, Literal, cast
 
 import pytest
 
+from memory.codec import dump_json
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry, LedgerTurn
-from memory.history.ledger_codec import dump_ledger_turn
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import SummaryText
 from memory.history.transcript import Excerpt
 from memory.keys import compress_key, ledger_key, summaries_key
-from memory.redis.client import RedisClient, Script
+from memory.redis.client import RedisClient
+from memory.redis.lua import Script, ScriptCall
 from memory.summary import compressor
 from memory.summary.compression import CompressionLimits, Piece
 from memory.summary.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
@@ -227,7 +228,7 @@ async def test_what_tools_gave_is_read_before_the_reply(redis: RedisClient) -> N
 
 async def keep_ledger(rig: Rig, *, first: int, last: int, entry: LedgerEntry) -> None:
     turn = LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))
-    await rig.redis.call("ZADD", ledger_key(REF), last, dump_ledger_turn(turn))
+    await rig.redis.call("ZADD", ledger_key(REF), last, dump_json(LedgerTurn, turn))
 
 
 @pytest.mark.parametrize("message", ["The summary model failed.", ""])
@@ -446,13 +447,17 @@ class Repeating:
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
 
-    async def run(self, script: Script, *arguments: Any) -> Any:
+    async def run(self, script: Script | ScriptCall, *arguments: Any) -> Any:
         first = await self._redis.run(script, *arguments)
         again = await self._redis.run(script, *arguments)
-        return first if script.name == "claim_compression" else again  # that one claims the next that is due
+        name = script.name if isinstance(script, Script) else script.script.name
+        return first if name == "claim_compression" else again  # that one claims the next that is due
 
     async def run_all(self, calls: Any) -> Any:
         return await self._redis.run_all(calls)
+
+    async def call(self, *command: Any) -> Any:
+        return await self._redis.call(*command)
 
 
 async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(rig: Rig) -> None:

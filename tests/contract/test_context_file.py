@@ -9,11 +9,12 @@ from typing import Any, cast
 import pytest
 
 from memory.artifacts.store import ContextArtifacts
+from memory.characters import well_formed
+from memory.codec import dump_json
 from memory.errors import Forgotten, StoreUnavailable
 from memory.history.contexts import dump_entry
-from memory.history.heard import HeardLine, dump_heard
-from memory.history.ledger import LedgerEntry
-from memory.history.ledger_codec import dump_called
+from memory.history.heard import HeardLine
+from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender, message_id
 from memory.history.redis_history import RedisHistory
 from memory.history.summary import Fact, Summary, SummaryText
@@ -76,10 +77,15 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
         output="large",
         artifact_id=artifact.id,
     )
-    await redis.call("ZADD", ledger_key(ref), 3, f"2 {dump_called([entry])}")
+    await redis.call(
+        "ZADD",
+        ledger_key(ref),
+        3,
+        dump_json(LedgerTurn, LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,))),
+    )
     await summarise(redis, ref)
     line = HeardLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
-    await redis.call("ZADD", heard_key(ref), 300, dump_heard(line))
+    await redis.call("ZADD", heard_key(ref), 300, dump_json(HeardLine, line))
     await redis.call("EXPIRE", heard_key(ref), 1000)
     return artifact.id
 
@@ -161,7 +167,7 @@ async def test_a_context_comes_back_as_it_was(redis: RedisClient) -> None:
     snapshot = await RedisHistory(redis).load(a_ref(), limit=99)
     assert snapshot.summary is not None
     assert snapshot.summary.text.overview == "They met."
-    assert [message.text for message in snapshot.newest if message.sequence == 6] == [ODD]
+    assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 
 async def test_what_was_imported_is_forgotten_like_any_other(redis: RedisClient) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from bot.inbox.records import Arrival, Nudge
 from memory import keys
+from memory.codec import dump_json, parse_json
 from memory.forgetting import prove_erased
-from memory.history.heard import HEARD_CHARS, HeardLine, cut, dump_heard, parse_heard, score_of
+from memory.history.heard import HEARD_CHARS, HeardLine, cut, score_of
 from memory.history.message import Sender
 from memory.history.redis_heard import RedisHeard
 from memory.history.redis_history import RedisHistory
@@ -35,7 +36,7 @@ def an_arrival(update_id: int, number: int, text: str = "hello", **changes: str)
         ref=REF,
         mode="ignored",
         reason="heard",
-        heard=dump_heard(a_line(number, text)),
+        heard=dump_json(HeardLine, a_line(number, text)),
         heard_score=score_of(number, is_moved=False),
         registered=ENTRY,
     )
@@ -82,7 +83,7 @@ async def test_no_line_is_kept_for_more_than_a_week(redis: RedisClient) -> None:
     ages = {1: 2.0, 2: 1.1, 3: 0.9, 4: 0.0}
     for number, age in ages.items():
         line = replace(a_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.HEARD_TTL_S)
-        await box.inbox.accept(an_arrival(number, number, heard=dump_heard(line)))
+        await box.inbox.accept(an_arrival(number, number, heard=dump_json(HeardLine, line)))
 
     kept = (await RedisHistory(redis).load(REF, limit=10)).heard
     assert [line.telegram_message_id for line in kept] == [3, 4]
@@ -134,7 +135,7 @@ async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_
         await box.accept(2)
     edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
     edit = replace(edit, nudge=Nudge(kind="edit", telegram_message_id=2, sender_id=7))
-    the_same = replace(edit, update_id=3, heard=dump_heard(a_line(2, "line 2")))
+    the_same = replace(edit, update_id=3, heard=dump_json(HeardLine, a_line(2, "line 2")))
 
     assert [await box.inbox.accept(each) for each in (the_same, edit)] == ["ignored", "accepted"]
 
@@ -170,7 +171,7 @@ async def test_who_pinned_a_message_does_not_tell_what_it_said_for_longer_than_t
         await box.inbox.accept(an_arrival(1, 5, "a quokka"))
     for number, pinned in ((8, 5), (9, 55)):
         pin = replace(a_line(number, f'Ben pinned "{pinned}": "pinned":5'), is_service=True, pinned=pinned)
-        await box.inbox.accept(an_arrival(number, number, heard=dump_heard(pin)))
+        await box.inbox.accept(an_arrival(number, number, heard=dump_json(HeardLine, pin)))
 
     if how == "forget":
         assert await heard.forget(REF, 5) == 2
@@ -232,7 +233,7 @@ async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisC
 
 
 async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> None:
-    await redis.call("ZADD", keys.heard_key(REF), 1, "no line", 2, dump_heard(a_line(2)), 3, "{}")
+    await redis.call("ZADD", keys.heard_key(REF), 1, "no line", 2, dump_json(HeardLine, a_line(2)), 3, "{}")
     await redis.call("EXPIRE", keys.heard_key(REF), keys.HEARD_TTL_S)
 
     assert await told(RedisHistory(redis)) == ["hello"]
@@ -242,8 +243,7 @@ async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> Non
 def test_a_line_is_read_back_as_it_was_written() -> None:
     line = replace(a_line(3, 'a "quote"\nand \u202e marks'), is_service=True, pinned=5)
 
-    assert parse_heard(dump_heard(line)) == line
-    assert dump_heard(line).isascii()
+    assert parse_json(HeardLine, dump_json(HeardLine, line)) == line
 
 
 @pytest.mark.parametrize(

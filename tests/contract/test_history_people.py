@@ -11,12 +11,11 @@ from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
-from memory.history.store import PEOPLE_LIMIT, CurrentMessages, HistoryStore, Kept
+from memory.history.store import PEOPLE_LIMIT, HistoryStore, Kept
 from memory.keys import (
     ContextRef,
     epoch_key,
     erasures_key,
-    meta_key,
     partition_key,
     people_key,
     senders_key,
@@ -258,22 +257,6 @@ async def test_a_deletions_receipt_is_not_proven_while_a_name_without_a_message_
     assert await store.count_kept(REF, telling=deleted) == Kept(
         summaries=0, ledger_turns=0, artifacts=0, people=1
     )
-
-
-async def test_messages_from_before_the_counting_take_nobody_out(redis: RedisClient) -> None:
-    store = RedisHistory(redis)
-    await store.append(REF, [by(ANNA, "old")], epoch=0)
-    await redis.call("DEL", people_key(REF), senders_key(REF), sessions_key(REF))
-    await redis.call("HDEL", meta_key(REF), "counted_from", "session_start", "last_sent_at")
-    assert (await store.get_current({REF: ["old"]}))[REF] == CurrentMessages(
-        epoch=0, messages={"old": replace(by(ANNA, "old"), sequence=0)}, people={}, sessions={"old": 0}
-    )
-
-    await store.append(REF, [by(ANNA, "new")], epoch=0)
-    await store.delete(REF, ["old"], epoch=0)
-
-    assert await people(store) == {ANNA.id: "Anna"}
-    assert (await store.get_current({REF: ["new"]}))[REF].sessions == {"new": 1}
 
 
 async def test_a_commit_makes_its_people_and_sessions_known_once(redis: RedisClient) -> None:

@@ -9,7 +9,7 @@ import pytest
 from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.paging import newest_first, oldest_first
-from memory.history.redis_history import RedisHistory, load_call, parse_snapshot
+from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
 from memory.history.store import Deleted
 from memory.keys import (
     ContextRef,
@@ -266,7 +266,7 @@ async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: Red
     before = redis.round_trips
     await store.load(REF, limit=2)
     assert redis.round_trips == before + 1
-    first, second = await redis.run_all([load_call(REF, 2), load_call(a_ref(2), 2)])
+    first, second = await redis.run_all([load_snapshot(REF, limit=2), load_snapshot(a_ref(2), limit=2)])
     assert ids(parse_snapshot(first).newest) == ["m1", "m2"]
     assert parse_snapshot(second).newest == ()
 

@@ -8,7 +8,6 @@ import pytest
 from memory.errors import Forgotten
 from memory.forgetting import delete_provably, prove_erased
 from memory.history.ledger import LedgerTurn
-from memory.history.message import dump_message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deleted, Kept
 from memory.keys import (
@@ -18,7 +17,6 @@ from memory.keys import (
     epoch_key,
     erasures_key,
     lineage_key,
-    messages_key,
     prompts_key,
     work_key,
 )
@@ -439,17 +437,6 @@ async def test_a_load_with_summary_and_ledger_is_one_round_trip_and_leaves_no_st
     assert redis.round_trips == trips + 1
     assert await all_values(redis) == before
     assert await stray_keys(redis) == []
-
-
-async def test_a_message_as_an_older_version_wrote_it_can_be_edited(redis: RedisClient) -> None:
-    store = RedisHistory(redis)
-    await store.append(REF, some_messages(1), epoch=0)
-    line = dump_message(a_message("m0", "old form")).replace(",", ", ")
-    await redis.call("HSET", messages_key(REF), "m0", line)
-
-    assert await store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
-
-    assert (await store.get(REF, ["m0"]))["m0"].text == "new"
 
 
 async def test_a_full_store_still_erases(redis: RedisClient) -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
-from memory.history.heard import parse_heard
+from memory.codec import parse_json
+from memory.history.heard import HeardLine
 from tests.anchors import InMemoryAnchors
 from tests.property.test_updates_property import json, plausible, updates
 
@@ -60,4 +61,4 @@ def test_whatever_comes_is_taken_in_and_can_be_read_again(
     if arrival.payload:
         assert parse_waiting(arrival.payload).update_id == update_id
     if arrival.heard:
-        assert parse_heard(arrival.heard).text
+        assert parse_json(HeardLine, arrival.heard).text

@@ -11,7 +11,8 @@ from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.guests import digest_of
 from bot.transport.ingest import DoorRules, Ingest, dump_waiting, parse_waiting, telegram_ref
 from bot.transport.updates import Command
-from memory.history.heard import parse_heard
+from memory.codec import parse_json
+from memory.history.heard import HeardLine
 from memory.history.message import Sender
 from tests.anchors import InMemoryAnchors
 
@@ -145,7 +146,7 @@ async def test_a_press_waits_with_what_was_pressed_and_by_whom_and_no_words() ->
 async def test_talk_in_a_group_is_heard_and_waits_for_nothing() -> None:
     arrival = await _arrival(_update(f"between us {'x' * 2000}", chat=GROUP))
 
-    line = parse_heard(arrival.heard)
+    line = parse_json(HeardLine, arrival.heard)
     assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "heard", "")
     assert (line.telegram_message_id, line.sender, line.sent_at) == (3, Sender(id=7, name="Anna"), 900.0)
     assert (len(line.text), line.text[:12], line.text[-1], line.is_service) == (
@@ -169,7 +170,7 @@ async def test_what_comes_along_with_talk_is_heard_too() -> None:
 
     arrival = await _arrival({"update_id": 5, "message": photo})
 
-    origin, note, text = parse_heard(arrival.heard).text.splitlines()
+    origin, note, text = parse_json(HeardLine, arrival.heard).text.splitlines()
     assert (origin, text) == ("(forwarded from Otto)", "look")
     assert "photo" in note
 
@@ -181,7 +182,7 @@ async def test_what_happens_in_a_chat_is_heard_where_it_is_of_interest() -> None
 
     heard, ignored, left = await _arrivals(renamed, giveaway, thrown_out)
 
-    line = parse_heard(heard.heard)
+    line = parse_json(HeardLine, heard.heard)
     assert (line.is_service, "Allotment" in line.text) == (True, True)
     assert (ignored.reason, ignored.heard) == ("service_message", "")
     assert (left.reason, left.heard, left.registered) == ("service_message", "", "")
@@ -208,7 +209,7 @@ async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
     arrival = await _arrival({"update_id": 6, "edited_message": edited})
 
     assert (arrival.mode, arrival.reason) == ("turn", "heard_edit")
-    assert parse_heard(arrival.heard).text == "between you"
+    assert parse_json(HeardLine, arrival.heard).text == "between you"
     assert parse_waiting(arrival.payload).admission.action == "edit"
     assert arrival.nudge == Nudge(kind="edit", telegram_message_id=3, sender_id=7)
 

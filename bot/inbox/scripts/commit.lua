@@ -6,19 +6,22 @@
 -- ARGV 1 fence (JSON), 2 context id, 3 epoch, 4 now, 5 prefix of update keys,
 --      6 terminal state, 7 reason, 8 seconds to keep a finished record, 9 starts a conversation (1 | 0),
 --      10 the context's entry in the registry if it is new, or '',
---      11 what the turn called (`dump_called`) or '', 12 the receipt of its prompt or '',
+--      11 what the turn called (ledger entries, JSON) or '', 12 the receipt of its prompt or '',
 --      13 receipts to keep, 14 seconds to keep them,
 --      15 '=' and who has the chat from now on ('=' alone: the main agent), or '' for no change,
 --      16 is a compression due (1 | 0),
 --      17 number of parts p, 18 number of updates u, 19 number of messages to delete d, 20 prefix of artifact keys,
 --      21 what the turn did, for operators (opaque): with its first update; the others are told that they were with it;
---      then u update ids, d message ids, the messages as `read_messages` reads them, p parts
+--      then u update ids, d message ids, the messages (MessageBatch, JSON), p parts
 -- Returns ok | already (this commit went through before) | fenced | forgotten
 -- Without updates the parts are an apology, and the first of them tells whether it is there already.
 local ready, box, journal, outbox, delivering = unpack(KEYS, 1, 5)
-local epoch_key, append_keys, meta_key = KEYS[6], { unpack(KEYS, 7, 14) }, KEYS[10]
-local contexts_key, summaries_key, lineage_key, ledger_key, prompts_key, compress_key = unpack(KEYS, 15, 20)
-local artifacts_key = KEYS[21]
+local epoch_key, contexts_key, prompts_key = KEYS[6], KEYS[15], KEYS[19]
+local memory = {
+  messages = KEYS[7], order = KEYS[8], telegram = KEYS[9], meta = KEYS[10], work = KEYS[11], people = KEYS[12],
+  senders = KEYS[13], sessions = KEYS[14], summaries = KEYS[16], lineage = KEYS[17], ledger = KEYS[18],
+  compress = KEYS[20], artifacts = KEYS[21],
+}
 local fence, context, epoch, now, prefix = cjson.decode(ARGV[1]), unpack(ARGV, 2, 5)
 local state, reason, ttl, starts_conversation, registered = unpack(ARGV, 6, 10)
 local called, receipt, receipts_kept, receipts_ttl, active_agent, compresses = unpack(ARGV, 11, 16)
@@ -60,21 +63,16 @@ at = at + update_count
 
 if delete_count > 0 then
   -- The messages' own turn of the ledger goes with them, before the new one is written.
-  local of_memory = { unpack(append_keys) }
-  for _, key in ipairs({ epoch_key, summaries_key, lineage_key, ledger_key, artifacts_key, compress_key }) do
-    of_memory[#of_memory + 1] = key
-  end
-  delete_messages(of_memory, context, epoch, artifact_prefix, { unpack(ARGV, at, at + delete_count - 1) }, {})
+  delete_messages(memory, context, epoch, artifact_prefix, { unpack(ARGV, at, at + delete_count - 1) }, {})
 end
 at = at + delete_count
 
-local messages
-messages, at = read_messages(ARGV, at)
-local first = tonumber(redis.call('HGET', meta_key, 'next_sequence') or '0')
-append_messages(append_keys, context, epoch, now, messages)
-local last = tonumber(redis.call('HGET', meta_key, 'next_sequence') or '0') - 1
+local first = tonumber(redis.call('HGET', memory.meta, 'next_sequence') or '0')
+append_messages(memory, context, epoch, now, cjson.decode(ARGV[at]))
+at = at + 1
+local last = tonumber(redis.call('HGET', memory.meta, 'next_sequence') or '0') - 1
 if called ~= '' and last >= first then
-  redis.call('ZADD', ledger_key, last, first .. ' ' .. called)
+  append_ledger_turn(memory.ledger, first, last, called)
 end
 if receipt ~= '' then
   redis.call('LPUSH', prompts_key, receipt)
@@ -85,15 +83,15 @@ if registered ~= '' then
   redis.call('HSETNX', contexts_key, context, registered)
 end
 if starts_conversation == '1' then
-  start_conversation(meta_key, summaries_key, lineage_key)
+  start_conversation(memory)
 end
 if active_agent == '=' then
-  redis.call('HDEL', meta_key, 'active_agent')
+  redis.call('HDEL', memory.meta, 'active_agent')
 elseif active_agent ~= '' then
-  redis.call('HSET', meta_key, 'active_agent', string.sub(active_agent, 2))
+  redis.call('HSET', memory.meta, 'active_agent', string.sub(active_agent, 2))
 end
 if compresses == '1' then
-  redis.call('ZADD', compress_key, 'NX', now, context)
+  redis.call('ZADD', memory.compress, 'NX', now, context)
 end
 for i = at, #ARGV do
   redis.call('RPUSH', outbox, ARGV[i])

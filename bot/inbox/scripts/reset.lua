@@ -21,7 +21,12 @@ if before then
   return cjson.decode(before)
 end
 
-local counts = erase_memory(KEYS, context, artifact_prefix)
+local counts = erase_memory({
+  messages = KEYS[1], order = KEYS[2], telegram = KEYS[3], meta = KEYS[4], epoch = KEYS[5], contexts = KEYS[6],
+  work = KEYS[7], summaries = KEYS[8], lineage = KEYS[9], ledger = KEYS[10], artifacts = KEYS[11], prompts = KEYS[12],
+  compress = KEYS[13], people = KEYS[14], senders = KEYS[15], sessions = KEYS[16], heard = KEYS[17],
+  erasures = KEYS[18],
+}, context, artifact_prefix)
 
 local forgotten = 0
 local function forget(id, from)

@@ -1,90 +1,95 @@
--- Delete messages of one context, with all that tells of them: summaries, their turns of the ledger, later ones that
--- quote them, the artifacts of these, the quotations of them in other messages; a sender goes with their last message. A
--- message that loses a quotation may have had it told: it counts as telling, as one that is deleted does. Queues the
--- removal of the messages' vectors. A prelude, after telegram_index.lua, people.lua and drop_traces.lua. The script that
--- includes it has checked the epoch already: nothing is checked here.
+-- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
+-- that quote them, the artifacts of these turns, quotations in other messages, senders without another message. Queue
+-- the removal of the messages' vectors. A prelude; its script has checked the epoch.
+-- USES: telegram_index people drop_traces
 
 -- Drop the turn of the ledger that has the message of this sequence. `erasure`: see below.
 local function drop_turn_at(erasure, sequence)
-  local turn, theirs = find_ledger_turn(erasure.ledger, sequence)
+  local turn, artifact_ids = find_ledger_turn(erasure.ledger, sequence)
   if not turn then
     return
   end
   erasure.turns = erasure.turns + redis.call('ZREM', erasure.ledger, turn)
-  for _, artifact in ipairs(theirs) do
+  for _, artifact in ipairs(artifact_ids) do
     erasure.named[#erasure.named + 1], erasure.gone[artifact] = artifact, true
-    erasure.artifacts = erasure.artifacts + drop_artifact(erasure.artifacts_key, erasure.artifact_prefix, artifact)
+    erasure.dropped = erasure.dropped + drop_artifact(erasure.artifacts, erasure.artifact_prefix, artifact)
   end
 end
 
--- keys: the eight of `append_messages`, epoch, summaries, lineage, ledger, artifacts, compress
--- ids: of the messages; quoted: Telegram ids of others that are to be quoted no more
--- Returns {messages, summaries, ledger turns, artifacts, {sequence, ...}, {artifact id, ...}, {sender id, ...},
---          quotations, {what they were known by (Telegram ids, message ids), ...}} that were there.
+-- Delete one message and note what must be dropped because of it: its names, its sender, its sequence.
+local function delete_message(keys, context, epoch, id, erasure)
+  local sequence = redis.call('ZSCORE', keys.order, id)
+  local json = redis.call('HGET', keys.messages, id)
+  for _, name in ipairs(names_of(keys.telegram, id)) do
+    erasure.names[#erasure.names + 1] = name
+  end
+  redis.call('HDEL', keys.messages, id)
+  redis.call('ZREM', keys.order, id)
+  unlink_telegram(keys.telegram, id)
+  if json or sequence then
+    erasure.deleted = erasure.deleted + 1
+    redis.call('XADD', keys.work, '*', 'op', 'drop', 'context', context, 'epoch', epoch, 'id', id)
+  end
+  if json then
+    unlink_quote(keys.telegram, id, json)
+  end
+  if json and sequence then
+    erasure.senders[#erasure.senders + 1] = uncount_sender(keys, json)
+  end
+  if sequence then
+    erasure.sequences[#erasure.sequences + 1] = sequence
+    erasure.mentioning[#erasure.mentioning + 1], erasure.gone[id] = sequence, true
+    drop_turn_at(erasure, sequence)
+  end
+end
+
+-- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress
+-- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
+-- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
+-- Return {messages, summaries, ledger turns, artifacts, {sequence, ...}, {artifact id, ...}, {sender id, ...},
+--         quotations, {Telegram or message id under which the messages were quoted, ...}} that existed.
 local function delete_messages(keys, context, epoch, artifact_prefix, ids, quoted)
-  local messages, order, telegram, meta, work, people, senders, sessions = unpack(keys, 1, 8)
-  local summaries, lineage, ledger, artifacts, compress = unpack(keys, 10, 14)
   local erasure = {
-    ledger = ledger, artifacts_key = artifacts, artifact_prefix = artifact_prefix,
-    turns = 0, artifacts = 0, named = {}, gone = {},
+    ledger = keys.ledger, artifacts = keys.artifacts, artifact_prefix = artifact_prefix,
+    deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, senders = {}, names = {}, named = {},
+    gone = {},
   }
-  local deleted, sequences, telling, wrote, names = 0, {}, {}, {}, {}
   for _, telegram_id in ipairs(quoted) do
-    names[#names + 1] = telegram_id
+    erasure.names[#erasure.names + 1] = tostring(telegram_id)
   end
   for _, id in ipairs(ids) do
-    local sequence = redis.call('ZSCORE', order, id)
-    local json = redis.call('HGET', messages, id)
-    for _, name in ipairs(names_of(telegram, id)) do
-      names[#names + 1] = name
-    end
-    redis.call('HDEL', messages, id)
-    redis.call('ZREM', order, id)
-    unlink_telegram(telegram, id)
-    if json or sequence then
-      deleted = deleted + 1
-      redis.call('XADD', work, '*', 'op', 'drop', 'context', context, 'epoch', epoch, 'id', id)
-    end
-    if json then
-      unlink_quote(telegram, id, json)
-    end
-    if json and sequence then
-      wrote[#wrote + 1] = uncount_sender(people, senders, meta, json, sequence)
-    end
-    if sequence then
-      sequences[#sequences + 1], telling[#telling + 1], erasure.gone[id] = sequence, sequence, true
-      drop_turn_at(erasure, sequence)
-    end
+    delete_message(keys, context, epoch, id, erasure)
   end
   local quotations = 0
-  for _, name in ipairs(names) do
-    for _, sequence in ipairs(strip_quotes(messages, order, telegram, name)) do
-      quotations, telling[#telling + 1] = quotations + 1, sequence
+  for _, name in ipairs(erasure.names) do
+    for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
+      quotations, erasure.mentioning[#erasure.mentioning + 1] = quotations + 1, sequence
       drop_turn_at(erasure, sequence)
     end
   end
-  if #telling > 0 then
-    local turns, kept, last = drop_quoting_turns(ledger, artifacts, artifact_prefix, oldest_since(0, telling),
-                                                 erasure.gone, erasure.named)
-    erasure.turns, erasure.artifacts = erasure.turns + turns, erasure.artifacts + kept
+  if #erasure.mentioning > 0 then
+    local turns, dropped, last = drop_quoting_turns(keys.ledger, keys.artifacts, artifact_prefix,
+                                                    oldest_since(0, erasure.mentioning), erasure.gone, erasure.named)
+    erasure.turns, erasure.dropped = erasure.turns + turns, erasure.dropped + dropped
     for _, sequence in ipairs(last) do
-      telling[#telling + 1] = sequence
+      erasure.mentioning[#erasure.mentioning + 1] = sequence
     end
   end
 
-  local oldest = oldest_since(redis.call('HGET', meta, 'conversation_start') or '0', telling)
+  local oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
   local summaries_dropped = 0
   if oldest then
-    summaries_dropped = drop_summaries(summaries, lineage, compress, context, oldest)
+    summaries_dropped = drop_summaries(keys.summaries, keys.lineage, keys.compress, context, oldest)
   end
-  if deleted + quotations > 0 then
-    redis.call('HINCRBY', meta, 'revision', 1)
+  if erasure.deleted + quotations > 0 then
+    redis.call('HINCRBY', keys.meta, 'revision', 1)
   end
-  if redis.call('EXISTS', order) == 0 then
-    redis.call('UNLINK', sessions)
-    redis.call('HDEL', meta, 'session_start', 'last_sent_at')
+  if redis.call('EXISTS', keys.order) == 0 then
+    redis.call('UNLINK', keys.sessions)
+    redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
   return {
-    deleted, summaries_dropped, erasure.turns, erasure.artifacts, sequences, erasure.named, wrote, quotations, names,
+    erasure.deleted, summaries_dropped, erasure.turns, erasure.dropped, erasure.sequences, erasure.named,
+    erasure.senders, quotations, erasure.names,
   }
 end

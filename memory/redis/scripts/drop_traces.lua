@@ -1,46 +1,45 @@
--- Take out what tells of messages beside themselves: summaries, the ledger, its artifacts. A prelude.
--- All keys as in memory/keys.py.
+-- Drop what mentions messages: summaries, turns of the ledger, their artifacts. A prelude.
 
--- Drop the summaries that cover this sequence: those that go at least so far, as each tells what the ones before
--- it told. The newest one that does not tell it is the current one again. The compression is due at once then.
--- Returns how many.
+-- Drop the summaries that cover this sequence: all that end there or later, because each repeats the ones before it.
+-- The newest summary that does not cover it is the current one again. The compression is due at once then.
+-- Return how many.
 local function drop_summaries(summaries_key, lineage_key, compress_key, context_id, sequence)
-  local telling = redis.call('ZRANGEBYSCORE', lineage_key, sequence, '+inf')
-  for _, id in ipairs(telling) do
+  local covering = redis.call('ZRANGEBYSCORE', lineage_key, sequence, '+inf')
+  for _, id in ipairs(covering) do
     redis.call('HDEL', summaries_key, id, 'covers:' .. id)
     redis.call('ZREM', lineage_key, id)
   end
-  if #telling > 0 then
+  if #covering > 0 then
     redis.call('ZADD', compress_key, 'NX', 0, context_id)
   end
-  return #telling
+  return #covering
 end
 
--- The ids of the artifacts that a turn of the ledger names.
+-- Return the ids of the artifacts that a turn of the ledger names. All texts in a turn's JSON are strings, whose
+-- quotation marks are escaped: none of them can contain this mark or the other ones that are searched here.
 local function artifacts_of_turn(turn)
   local ids = {}
-  for id in string.gmatch(string.match(turn, '^%d+ (%S*) ') or '', '[^,]+') do
+  for id in string.gmatch(turn, '"artifact_id":"([^"]+)"') do
     ids[#ids + 1] = id
   end
   return ids
 end
 
--- The ledger's turn that has the message of this sequence, and the ids of the artifacts that it names; or nil.
+-- Return the ledger's turn that has the message of this sequence, and the ids of the artifacts that it names; or nil.
 -- Turns do not overlap: it can only be the first one that ends there or later.
 local function find_ledger_turn(ledger_key, sequence)
   local turn = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'LIMIT', 0, 1)[1]
   if not turn then
     return nil
   end
-  local first = string.match(turn, '^(%d+) %S* ')
+  local first = string.match(turn, '^{"first_sequence":(%d+),')
   if not first or tonumber(first) > tonumber(sequence) then
     return nil
   end
   return turn, artifacts_of_turn(turn)
 end
 
--- Whether a turn of the ledger quotes one of `ids` (a set). All texts in a turn's JSON are strings, whose quotation
--- marks are escaped: none of them can have the mark that is sought.
+-- Return true if a turn of the ledger quotes one of `ids` (a set).
 local function quotes_one_of(turn, ids)
   local mark = '"quotes":"'
   local _, at = string.find(turn, mark, 1, true)
@@ -55,8 +54,8 @@ local function quotes_one_of(turn, ids)
   return false
 end
 
--- The ledger's turns at or after this sequence that quote one of `ids` (a set of messages and artifacts): a list of
--- {turn, its last sequence}.
+-- Return the ledger's turns at or after this sequence that quote one of `ids` (a set of messages and artifacts): a list
+-- of {turn, its last sequence}.
 local function find_quoting_turns(ledger_key, sequence, ids)
   local found, offset, at_once = {}, 0, 100
   repeat
@@ -71,16 +70,16 @@ local function find_quoting_turns(ledger_key, sequence, ids)
   return found
 end
 
--- Erase an artifact, which may have ended by itself. Returns 1 if it was there.
+-- Erase an artifact, which may have expired. Return 1 if it existed.
 local function drop_artifact(artifacts_key, artifact_prefix, id)
   local was_listed = redis.call('ZREM', artifacts_key, id)
-  local was_kept = redis.call('UNLINK', artifact_prefix .. id)
-  return math.max(was_listed, was_kept)
+  local was_stored = redis.call('UNLINK', artifact_prefix .. id)
+  return math.max(was_listed, was_stored)
 end
 
--- Drop the turns at or after this sequence that quote one of `ids`, with their artifacts, and what quotes those in turn.
--- The artifacts are added to `ids` and to the list `named`. Returns how many turns and artifacts were there, and the
--- last sequences of the turns.
+-- Drop the turns at or after this sequence that quote one of `ids`, with their artifacts, and the turns that quote those
+-- artifacts. Add the artifacts to `ids` and to the list `named`. Return the numbers of turns and artifacts, and the last
+-- sequences of the turns.
 local function drop_quoting_turns(ledger_key, artifacts_key, artifact_prefix, sequence, ids, named)
   local turns, artifacts, last_sequences = 0, 0, {}
   local found = find_quoting_turns(ledger_key, sequence, ids)
@@ -100,7 +99,7 @@ local function drop_quoting_turns(ledger_key, artifacts_key, artifact_prefix, se
   return turns, artifacts, last_sequences
 end
 
--- The lowest of the sequences that are of the conversation which begins at `start`, or nil: summaries tell no other.
+-- Return the lowest of the sequences that belong to the conversation which begins at `start`, or nil.
 local function oldest_since(start, sequences)
   local oldest
   for _, sequence in ipairs(sequences) do

@@ -1,9 +1,10 @@
--- Forget what was heard of one message: its line, and those that copy it.
--- KEYS: heard, erasures
+-- Forget a heard line, and the lines that copy its message.
+-- USES: heard_lines
+-- KEYS: heard erasures
 -- ARGV: score
 -- Reply: how many lines were erased
-local forgotten = redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[1]) + drop_pins(KEYS[1], ARGV[1])
+local forgotten = redis.call('ZREMRANGEBYSCORE', heard, score, score) + drop_pins(heard, score)
 if forgotten > 0 then
-  redis.call('INCR', KEYS[2])
+  redis.call('INCR', erasures)
 end
 return forgotten

@@ -1,12 +1,12 @@
--- What is heard in one context (JSON, opaque but for two marks). A prelude. No string in a line's JSON can have such a
--- mark: quotation marks are escaped in there.
+-- Heard lines of one context: JSON that is not decoded, except for two marks. A prelude. No string in a line can contain
+-- such a mark, because quotation marks are escaped in it.
 
--- When the message of a line was sent, in Unix seconds.
+-- Return the time at which the message of a line was sent, in Unix seconds.
 local function heard_at(line)
   return tonumber(string.match(line, '"sent_at":([%d.]+)') or '0')
 end
 
--- Take away what copies the message of this score: that somebody pinned it. Returns how many lines that were.
+-- Remove the lines that copy the message of this score because somebody pinned it. Return how many.
 local function drop_pins(heard, score)
   local dropped = 0
   for _, line in ipairs(redis.call('ZRANGE', heard, 0, -1)) do

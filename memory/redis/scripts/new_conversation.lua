@@ -1,8 +1,9 @@
--- Begin a new conversation if the context was not reset since `epoch`.
--- KEYS: meta, summaries, lineage, epoch
--- ARGV: epoch
--- Reply: the sequence at which it starts, or nil when the context was reset: then nothing is written.
-if (redis.call('GET', KEYS[4]) or '0') ~= ARGV[1] then
+-- Begin a new conversation if the context was not reset since `expected_epoch`.
+-- USES: start_conversation
+-- KEYS: meta summaries lineage epoch
+-- ARGV: expected_epoch
+-- Reply: the sequence at which it starts, or nil after a reset: nothing is written then.
+if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
-return start_conversation(KEYS[1], KEYS[2], KEYS[3])
+return start_conversation(keys)

@@ -1,5 +1,6 @@
 -- Read the messages of a slice of the order. A prelude.
--- slice: {id, sequence, ...}. Returns {id, sequence, json, ...}, without those whose text is not there.
+
+-- slice: {id, sequence, ...}. Return {id, sequence, json, ...}, without messages that have no text.
 local function read_rows(messages_key, slice)
   local rows = {}
   for at = 1, #slice, 2 do

@@ -1,10 +1,11 @@
--- Begin a new conversation after the present messages: the older ones stay and stay searchable. The summaries are
--- of the conversation that ended, and so is whom a transfer gave the chat to. A prelude.
--- All keys as in memory/keys.py. Returns the sequence at which the new conversation starts.
-local function start_conversation(meta_key, summaries_key, lineage_key)
-  local start = redis.call('HGET', meta_key, 'next_sequence') or '0'
-  redis.call('HSET', meta_key, 'conversation_start', start)
-  redis.call('HDEL', meta_key, 'active_agent', 'summary_failures', 'summary_failed_at')
-  redis.call('UNLINK', summaries_key, lineage_key)
+-- Begin a new conversation after the present messages; the older ones stay searchable. A prelude.
+
+-- keys: meta, summaries, lineage. Drop the summaries and the active agent: they belong to the ended conversation.
+-- Return the sequence at which the new conversation starts.
+local function start_conversation(keys)
+  local start = redis.call('HGET', keys.meta, 'next_sequence') or '0'
+  redis.call('HSET', keys.meta, 'conversation_start', start)
+  redis.call('HDEL', keys.meta, 'active_agent', 'summary_failures', 'summary_failed_at')
+  redis.call('UNLINK', keys.summaries, keys.lineage)
   return start
 end

@@ -1,9 +1,9 @@
 -- The index of Telegram message ids of one context, in one hash: Telegram id -> message id, message id -> its Telegram
--- ids with spaces (a reply that was split has several), and q:<Telegram id> -> the messages that quote it. A prelude.
--- A message's JSON is never decoded. Its quotation is its last field: no string in it can have that field's mark, as
--- quotation marks are escaped in there.
+-- ids with spaces (a split reply has several), and q:<Telegram id> -> the messages that quote it. A prelude.
+-- A message's JSON is never decoded. Its quotation is its last field. No string in it can contain that field's mark,
+-- because quotation marks are escaped.
 
--- Note that a message is shown in Telegram under this id. Repeating is harmless.
+-- Record that a message is shown in Telegram under this id. Repeating is harmless.
 local function link_telegram(telegram_key, message_id, telegram_id)
   if redis.call('HGET', telegram_key, telegram_id) == message_id then
     return
@@ -27,14 +27,14 @@ local function unlink_telegram(telegram_key, message_id)
   end
 end
 
--- The Telegram id of what a message quotes, if its JSON says so; nil also for what another chat has (0).
+-- Return the Telegram id of the message that a message quotes, or nil; nil also for a message of another chat (0).
 local function quoted_in(json)
   local _, at = string.find(json, ',"quote":{"telegram_message_id":', 1, true)
   local telegram_id = at and string.match(json, '^%d+', at + 1)
   return telegram_id ~= '0' and telegram_id or nil
 end
 
--- Note which message the JSON of a new one quotes.
+-- Record which message a new message quotes.
 local function link_quote(telegram_key, message_id, json)
   local telegram_id = quoted_in(json)
   if telegram_id then
@@ -44,7 +44,7 @@ local function link_quote(telegram_key, message_id, json)
   end
 end
 
--- Note no more what a message quoted that is deleted.
+-- Remove the record of what a deleted message quoted.
 local function unlink_quote(telegram_key, message_id, json)
   local telegram_id = quoted_in(json)
   local known = telegram_id and redis.call('HGET', telegram_key, 'q:' .. telegram_id)
@@ -64,8 +64,8 @@ local function unlink_quote(telegram_key, message_id, json)
   end
 end
 
--- What is shown under this Telegram id (or was, before `unlink_all_telegram`: then the message's id) is gone or says
--- something else: take it out of the messages that quote it. Returns their sequences.
+-- Take the quotation of a message out of the messages that quote it. `quoted` is its Telegram id, or its own id after
+-- `unlink_all_telegram`. Return the sequences of the quoting messages.
 local function strip_quotes(messages_key, order_key, telegram_key, quoted)
   local sequences = {}
   for id in string.gmatch(redis.call('HGET', telegram_key, 'q:' .. quoted) or '', '%S+') do
@@ -80,7 +80,7 @@ local function strip_quotes(messages_key, order_key, telegram_key, quoted)
   return sequences
 end
 
--- The Telegram ids under which a message is shown, and its own id: under each of them it may be quoted.
+-- Return the ids under which a message may be quoted: its own and those that Telegram shows it under.
 local function names_of(telegram_key, message_id)
   local names = { message_id }
   for telegram_id in string.gmatch(redis.call('HGET', telegram_key, message_id) or '', '%S+') do
@@ -89,18 +89,18 @@ local function names_of(telegram_key, message_id)
   return names
 end
 
--- Forget all Telegram ids: the chat has others now, among which the old ones would mean other messages. Who quotes
--- which message is known by the messages' own ids from then on.
+-- Forget all Telegram ids: in the new chat they are ids of other messages. Quotations are recorded by the messages' own
+-- ids from then on.
 local function unlink_all_telegram(telegram_key)
-  local kept, all = {}, redis.call('HGETALL', telegram_key)
+  local remaining, all = {}, redis.call('HGETALL', telegram_key)
   for at = 1, #all, 2 do
     local quoted, by = string.match(all[at], '^q:(.+)$'), all[at + 1]
     if quoted then
-      kept['q:' .. (redis.call('HGET', telegram_key, quoted) or quoted)] = by
+      remaining['q:' .. (redis.call('HGET', telegram_key, quoted) or quoted)] = by
     end
   end
   redis.call('UNLINK', telegram_key)
-  for field, by in pairs(kept) do
+  for field, by in pairs(remaining) do
     if not string.match(field, '^q:%d+$') then
       redis.call('HSET', telegram_key, field, by)
     end

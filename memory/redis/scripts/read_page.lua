@@ -1,10 +1,10 @@
--- Read a page of one context's messages.
--- KEYS: messages, order, meta
--- ARGV: direction ('newest' first or 'oldest' first), bound (an exclusive sequence or ''), limit,
---       whole ('1': the whole history, '0': the current conversation)
--- Reply: {id, sequence, json, ...}. The cost is that of the page, whatever the history's length.
-local messages, order, meta = unpack(KEYS)
-local direction, bound, limit, whole = unpack(ARGV)
+-- Read a page of one context's messages. The cost is that of the page, whatever the history's length.
+-- USES: read_rows
+-- KEYS: messages order meta
+-- ARGV: direction bound limit whole
+-- direction: 'newest' or 'oldest' first; bound: an exclusive sequence or ''; whole: '1' for the whole history, '0' for
+-- the current conversation.
+-- Reply: {id, sequence, json, ...}
 local start = redis.call('HGET', meta, 'conversation_start') or '0'
 local lowest = whole == '1' and '-inf' or start
 

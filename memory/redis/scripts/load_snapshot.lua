@@ -1,13 +1,12 @@
--- Read what a turn must know of one context, in one round trip: its newest messages that no summary covers,
--- the summary, the ledger of those messages, who wrote here. The cost is that of what is read, however long the history
--- is.
--- KEYS: messages, order, meta, epoch, summaries, lineage, ledger, people, heard
+-- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
+-- those messages, the people. The cost is that of what is read, however long the history is.
+-- USES: read_rows
+-- KEYS: messages order meta epoch summaries lineage ledger people heard
 -- ARGV: limit
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
 --         {id, sequence, json, ...} newest first, summary or '', how many messages it covers,
---         {ledger turn, last sequence, ...} oldest first, active agent or '', revision, summary_failed_at or '',
+--         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
 --         {sender id, name, ...}, {heard line, ...} oldest first}
-local messages, order, meta, epoch, summaries, lineage, ledger, people, heard = unpack(KEYS)
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
                          'revision', 'summary_failed_at')
 local start = facts[1] or '0'
@@ -22,10 +21,10 @@ if summary ~= '' then
   lowest = '(' .. current[2]
 end
 
-local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, ARGV[1])
+local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, limit)
 local turns = {}
 if #slice > 0 then
-  turns = redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf', 'WITHSCORES')
+  turns = redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 end
 
 return {

@@ -1,0 +1,37 @@
+-- Count what still mentions messages that were deleted.
+-- USES: drop_traces
+-- KEYS: meta lineage ledger people senders messages telegram
+-- ARGV: artifact_prefix deleted:json
+-- Reply: {summaries, ledger turns, artifacts, people who have a name here and no message, quotations}
+local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
+local covering, turns, live, named, quotations, gone = 0, 0, 0, 0, 0, {}
+for _, sequence in ipairs(deleted.sequences) do
+  if sequence >= start then
+    covering = math.max(covering, redis.call('ZCOUNT', lineage, sequence, '+inf'))
+  end
+  if find_ledger_turn(ledger, sequence) then
+    turns = turns + 1
+  end
+end
+for _, id in ipairs(deleted.artifact_ids) do
+  gone[id] = true
+  live = live + redis.call('EXISTS', artifact_prefix .. id)
+end
+for _, sender_id in ipairs(deleted.sender_ids) do
+  if redis.call('HEXISTS', senders, sender_id) == 0 then
+    named = named + redis.call('HEXISTS', people, sender_id)
+  end
+end
+for _, name in ipairs(deleted.known_by) do
+  for id in string.gmatch(redis.call('HGET', telegram, 'q:' .. name) or '', '%S+') do
+    local json = redis.call('HGET', messages, id)
+    quotations = quotations + (json and string.find(json, ',"quote":{', 1, true) and 1 or 0)
+  end
+end
+for _, id in ipairs(deleted.message_ids) do
+  gone[id] = true
+end
+if #deleted.sequences > 0 then
+  turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)
+end
+return { covering, turns, live, named, quotations }

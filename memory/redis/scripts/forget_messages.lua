@@ -1,0 +1,12 @@
+-- Delete messages of one context, and the quotations of others, if it was not reset since `expected_epoch`.
+-- USES: delete_messages
+-- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
+-- KEYS: erasures
+-- ARGV: context_id expected_epoch artifact_prefix ids:json quoted:json
+-- Reply: that of `delete_messages`, or nil after a reset: nothing is written then. `quoted`: see there.
+if (redis.call('GET', epoch) or '0') ~= expected_epoch then
+  return false
+end
+local reply = delete_messages(keys, context_id, expected_epoch, artifact_prefix, ids, quoted)
+redis.call('INCR', erasures)  -- last: a full server refuses a script whose first write needs memory
+return reply

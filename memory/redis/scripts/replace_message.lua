@@ -1,0 +1,34 @@
+-- Replace a message of one context if it was not reset since `expected_epoch` and the message has not changed. A new
+-- text drops what tells the old one: summaries, turns of the ledger that quote it with their artifacts, quotations of it
+-- in other messages. It queues index work.
+-- USES: telegram_index drop_traces
+-- KEYS: messages order meta work epoch summaries lineage compress ledger artifacts telegram erasures
+-- ARGV: context_id expected_epoch artifact_prefix edit:json
+-- Reply: replaced | changed (read it again) | nil after a reset: nothing is written then.
+if (redis.call('GET', epoch) or '0') ~= expected_epoch then
+  return false
+end
+local id = edit.id
+local sequence = redis.call('ZSCORE', order, id)
+if not sequence or redis.call('HGET', messages, id) ~= edit.before then
+  return 'changed'
+end
+redis.call('HSET', messages, id, edit.after)
+if edit.is_new_text then
+  redis.call('INCR', erasures)
+  -- Also for a text that recall ignores: the indexer drops the vector of a message that must not be found.
+  redis.call('XADD', work, '*', 'op', 'index', 'context', context_id, 'epoch', expected_epoch, 'id', id)
+  redis.call('HINCRBY', meta, 'revision', 1)
+  local _, _, mentioning = drop_quoting_turns(ledger, artifacts, artifact_prefix, sequence, { [id] = true }, {})
+  mentioning[#mentioning + 1] = sequence
+  for _, name in ipairs(names_of(telegram, id)) do
+    for _, quoting in ipairs(strip_quotes(messages, order, telegram, name)) do
+      mentioning[#mentioning + 1] = quoting
+    end
+  end
+  local oldest = oldest_since(redis.call('HGET', meta, 'conversation_start') or '0', mentioning)
+  if oldest then
+    drop_summaries(summaries, lineage, compress, context_id, oldest)
+  end
+end
+return 'replaced'
