@@ -21,11 +21,11 @@ from rig.surroundings import until
 from rig.synthetic import Crowd
 from rig.table import print_table
 
-from memory.recall.collection_names import COLLECTION_PREFIX
 from memory.recall.indexer import BATCH
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.ranking import plan_lookups, shortlist
 from memory.recall.recall import LIST_LIMIT
+from memory.recall.spaces import COLLECTION_PREFIX
 
 SIZES = (1_000, 10_000, 100_000)
 _TIMEOUT_S = 60.0

@@ -23,7 +23,7 @@ from rig.table import print_table
 from bot.app.stores import Stores
 from memory.recall.ranking import Weights, load_weights, rank
 from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
-from memory.recall.recall import Gathered
+from memory.recall.recall import Candidates
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "memory" / "recall" / "ranker_weights.json"
@@ -37,8 +37,8 @@ class Asked:
 
     conversation: str
     question: Question
-    hybrid: Gathered
-    lexical: Gathered
+    hybrid: Candidates
+    lexical: Candidates
     turn_ids: Mapping[str, str]
 
 
@@ -65,11 +65,11 @@ async def _gather(stores: Stores, conversation: Conversation) -> list[Asked]:
         f"{conversation.name}: {len(conversation.turns)} messages, {len(conversation.questions)} questions\n"
     )
     told = await tell(stores, conversation)
-    gathered: list[Asked] = []
+    candidates: list[Asked] = []
     for question in conversation.questions:
         hybrid = await gather(stores, told, question)
         lexical = await gather(stores, told, question, by_words_alone=True)
-        gathered.append(
+        candidates.append(
             Asked(
                 conversation=conversation.name,
                 question=question,
@@ -78,7 +78,7 @@ async def _gather(stores: Stores, conversation: Conversation) -> list[Asked]:
                 turn_ids=told.turn_ids,
             )
         )
-    return gathered
+    return candidates
 
 
 def _learn(asked: Sequence[Asked]) -> Weights:
@@ -89,10 +89,12 @@ def _learn(asked: Sequence[Asked]) -> Weights:
     )
 
 
-def _example(asked: Asked, gathered: Gathered, names: Sequence[str]) -> Example:
-    turns = [asked.turn_ids[each.message_id] for each in gathered.messages]
+def _example(asked: Asked, candidates: Candidates, names: Sequence[str]) -> Example:
+    turns = [asked.turn_ids[each.message_id] for each in candidates.messages]
     columns = [FEATURES.index(name) for name in names]
-    rows = featurise(gathered.question, gathered.messages, listed=gathered.listed) if turns else _NO_ROWS
+    rows = (
+        featurise(candidates.question, candidates.messages, listed=candidates.listed) if turns else _NO_ROWS
+    )
     return Example(
         features=rows[:, columns],
         is_evidence=np.array([turn in asked.question.evidence for turn in turns], dtype=bool),
@@ -116,8 +118,8 @@ def _print(asked: Sequence[Asked], folds: Mapping[str, Weights]) -> None:
 
 
 def _judged(asked: Asked, weights: Weights, *, is_hybrid: bool) -> Judged:
-    gathered = asked.hybrid if is_hybrid else asked.lexical
-    ranked = rank(gathered.question, gathered.messages, listed=gathered.listed, weights=weights)
+    candidates = asked.hybrid if is_hybrid else asked.lexical
+    ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
     found = [asked.turn_ids[each.candidate.message_id] for each in ranked[: DEPTHS[-1]]]
     return Judged(conversation=asked.conversation, question=asked.question, found=found)
 

@@ -23,7 +23,7 @@ from rig.table import print_table
 
 from bot.app.stores import Stores
 from memory.recall.ranking import Weights, load_weights, rank, select_relevant
-from memory.recall.recall import LIST_LIMIT, Gathered
+from memory.recall.recall import LIST_LIMIT, Candidates
 from memory.recall.vector_index import Candidate
 
 OURS = "Mnemogram"
@@ -110,11 +110,11 @@ async def answer(
 ) -> tuple[dict[str, list[str]], float]:
     """What each retriever finds, the best first, and the seconds that ours took."""
     began = time.perf_counter()
-    gathered = await gather(stores, told, question)
-    ours = rank(gathered.question, gathered.messages, listed=gathered.listed, weights=weights)
+    candidates = await gather(stores, told, question)
+    ours = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
     took = time.perf_counter() - began
-    by_words, by_meaning = await _lists(stores, gathered)
-    told_ones = select_relevant(gathered.question, ours, weighed=gathered.messages, weights=weights)
+    by_words, by_meaning = await _lists(stores, candidates)
+    told_ones = select_relevant(candidates.question, ours, weighed=candidates.messages, weights=weights)
     found = {
         OURS: [each.candidate for each in ours[:DEEPEST]],
         WITH_FLOOR: [each.candidate for each in told_ones[:DEEPEST]],
@@ -129,9 +129,9 @@ async def answer(
     return {**ids, "the last messages": told_last}, took
 
 
-async def _lists(stores: Stores, gathered: Gathered) -> tuple[list[Candidate], list[Candidate]]:
+async def _lists(stores: Stores, candidates: Candidates) -> tuple[list[Candidate], list[Candidate]]:
     """The best by words and the best by meaning, as an index gives them: what a ranker begins with."""
-    index, query = stores.recall.spaces.serving.index, gathered.query
+    index, query = stores.recall.spaces.serving.index, candidates.query
     if query is None:
         return [], []
     by_words = (

@@ -11,7 +11,7 @@ from memory.history.paging import newest_first, oldest_first
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.recall.history_search import RankedMessage, leave_out, with_neighbours
+from memory.recall.history_search import RankedMessage, add_neighbours, exclude_shown
 from memory.recall.recall import Recall, RecallHit, RecallQuestion
 from memory.recall.vector_index import Where
 
@@ -139,13 +139,13 @@ class ChatHistory:
             people=snapshot.people,
             asker_id=options.get("asker_id"),
             now=options["now"] if "now" in options else self._clock(),
-            where=leave_out(options.get("where", Where()), told, snapshot.newest),
+            where=exclude_shown(options.get("where", Where()), told, snapshot.newest),
             is_deliberate=options.get("is_deliberate", False),
             is_floored=options.get("is_floored", True),
         )
         hits = await self._recall.search(self._ref, self._epoch, question, k=k + _SPARE_HITS)
         found = await _around(self._store, self._ref, hits, reach=options.get("neighbours", 0))
-        return with_neighbours(hits, found, told, k=k)
+        return add_neighbours(hits, found, told, k=k)
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
         """What the selector chooses from the current conversation, or from the whole history."""

@@ -12,7 +12,7 @@ from bot.settings import load_settings
 from memory.history.message import Message, Sender, message_id
 from memory.keys import ContextRef, context_id
 from memory.recall.indexer import Indexer
-from memory.recall.recall import Gathered, Recall, RecallQuestion
+from memory.recall.recall import Candidates, Recall, RecallQuestion
 from memory.recall.spaces import Spaces
 from rig.locomo import Conversation, Question
 
@@ -81,7 +81,9 @@ def ask(told: Told, question: Question) -> RecallQuestion:
     )
 
 
-async def gather(stores: Stores, told: Told, question: Question, *, by_words_alone: bool = False) -> Gathered:
+async def gather(
+    stores: Stores, told: Told, question: Question, *, by_words_alone: bool = False
+) -> Candidates:
     """What recall has for a question before it ranks; by words alone as if the embedder did not answer."""
     recall = stores.recall
     if by_words_alone:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.settings import Settings
-from memory.recall.collection_names import LAYOUT, collection_name
 from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError, EmbeddingSpace
 from memory.recall.embedders.minilm import MiniLMEmbedder, is_installed
 from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
@@ -15,8 +14,7 @@ from memory.recall.lexicon.analyser import analyse_question
 from memory.recall.lexicon.analysis import RECIPE
 from memory.recall.qdrant.index import QdrantIndex
 from memory.recall.space_follower import has_our_terms
-from memory.recall.space_record import SpaceDescription, SpacesRecord
-from memory.recall.spaces import Space
+from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, collection_name
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient

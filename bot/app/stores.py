@@ -25,9 +25,7 @@ from memory.recall.qdrant.former import QdrantFormerCollections
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.recall import Recall
 from memory.recall.reindex import Reindexer
-from memory.recall.space_follower import SpaceFollower
-from memory.recall.space_register import SpaceRegister
-from memory.recall.sweep import Sweeper
+from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
 
@@ -99,24 +97,21 @@ def build_stores(
 ) -> Stores:
     """The stores over open clients; what else is opened on the way is closed with the stack."""
     ours = describe_space(settings, embedder)
-    register = _register(settings, redis)
     follower = SpaceFollower(
-        register,
+        _register(settings, redis),
         ours=ours,
         own=space_in(client, ours, embedder),
         open_space=partial(open_former_space, settings, client, stack),
         clock=time.monotonic,
     )
-    former = QdrantFormerCollections(client)
     return Stores(
         redis=redis,
         history=RedisHistory(redis),
         recall=Recall(follower.spaces),
         reindexer=Reindexer(
             redis,
-            register=register,
             follower=follower,
-            sweeper=Sweeper(redis, former, register=register, partitions=settings.partitions),
+            collections=QdrantFormerCollections(client),
             partitions=settings.partitions,
             clock=time.time,
         ),

@@ -55,7 +55,7 @@ def history(
 
 
 def _parse_day(text: str) -> date:
-    from memory.recall.search_filters import parse_day
+    from memory.recall.history_search import parse_day
 
     try:
         return parse_day(text)

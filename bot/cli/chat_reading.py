@@ -17,8 +17,7 @@ from memory.chat_history import ChatHistory
 from memory.history.message import Message, told_text
 from memory.history.paging import newest_first
 from memory.history.store import HistorySnapshot
-from memory.recall.history_search import RankedMessage
-from memory.recall.search_filters import ASSISTANT_NAMES, on_days, people_named
+from memory.recall.history_search import ASSISTANT_NAMES, RankedMessage, find_people, on_days
 from memory.recall.vector_index import Where
 from memory.tokens import tokenizer_for
 
@@ -113,7 +112,7 @@ def shown_text(message: Message) -> str:
 def _of_speaker(speaker: str | None, people: Mapping[int, str]) -> Where:
     if speaker is None:
         return Where()
-    named = people_named(speaker, people)
+    named = find_people(speaker, people)
     if named:
         return Where(sender_ids=named)
     if speaker.strip().casefold() in ASSISTANT_NAMES:

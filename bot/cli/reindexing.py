@@ -19,7 +19,7 @@ from bot.cli.failures import FAILED, CommandFailed, print_error
 from bot.cli.output import age, count, open_console, print_json, print_line
 from bot.settings import Settings
 from memory.recall.reindex import ReindexProgress
-from memory.recall.space_record import SpaceDescription, is_same
+from memory.recall.spaces import SpaceDescription, is_same
 
 _LOOK_S = 0.2
 _LINE_S = 5.0

@@ -11,7 +11,7 @@ from bot.agent.prompt.text import plain_name, quote_line
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from memory.history.message import Message
-from memory.recall.search_filters import ASSISTANT_NAMES, on_days, parse_day, people_named
+from memory.recall.history_search import ASSISTANT_NAMES, find_people, on_days, parse_day
 from memory.recall.vector_index import Where
 
 NOTHING_FOUND = "Nothing in this chat's memory fits that."
@@ -89,7 +89,7 @@ def _of_speaker(speaker: str, asked: Message | None, people: Mapping[int, str]) 
         return Where(sender_ids=frozenset([asker_id]))
     if name == "user" or name in _ASKER_NAMES:
         return Where(roles=frozenset(["user"]))
-    named = people_named(speaker, people) or people_named(speaker.strip().removeprefix("user "), people)
+    named = find_people(speaker, people) or find_people(speaker.strip().removeprefix("user "), people)
     if not named:
         raise ToolFailed(_unknown_speaker(speaker.strip(), people))
     return Where(sender_ids=named)

@@ -1,19 +1,25 @@
-"""What a search of a history leaves out, and what it tells beside a message that it found."""
+"""Search of a history: filters in people's words, messages to exclude, and the neighbours of a hit."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 
 from memory.history.message import Message, is_indexed
-from memory.history.sessions import SESSION_GAP_S
+from memory.recall.lexicon.names import find_names
+from memory.recall.lexicon.scripts import normal
 from memory.recall.recall import RecallHit
 from memory.recall.vector_index import Where
+
+ASSISTANT_NAMES = frozenset(["assistant", "bot", "you", "yourself"])
+"""Names of the assistant, compared without case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedMessage:
-    """A message that a search found, and its score: higher is likelier to be what was looked for.
+    """A message that a search messages. A higher score is likelier to be what was searched for.
 
-    `before` and `after` are messages beside it in its session, oldest first: for the reader, not found themselves.
+    `before` and `after` are its neighbours in the session, oldest first. They give context and are no hits.
     """
 
     message: Message
@@ -22,58 +28,107 @@ class RankedMessage:
     after: tuple[Message, ...] = ()
 
 
-def leave_out(where: Where, told: Collection[str], newest: Sequence[Message]) -> Where:
-    """`where`, without the messages that are `told` (ids) already.
+def exclude_shown(where: Where, shown: Collection[str], newest: Sequence[Message]) -> Where:
+    """Return `where` without the messages whose ids are already `shown`.
 
-    `newest` are the newest messages of the history, oldest first. As far back as all of them are told the sequence
-    alone leaves them out; only those before that are named one by one.
+    `newest` are the newest messages, oldest first. A bound on the sequence excludes the part of them that is all
+    shown. Earlier messages are excluded one by one.
     """
     bound = where.before_sequence
-    unnamed = set(told)
+    single_ids = set(shown)
     for message in reversed(newest):
-        if message.sequence is None or (message.id not in told and is_indexed(message)):
+        if message.sequence is None or (message.id not in shown and is_indexed(message)):
             break
-        unnamed.discard(message.id)
+        single_ids.discard(message.id)
         bound = message.sequence if bound is None else min(bound, message.sequence)
-    return replace(where, before_sequence=bound, excluded=where.excluded | unnamed)
+    return replace(where, before_sequence=bound, excluded=where.excluded | single_ids)
 
 
-def with_neighbours(
-    hits: Sequence[RecallHit], found: Mapping[str, Sequence[Message]], told: Collection[str], *, k: int
+def add_neighbours(
+    hits: Sequence[RecallHit], messages: Mapping[str, Sequence[Message]], shown: Collection[str], *, k: int
 ) -> list[RankedMessage]:
-    """The first `k` hits that are still there, each with those beside it: no message twice, and none that is `told`.
+    """Return the first `k` hits that still exist with their neighbours, no message twice and none that is `shown`.
 
-    `found` has for each hit (its id) the messages around it, oldest first. What stands beside two hits is told
-    with the better one.
+    `messages` has the session around each hit (by its id), oldest first. A neighbour of two hits goes to the better
+    one.
     """
-    present = [hit for hit in hits if _place(hit, found.get(hit.message_id, ())) is not None][:k]
-    taken = {*told, *(hit.message_id for hit in present)}
+    present = [hit for hit in hits if _index_of(hit, messages.get(hit.message_id, ())) is not None][:k]
+    taken = {*shown, *(hit.message_id for hit in present)}
     ranked: list[RankedMessage] = []
     for hit in present:
-        around = found[hit.message_id]
-        place = _place(hit, around) or 0
-        before = _beside(around[place::-1], taken)[::-1]
-        after = _beside(around[place:], taken)
+        around = messages[hit.message_id]
+        place = _index_of(hit, around) or 0
+        before = _neighbours(around[place::-1], taken)[::-1]
+        after = _neighbours(around[place:], taken)
         ranked.append(
             RankedMessage(message=around[place], score=hit.score, before=tuple(before), after=tuple(after))
         )
     return ranked
 
 
-def _place(hit: RecallHit, around: Sequence[Message]) -> int | None:
+def _index_of(hit: RecallHit, around: Sequence[Message]) -> int | None:
     return next((place for place, message in enumerate(around) if message.id == hit.message_id), None)
 
 
-def _beside(leading_away: Sequence[Message], taken: set[str]) -> list[Message]:
-    """Those after the first that are not taken, which they are then; up to where a session would end."""
-    beside: list[Message] = []
-    last_sent_at = leading_away[0].sent_at
-    for message in leading_away[1:]:
-        # The store ends a slice with its session, but knows none of histories from before sessions were kept.
-        if abs(message.sent_at - last_sent_at) >= SESSION_GAP_S:
-            break
-        last_sent_at = message.sent_at
+def _neighbours(away_from_hit: Sequence[Message], taken: set[str]) -> list[Message]:
+    """Return the messages after the first that are not taken, and take them."""
+    neighbours: list[Message] = []
+    for message in away_from_hit[1:]:
         if message.id not in taken and is_indexed(message):
             taken.add(message.id)
-            beside.append(message)
-    return beside
+            neighbours.append(message)
+    return neighbours
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_WORD = re.compile(r"\w+")
+
+
+def find_people(name: str, people: Mapping[int, str]) -> frozenset[int]:
+    """Return the people (sender id → name) that a name means; nobody for a blank one.
+
+    An exact match wins over people who have it among their names, and these win over inflected and short forms.
+    """
+    wanted = _words(name.removeprefix("@"))
+    if not wanted:
+        return frozenset(each for each, shown in people.items() if shown.strip() == name.strip() != "")
+    called = {each: _words(shown) for each, shown in people.items()}
+    whole = frozenset(each for each, words in called.items() if words == wanted)
+    if whole:
+        return whole
+    among = frozenset(each for each, words in called.items() if set(wanted) <= set(words))
+    # Inside a sentence and with capitals: short forms and names that are common words need both.
+    return among or find_names(f"of {normal(name).title()}", people).ids
+
+
+def parse_day(text: str) -> date:
+    """Parse a day such as `2026-05-31`. Raises ValueError, which names the format."""
+    try:
+        if _DAY.fullmatch(text.strip()):
+            return date.fromisoformat(text.strip())
+    except ValueError:
+        pass
+    raise ValueError("must be a day such as 2026-05-31")
+
+
+def on_days(where: Where, *, after: date | None, before: date | None) -> Where:
+    """Return `where` limited to messages of these days (UTC), both included.
+
+    Raises ValueError if the first day is after the last.
+    """
+    if after is not None and before is not None and after > before:
+        raise ValueError(f"after ({after}) is later than before ({before}): nothing could be messages")
+    is_last = before is None or before == date.max
+    return replace(
+        where,
+        sent_from=None if after is None else _midnight(after),
+        sent_before=None if is_last or before is None else _midnight(before + timedelta(days=1)),
+    )
+
+
+def _midnight(day: date) -> float:
+    return datetime.combine(day, time(), UTC).timestamp()
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(normal(name).casefold()))

@@ -1,48 +1,57 @@
-"""The indexer: brings the vectors after the history, from the work that every commit and erasure queues."""
+"""The indexer: makes messages findable and erases vectors, as queued by every commit and erasure."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
 
 from memory.errors import CommandRefused, RecallUnavailable
 from memory.history.message import Message, is_indexed
 from memory.history.store import CurrentMessages
-from memory.keys import ContextRef, walk_key, work_key
+from memory.keys import ContextRef, work_key
 from memory.recall.embedders.embedder import EmbeddingUnavailable
-from memory.recall.index_work import Target, WorkEntry, WorkPlan, parse_entries, parse_rows, plan_work
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space
-from memory.redis.client import RedisClient, load_script
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 GROUP = "indexers"
 BATCH = 64
 ABANDONED_AFTER_MS = 30_000
-"""An entry that another indexer has had for so long is taken over; both doing it is harmless."""
+"""Idle time after which an entry is taken over from another indexer. If both do it, no harm is done."""
 BLOCK_MS = 2_000
-HELD_UP_AT_MOST = 8
-"""So often an embedder that is away may fail at a batch; from then on it is asked whether one message is at fault."""
-PEEKED = 512
-"""Entries behind a batch that are looked through at a time for some that erase."""
+PATIENT_FAILURES = 8
+"""Failures of an unavailable embedder at one batch. After that we test if a single message causes them."""
+ERASURE_PAGE = 512
+"""Entries behind a full batch that are searched for erasures at a time."""
 PAUSED_MS = 200
-"""How long a process that takes no work waits before it looks whether that has changed."""
+"""Pause of a process that takes no work, before it looks again."""
+
+
+@lua_script("memory.redis.scripts")
+def finish_work(partition: int, group: str, spaces: Sequence[str], entries: Sequence[str]) -> ScriptCall: ...
+
+
+@lua_script("memory.redis.scripts")
+def leave_work(partition: int, group: str, consumer: str) -> ScriptCall: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexResult:
-    """What one step did: messages made findable, vectors erased, messages passed over, which are gone.
-
-    `reindexed` of those that were indexed were queued by the walk of a re-indexing.
-    """
+    """Counts of one step."""
 
     indexed: int = 0
+    """Messages made findable."""
     reindexed: int = 0
+    """Those of them that a re-indexing had queued."""
     erased: int = 0
+    """Vectors erased."""
     skipped: int = 0
+    """Messages that no longer exist, and unreadable entries."""
 
 
 class CurrentHistory(Protocol):
-    """The truth that the index follows."""
+    """The history that the index follows."""
 
     async def get_current(
         self, wanted: Mapping[ContextRef, Collection[str]]
@@ -53,12 +62,43 @@ class SpaceMoved(RecallUnavailable):
     """Messages belong into another space than this process has written: the work is done again."""
 
 
-class Indexer:
-    """One consumer of one partition's work. Several may run, in one process or many; repeating is harmless.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRef:
+    """A message in the epoch in which it was written."""
 
-    The entry of a message stays in the stream until its vector is as the history wants it, in the space where
-    messages belong; so a crash, an outage or a change of the space delays and loses nothing. While this process
-    cannot write that space (`Spaces.takes_work`) it takes no work.
+    ref: ContextRef
+    epoch: int
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """An entry of the work stream. It has no fields if it was deleted meanwhile."""
+
+    id: str
+    fields: Mapping[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """A batch of entries, sorted. Each erasure, drop and message to index is in it once."""
+
+    erase: dict[ContextRef, int] = field(default_factory=dict[ContextRef, int])
+    """Contexts whose epochs below this one are erased."""
+    drop: dict[MessageRef, None] = field(default_factory=dict[MessageRef, None])
+    index: dict[MessageRef, str] = field(default_factory=dict[MessageRef, str])
+    """Messages with the one space that a walk queued them for; "" is every active space."""
+    erasing: list[_Entry] = field(default_factory=list[_Entry])
+    indexing: list[_Entry] = field(default_factory=list[_Entry])
+    unknown: int = 0
+
+
+class Indexer:
+    """One consumer of a partition's work. Any number may run, in one process or many; repeated work is harmless.
+
+    The entry of a message stays in the stream until its vector agrees with the history, in the space where messages
+    belong. So a crash, an outage or a change of the space delays work and loses none. While this process cannot write
+    that space (`Spaces.takes_work`) it takes no work.
     """
 
     def __init__(
@@ -79,174 +119,202 @@ class Indexer:
         self._consumer = consumer
         self._block_ms = block_ms
         self._abandoned_after_ms = abandoned_after_ms
-        self._held_up = 0
-        self._peeked_to = "-"
+        self._failures = 0
+        self._erasures_from = "-"
 
     async def step(self) -> IndexResult:
-        """Do a batch of work; waits up to `block_ms` for some. Erasures come first: they need no embedder.
+        """Do a batch of work, or wait up to `block_ms` for some. Erasures come first: they need no embedder.
 
-        Raises RecallUnavailable (the work stays queued: back off, then call again) and StoreUnavailable.
+        Raises StoreUnavailable, and RecallUnavailable: the work stays queued, so back off and call again.
         """
         if not self._recall.spaces.takes_work:
             await asyncio.sleep(min(self._block_ms, PAUSED_MS) / 1000)
             return IndexResult()
-        plan = plan_work(await self._take(), self._partition)
-        erased = await self._erase(plan)
-        await self._finish(plan.erasing, ())
-        written = self._recall.spaces.written
-        findable, late = await self._index(plan.index, written)
-        await self._finish(plan.indexing, written)
+        batch = _sort(await self._take(), self._partition)
+        erased = await self._erase(batch)
+        await self._finish(batch.erasing, ())
+        spaces = self._recall.spaces.active
+        findable, late = await self._index(batch.index, spaces)
+        await self._finish(batch.indexing, spaces)
         return IndexResult(
             indexed=len(findable),
-            reindexed=sum(bool(plan.index[target]) for target in findable),
+            reindexed=sum(bool(batch.index[message]) for message in findable),
             erased=erased + late,
-            skipped=len(plan.index) - len(findable) + plan.unknown,
+            skipped=len(batch.index) - len(findable) + batch.unknown,
         )
 
     async def leave(self) -> None:
-        """Take this consumer out of the group, unless entries are still in its name. Raises StoreUnavailable."""
-        script = load_script("memory.redis.scripts", "leave_work")
+        """Remove this consumer from the group, unless entries are in its name. Raises StoreUnavailable."""
         try:
-            await self._redis.run(script, [work_key(self._partition)], [GROUP, self._consumer])
+            await self._redis.run(leave_work(self._partition, GROUP, self._consumer))
         except CommandRefused as refusal:
             if "NOGROUP" not in str(refusal):  # it never had work
                 raise
 
-    async def _take(self) -> list[WorkEntry]:
+    async def _take(self) -> list[_Entry]:
         try:
             return await self._read()
         except CommandRefused as refusal:
             if "NOGROUP" not in str(refusal):
                 raise
-        await self._create_group()
-        return await self._read()
-
-    async def _create_group(self) -> None:
         try:
             await self._redis.call("XGROUP", "CREATE", work_key(self._partition), GROUP, "0", "MKSTREAM")
         except CommandRefused as refusal:
             if "BUSYGROUP" not in str(refusal):  # another indexer made it at the same time
                 raise
+        return await self._read()
 
-    async def _read(self) -> list[WorkEntry]:
-        """Our unfinished entries and abandoned ones first, filled up with new ones, so that none starves."""
+    async def _read(self) -> list[_Entry]:
+        """Read our unfinished entries and abandoned ones, then new ones, so that none starves."""
         key = work_key(self._partition)
         ours = ("XREADGROUP", "GROUP", GROUP, self._consumer, "COUNT")
         takeover = ("XAUTOCLAIM", key, GROUP, self._consumer, self._abandoned_after_ms, "0-0", "COUNT", BATCH)
         _, reply = await self._redis.calls([(*takeover, "JUSTID"), (*ours, BATCH, "STREAMS", key, "0")])
-        entries = parse_entries(reply)
+        entries = _entries_of_stream(reply)
         room = BATCH - len(entries)
         if room == 0:
-            return entries + await self._erasing_behind()
+            return entries + await self._erasures_behind()
         waiting = () if entries else ("BLOCK", self._block_ms)
-        return entries + parse_entries(await self._redis.call(*ours, room, *waiting, "STREAMS", key, ">"))
+        return entries + _entries_of_stream(
+            await self._redis.call(*ours, room, *waiting, "STREAMS", key, ">")
+        )
 
-    async def _erasing_behind(self) -> list[WorkEntry]:
-        """What erases among the work behind a full batch, a page each time: whatever holds up the batch, such as an
-        embedder that fails, must not hold up forgetting. Nobody needs to have them in their name: repeating is harmless.
+    async def _erasures_behind(self) -> list[_Entry]:
+        """Return the erasures of the next page behind a full batch.
+
+        A failing embedder may hold up the batch, but must not hold up erasure. Nobody claims these entries: repeating
+        them is harmless.
         """
         reply = await self._redis.call(
-            "XRANGE", work_key(self._partition), self._peeked_to, "+", "COUNT", PEEKED
+            "XRANGE", work_key(self._partition), self._erasures_from, "+", "COUNT", ERASURE_PAGE
         )
-        page = parse_rows(reply)
-        self._peeked_to = f"({page[-1].id}" if len(page) == PEEKED else "-"
-        return [entry for entry in page if entry.erases]
+        page = _entries(reply)
+        self._erasures_from = f"({page[-1].id}" if len(page) == ERASURE_PAGE else "-"
+        return [entry for entry in page if entry.fields.get("op") in {"erase", "drop"}]
 
-    async def _erase(self, plan: WorkPlan) -> int:
+    async def _erase(self, batch: _Batch) -> int:
         erased = 0
-        for ref, epoch in plan.erase.items():
+        for ref, epoch in batch.erase.items():
             erased += (await self._recall.erase(ref, below_epoch=epoch)).found
-        return erased + await self._drop(plan.drop)
+        return erased + await self._drop(batch.drop)
 
     async def _index(
-        self, wanted: Mapping[Target, str], written: Sequence[Space]
-    ) -> tuple[Collection[Target], int]:
-        """Those that are findable now, and how many vectors turned out not to be wanted and were erased.
+        self, queued: Mapping[MessageRef, str], spaces: Sequence[Space]
+    ) -> tuple[Collection[MessageRef], int]:
+        """Write the messages. Return those that are findable now, and how many obsolete vectors were erased.
 
-        What was deleted, edited or reset while its vector was made must not leave that vector: the history is
-        read again until it is as it was before the writing. All that it does not want is dropped, not only what
-        we wrote: an indexer that died between its write and its second look has left some.
+        A message that is deleted, edited or reset while its vector is made must not leave that vector. So the history is
+        read again until it is the same before and after the write. Obsolete vectors of any origin are dropped: an
+        indexer may have crashed between its write and its second read.
         """
-        findable: set[Target] = set()
+        findable: set[MessageRef] = set()
         erased = 0
-        unsettled: Collection[Target] = wanted
+        unsettled: Collection[MessageRef] = queued
         while unsettled:
             before = await self._items(unsettled)
             findable.difference_update(unsettled)
-            erased += await self._drop(target for target in unsettled if target not in before)
-            findable |= await self._write(before, wanted, written)
+            erased += await self._drop(message for message in unsettled if message not in before)
+            findable |= await self._write(before, queued, spaces)
             after = await self._items(unsettled)
-            unsettled = [
-                target for target in unsettled if _message(after, target) != _message(before, target)
-            ]
+            unsettled = [each for each in unsettled if _message(after, each) != _message(before, each)]
         return findable, erased
 
     async def _write(
-        self, items: Mapping[Target, IndexItem], wanted: Mapping[Target, str], written: Sequence[Space]
-    ) -> set[Target]:
-        """New messages into every space, those of a walk into its own only; what a former walk wants nobody needs."""
-        findable: set[Target] = set()
-        for name in {wanted[target] for target in items}:
-            spaces = [space for space in written if name in ("", space.name)]
-            if spaces:
-                chosen = [item for target, item in items.items() if wanted[target] == name]
-                await self._make_findable(chosen, spaces)
-                findable |= {_target(item) for item in chosen}
+        self, items: Mapping[MessageRef, IndexItem], queued: Mapping[MessageRef, str], spaces: Sequence[Space]
+    ) -> set[MessageRef]:
+        """Write new messages into every space and a walk's messages into its own. A former walk's are ignored."""
+        findable: set[MessageRef] = set()
+        for name in {queued[message] for message in items}:
+            targets = [space for space in spaces if name in ("", space.name)]
+            if targets:
+                chosen = {message: item for message, item in items.items() if queued[message] == name}
+                await self._make_findable(list(chosen.values()), targets)
+                findable |= chosen.keys()
         return findable
 
     async def _make_findable(self, items: Sequence[IndexItem], spaces: Sequence[Space]) -> None:
-        """A message at which the embedder breaks down each time must not hold up all others for ever."""
-        is_patient = self._held_up < HELD_UP_AT_MOST
+        """Index messages. One message that always breaks the embedder must not hold up the others for ever."""
         try:
-            await self._recall.index(items, spaces=spaces, is_patient=is_patient)
+            await self._recall.index(items, spaces=spaces, is_patient=self._failures < PATIENT_FAILURES)
         except EmbeddingUnavailable:
-            self._held_up += 1
+            self._failures += 1
             raise
-        self._held_up = 0
+        self._failures = 0
 
-    async def _items(self, targets: Collection[Target]) -> dict[Target, IndexItem]:
-        """Those that the history has now, in the epoch that they were written in."""
+    async def _items(self, messages: Collection[MessageRef]) -> dict[MessageRef, IndexItem]:
+        """Return the messages that the history still has in their epoch."""
         ids: dict[ContextRef, list[str]] = {}
-        for target in targets:
-            ids.setdefault(target.ref, []).append(target.message_id)
-        current = await self._history.get_current(ids)
-        items: dict[Target, IndexItem] = {}
-        for target in targets:
-            kept = current[target.ref]
-            message = kept.messages.get(target.message_id)
-            if message is not None and kept.epoch == target.epoch and is_indexed(message):
-                session = kept.sessions.get(message.id, 0)
-                items[target] = IndexItem(
-                    ref=target.ref, epoch=target.epoch, message=message, people=kept.people, session=session
+        for each in messages:
+            ids.setdefault(each.ref, []).append(each.message_id)
+        histories = await self._history.get_current(ids)
+        items: dict[MessageRef, IndexItem] = {}
+        for each in messages:
+            current = histories[each.ref]
+            message = current.messages.get(each.message_id)
+            if message is not None and current.epoch == each.epoch and is_indexed(message):
+                session = current.sessions.get(message.id, 0)
+                items[each] = IndexItem(
+                    ref=each.ref, epoch=each.epoch, message=message, people=current.people, session=session
                 )
         return items
 
-    async def _drop(self, targets: Iterable[Target]) -> int:
+    async def _drop(self, messages: Iterable[MessageRef]) -> int:
         ids: dict[tuple[ContextRef, int], list[str]] = {}
-        for target in targets:
-            ids.setdefault((target.ref, target.epoch), []).append(target.message_id)
+        for each in messages:
+            ids.setdefault((each.ref, each.epoch), []).append(each.message_id)
         found = 0
         for (ref, epoch), message_ids in ids.items():
             found += (await self._recall.drop(ref, epoch=epoch, message_ids=message_ids)).found
         return found
 
-    async def _finish(self, entries: Sequence[WorkEntry], written: Sequence[Space]) -> None:
-        """Take the entries off. Raises SpaceMoved, and leaves them, where they were not written as is wanted now."""
+    async def _finish(self, entries: Sequence[_Entry], spaces: Sequence[Space]) -> None:
+        """Take the entries off the stream. Raises SpaceMoved, and leaves them, if they belong into another space."""
         if not entries:
             return
-        keys = [work_key(self._partition), walk_key(self._partition)]
-        names = [space.name for space in written]
-        told = [part for entry in entries for part in (entry.id, entry.build)]
-        script = load_script("memory.redis.scripts", "finish_work")
-        if not await self._redis.run(script, keys, [GROUP, len(names), *names, *told]):
+        names = [space.name for space in spaces]
+        pairs = [part for entry in entries for part in (entry.id, entry.fields.get("build", ""))]
+        if not await self._redis.run(finish_work(self._partition, GROUP, names, pairs)):
             raise SpaceMoved
 
 
-def _message(items: Mapping[Target, IndexItem], target: Target) -> Message | None:
-    """The message as it was found. Who else takes part in the talk may change: that needs no second vector."""
-    item = items.get(target)
+def _sort(entries: Iterable[_Entry], partition: int) -> _Batch:
+    """Sort a batch. Deleted entries and unknown ones are only finished."""
+    batch = _Batch()
+    for entry in entries:
+        fields = entry.fields
+        if not fields.get("context") or not fields.get("epoch", "").isdigit():
+            batch.erasing.append(entry)
+            batch.unknown += 1
+            continue
+        ref = ContextRef(context_id=fields["context"], partition=partition)
+        epoch = int(fields["epoch"])
+        message = MessageRef(ref=ref, epoch=epoch, message_id=fields.get("id", ""))
+        if fields.get("op") == "erase":
+            batch.erase[ref] = max(epoch, batch.erase.get(ref, 0))
+            batch.erasing.append(entry)
+        elif fields.get("op") == "drop":
+            batch.drop[message] = None
+            batch.erasing.append(entry)
+        else:
+            space = fields.get("space", "")
+            batch.index[message] = space if batch.index.get(message, space) == space else ""
+            batch.indexing.append(entry)
+    return batch
+
+
+def _entries_of_stream(reply: Any) -> list[_Entry]:
+    """Return the entries in a reply to XREADGROUP of one stream."""
+    streams = cast(list[tuple[str, Any]], reply or [])
+    return [entry for _, rows in streams for entry in _entries(rows)]
+
+
+def _entries(reply: Any) -> list[_Entry]:
+    """Return the entries in a reply to XRANGE."""
+    rows = cast(list[tuple[str, dict[str, str] | None]], reply or [])
+    return [_Entry(id=number, fields=fields or {}) for number, fields in rows]
+
+
+def _message(items: Mapping[MessageRef, IndexItem], message: MessageRef) -> Message | None:
+    """Return the message itself: a change of participants needs no second vector."""
+    item = items.get(message)
     return None if item is None else item.message
-
-
-def _target(item: IndexItem) -> Target:
-    return Target(ref=item.ref, epoch=item.epoch, message_id=item.message.id)

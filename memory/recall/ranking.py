@@ -49,7 +49,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class RankedCandidate:
     """A message and its score: between messages of one question, a point more is e times as likely to answer it."""
 
     candidate: Candidate
@@ -90,7 +90,7 @@ def plan_lookups(found: Sequence[Candidate]) -> set[int]:
 
 def rank(
     question: QuestionAnalysis, messages: Sequence[Candidate], *, listed: Collection[int], weights: Weights
-) -> list[Scored]:
+) -> list[RankedCandidate]:
     """All of them, best first, the newer first of equals. See `featurise` for `listed`."""
     if not messages:
         return []
@@ -98,17 +98,19 @@ def rank(
     vector = np.array([counted.get(name, 0.0) for name in FEATURES])
     # Rounded: in which order a product is summed depends on the row, and must not decide between equals.
     scores: list[float] = (featurise(question, messages, listed=listed) @ vector).round(9).tolist()
-    scored = [Scored(candidate=each, score=score) for each, score in zip(messages, scores, strict=True)]
+    scored = [
+        RankedCandidate(candidate=each, score=score) for each, score in zip(messages, scores, strict=True)
+    ]
     return sorted(scored, key=lambda each: (-each.score, -each.candidate.sequence))
 
 
 def select_relevant(
     question: QuestionAnalysis,
-    ranked: Sequence[Scored],
+    ranked: Sequence[RankedCandidate],
     *,
     weighed: Sequence[Candidate],
     weights: Weights,
-) -> list[Scored]:
+) -> list[RankedCandidate]:
     """Those of `ranked` (some of the messages that were weighed, best first) that are worth telling; maybe none.
 
     Whoever asks with bare words alone ("4711", "bike lock?") is told the messages that have all of them.

@@ -1,8 +1,9 @@
-"""Recall: finding old messages of a context by their words and their meaning, and taking them out again."""
+"""Recall: search of old messages by words and by meaning, and erasure of their vectors."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
@@ -10,6 +11,7 @@ from memory.errors import MissingContext
 from memory.history.message import Message, told_text
 from memory.keys import ContextRef
 from memory.recall.embedders.embedder import (
+    PROBE,
     Embedder,
     EmbeddingError,
     EmbeddingInvalid,
@@ -19,27 +21,32 @@ from memory.recall.embedders.embedder import (
 from memory.recall.lexicon.analyser import analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
 from memory.recall.lexicon.signs import SMALL_TALK
-from memory.recall.ranking import Scored, load_weights, plan_lookups, rank, select_relevant, shortlist
+from memory.recall.ranking import (
+    RankedCandidate,
+    load_weights,
+    plan_lookups,
+    rank,
+    select_relevant,
+    shortlist,
+)
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
 
 log = structlog.get_logger()
 
 LIST_LIMIT = 100
-"""How many of the best by words, and by meaning, are asked for."""
+"""Best messages requested by words, and by meaning."""
 _LONG_TEXT = 2_000
-"""Characters from which on a question is read beside the event loop: it takes milliseconds."""
-_PROBE = "hello"
-"""What any embedder that works embeds."""
+"""Characters from which a question is analysed in a thread, because it takes milliseconds."""
 _ANYWHERE = Where()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexItem:
-    """A message to make findable, and the epoch of its context in which it was written.
+    """A message to make findable, in the epoch in which it was written.
 
-    `people` are the participants (sender id → name): their names are told apart from the words. `session` is
-    the sequence of the first message of its stretch of talk.
+    `people` are the participants (sender id → name), whose names are masked. `session` is the sequence of the
+    session's first message.
     """
 
     ref: ContextRef
@@ -51,24 +58,25 @@ class IndexItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallQuestion:
-    """What is searched for. `people` are the participants (sender id → name), `asker_id` is who "I" is.
-
-    `now` (Unix seconds) is what "yesterday" counts from. Where somebody searches, `is_deliberate`, small talk is
-    looked for as well; `is_floored` is false for who is told the scores and judges what is relevant.
-    """
+    """A question to search for."""
 
     text: str
     people: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Participants: sender id → name."""
     asker_id: int | None = None
+    """The person that "I" means."""
     now: float
+    """Unix time from which "yesterday" counts."""
     where: Where = _ANYWHERE
     is_deliberate: bool = False
+    """True if somebody asked for a search: then small talk is searched too."""
     is_floored: bool = True
+    """False to return messages below the floor, for a caller that judges the scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallHit:
-    """A message that was found, and its score (memory/recall/ranking.py): higher is likelier to answer the question."""
+    """A message that was found. A higher `score` (memory/recall/ranking.py) is likelier to answer the question."""
 
     message_id: str
     score: float
@@ -76,10 +84,11 @@ class RecallHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
-    """A question as it was read, what the index was asked (None: nothing to ask), and what it gave.
+class Candidates:
+    """An analysed question and the messages that the index returned for it.
 
-    `messages` are those on the shortlist and those beside them; `listed` are the sequences of the former.
+    `query` is None if there was nothing to ask. `messages` are the shortlist and its neighbours; `listed` are the
+    sequences of the shortlist.
     """
 
     question: QuestionAnalysis
@@ -89,9 +98,9 @@ class Gathered:
 
 
 class Recall:
-    """Search over the messages of one context at a time, in the space that serves.
+    """Search over the messages of one context at a time, in the serving space.
 
-    Every method raises RecallUnavailable when the index cannot answer now, and MissingContext without a context.
+    Every method raises RecallUnavailable if the index cannot answer now, and MissingContext without a context.
     """
 
     def __init__(self, spaces: Spaces) -> None:
@@ -101,36 +110,37 @@ class Recall:
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
     ) -> list[RecallHit]:
-        """The `k` messages likeliest to answer, best first, each once; none where none is above the floor, if there is one.
+        """Return the `k` messages likeliest to answer, best first; none if none is above the floor.
 
-        Blank text or no k finds nothing and asks nobody. While the embedder fails, or where it does not read
-        the question's script, words alone find. A hit may be of a message that was deleted a moment ago: the
-        history is the truth.
+        A blank text or no k returns nothing and sends no request. If the embedder fails or does not read the
+        question's script, words alone are searched. A hit may have been deleted a moment ago: the history decides.
         """
         if not ref.context_id:
             raise MissingContext
         if k <= 0:
             return []
-        gathered = await self.gather(ref, epoch, question)
+        candidates = await self.gather(ref, epoch, question)
         weights = load_weights()
-        ranked = rank(gathered.question, gathered.messages, listed=gathered.listed, weights=weights)
-        # What stands beside a message that may be found need not be one itself.
+        ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
+        # Neighbours were scored too, and they may not match the filter.
         allowed = [each for each in ranked if question.where.admits(each.candidate)]
         if question.is_floored:
-            allowed = select_relevant(gathered.question, allowed, weighed=gathered.messages, weights=weights)
+            allowed = select_relevant(
+                candidates.question, allowed, weighed=candidates.messages, weights=weights
+            )
         return [_to_hit(each) for each in allowed[:k]]
 
-    async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Gathered:
-        """What a search has before it ranks: one request to the embedder, and two to the index."""
+    async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
+        """Return what a search ranks. Takes one request to the embedder and two to the index."""
         space = self.spaces.serving
-        reading = await _read_question(question)
-        if SMALL_TALK in reading.signs and not question.is_deliberate:
-            return Gathered(question=reading)
-        # Of "Anna?" nothing is left: who searches for it is shown what she wrote.
-        dense = await self._embed_question(space, reading.masked or question.text)
-        sparse = reading.terms if reading.terms.indices and space.has_our_terms else None
+        analysis = await _analyse_question(question)
+        if SMALL_TALK in analysis.signs and not question.is_deliberate:
+            return Candidates(question=analysis)
+        # "Anna?" is empty without its name: search for the whole question then.
+        dense = await self._embed_question(space, analysis.masked or question.text)
+        sparse = analysis.terms if analysis.terms.indices and space.has_our_terms else None
         if dense is None and sparse is None:
-            return Gathered(question=reading)
+            return Candidates(question=analysis)
         query = VectorQuery(
             context_id=ref.context_id,
             epoch=epoch,
@@ -141,8 +151,8 @@ class Recall:
         )
         found = shortlist(await space.index.search(query))
         messages = await space.index.score(query, plan_lookups(found)) if found else []
-        return Gathered(
-            question=reading,
+        return Candidates(
+            question=analysis,
             query=query,
             messages=messages,
             listed=frozenset(each.sequence for each in found),
@@ -151,43 +161,44 @@ class Recall:
     async def index(
         self, items: Sequence[IndexItem], *, spaces: Sequence[Space] | None = None, is_patient: bool = True
     ) -> None:
-        """Make messages findable in these spaces, or in those that are written now.
+        """Make messages findable in these spaces, by default in all active ones. Repeating is harmless.
 
-        Repeating is harmless. A message that an embedder does not read, or refuses while it takes others, is
-        found by its words alone. Raises an EmbeddingError when the embedder of the last space fails: the same
-        call may work later. Spaces before it are on their way out: without their embedder, words must do there.
-        Not `is_patient`: also a message at which the embedder breaks down, while it takes others, has words only.
+        A message that an embedder does not read, or refuses while it takes others, gets words alone. Unless
+        `is_patient`, so does a message that breaks the embedder while it takes others. Raises an EmbeddingError if
+        the embedder of the last space fails: the same call may work later. The other spaces are being replaced and
+        can do without vectors.
         """
-        written = self.spaces.written if spaces is None else spaces
+        targets = self.spaces.active if spaces is None else spaces
         if not items:
             return
-        readings = await asyncio.to_thread(_read_messages, items)
-        for space in written:
-            vectors = await _embed_messages(
-                space, readings, is_needed=space is written[-1], is_patient=is_patient
-            )
+        analyses = await asyncio.to_thread(_analyse_messages, items)
+        for space in targets:
+            is_needed = space is targets[-1]
+            vectors = await _embed_messages(space, analyses, is_needed=is_needed, is_patient=is_patient)
             points = [
-                _point(item, reading, vector, space)
-                for item, reading, vector in zip(items, readings, vectors, strict=True)
+                _point(item, analysis, vector, space)
+                for item, analysis, vector in zip(items, analyses, vectors, strict=True)
             ]
             await space.index.upsert(points)
 
     async def erase(self, ref: ContextRef, *, below_epoch: int) -> VectorErasure:
-        """Erase the vectors of every epoch before this one, in every space, and read back."""
+        """Erase the vectors of every epoch before this one, in every space, and count what is left."""
         return await self.spaces.serving.index.erase(ref.context_id, below_epoch=below_epoch)
 
     async def drop(self, ref: ContextRef, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
-        """Erase the vectors of these messages, in every space, and read back."""
+        """Erase the vectors of these messages, in every space, and count what is left."""
         if not message_ids:
             return VectorErasure(found=0, left=0)
         return await self.spaces.serving.index.drop(ref.context_id, epoch=epoch, message_ids=message_ids)
 
     async def count(self, ref: ContextRef) -> int:
-        """How many vectors the context has, over all epochs and spaces."""
+        """Return the number of vectors of the context, over all epochs and spaces."""
         return await self.spaces.serving.index.count(ref.context_id)
 
     async def _embed_question(self, space: Space, masked: str) -> list[float] | None:
-        """None where words alone must do. Each kind of failure is logged once, until a question is embedded."""
+        """Return None if words alone must do. Each kind of failure is logged once, until a question is embedded
+        again.
+        """
         if space.embedder is None or not space.embedder.reads(masked):
             return None
         try:
@@ -201,36 +212,33 @@ class Recall:
         return vector
 
 
-def _to_hit(found: Scored) -> RecallHit:
+def _to_hit(found: RankedCandidate) -> RecallHit:
     candidate = found.candidate
     return RecallHit(message_id=candidate.message_id, score=found.score, sequence=candidate.sequence)
 
 
-async def _read_question(question: RecallQuestion) -> QuestionAnalysis:
-    if len(question.text) < _LONG_TEXT:
-        return _analyse(question)
-    return await asyncio.to_thread(_analyse, question)
+async def _analyse_question(question: RecallQuestion) -> QuestionAnalysis:
+    analyse = partial(
+        analyse_question, question.text, question.people, asker_id=question.asker_id, now=question.now
+    )
+    return analyse() if len(question.text) < _LONG_TEXT else await asyncio.to_thread(analyse)
 
 
-def _analyse(question: RecallQuestion) -> QuestionAnalysis:
-    return analyse_question(question.text, question.people, asker_id=question.asker_id, now=question.now)
-
-
-def _read_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
+def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
     return [analyse_message(told_text(item.message), item.people) for item in items]
 
 
 async def _embed_messages(
-    space: Space, readings: Sequence[MessageAnalysis], *, is_needed: bool, is_patient: bool
+    space: Space, analyses: Sequence[MessageAnalysis], *, is_needed: bool, is_patient: bool
 ) -> list[list[float] | None]:
-    """A vector for each message, None where the embedder does not read it or refuses it alone."""
-    vectors: list[list[float] | None] = [None] * len(readings)
+    """Return a vector for each message; None if the embedder does not read it, or refuses it alone."""
+    vectors: list[list[float] | None] = [None] * len(analyses)
     embedder = space.embedder
     if embedder is None:
         return vectors
-    readable = [number for number, reading in enumerate(readings) if embedder.reads(reading.masked)]
+    readable = [number for number, analysis in enumerate(analyses) if embedder.reads(analysis.masked)]
     try:
-        texts = [readings[number].masked for number in readable]
+        texts = [analyses[number].masked for number in readable]
         embedded = await _embed(embedder, texts, is_patient=is_patient)
     except EmbeddingError:
         if is_needed:
@@ -253,9 +261,7 @@ async def _embed(
     except EmbeddingUnavailable:
         if is_patient:
             raise
-    await embedder.embed(
-        [_PROBE]
-    )  # fails as well where no message is at fault: a wrong key, an unknown model
+    await embedder.embed([PROBE])  # fails too if no message is the cause: a wrong key, an unknown model
     return [await _embed_singly(embedder, text, is_patient=is_patient) for text in texts]
 
 
@@ -265,15 +271,17 @@ async def _embed_singly(embedder: Embedder, text: str, *, is_patient: bool) -> l
     except (EmbeddingInvalid, EmbeddingRefused):
         return None
     except EmbeddingUnavailable as failure:
-        if is_patient or failure.retry_after_s is not None:  # told to wait: the text is not at fault
+        if is_patient or failure.retry_after_s is not None:  # Retry-After: the text is not the cause
             raise
-        await embedder.embed([_PROBE])
+        await embedder.embed([PROBE])
         log.warning("message_without_vector", reason=str(failure))
         return None
     return vector
 
 
-def _point(item: IndexItem, reading: MessageAnalysis, dense: list[float] | None, space: Space) -> VectorPoint:
+def _point(
+    item: IndexItem, analysis: MessageAnalysis, dense: list[float] | None, space: Space
+) -> VectorPoint:
     message = item.message
     return VectorPoint(
         context_id=item.ref.context_id,
@@ -284,7 +292,7 @@ def _point(item: IndexItem, reading: MessageAnalysis, dense: list[float] | None,
         sent_at=message.sent_at,
         sequence=message.sequence or 0,
         session=item.session,
-        signs=reading.signs,
+        signs=analysis.signs,
         dense=dense,
-        sparse=reading.terms if space.has_our_terms else SparseVector(),
+        sparse=analysis.terms if space.has_our_terms else SparseVector(),
     )

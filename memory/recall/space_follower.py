@@ -1,30 +1,79 @@
-"""Keeps the spaces of a process as the store records them, whoever changes the record."""
+"""The record of the spaces in Redis, and a process that follows it, whoever changes it."""
 
 from collections.abc import Awaitable, Callable
 
 import structlog
 
-from memory.recall.collection_names import LAYOUT
-from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.space_record import SpaceDescription, SpacesRecord, is_same
-from memory.recall.space_register import SpaceRegister
-from memory.recall.spaces import Space, Spaces
+from memory.codec import dump_json, parse_json
+from memory.keys import contexts_key, spaces_key
+from memory.recall.embedders.embedder import PROBE
+from memory.recall.spaces import (
+    LAYOUT,
+    Space,
+    SpaceDescription,
+    Spaces,
+    SpacesRecord,
+    has_our_terms,
+    is_same,
+    plan_claim,
+)
+from memory.redis.client import RedisClient
+from memory.redis.lua import Key, ScriptCall, lua_script
 
 log = structlog.get_logger()
 
-_PROBE = "hello"
-"""What any embedder that works embeds."""
 REOPEN_AFTER_S = 30.0
-"""An embedder that could not be opened is tried again after so long."""
+"""Pause before another try to open an embedder."""
 
 OpenSpace = Callable[[SpaceDescription], Awaitable[Space]]
-"""Opens a space that is not this process's own; its embedder is None where it cannot be built here or now."""
+"""Opens a space of other settings. Its embedder is None if it cannot be opened here and now."""
+
+
+@lua_script("memory.redis.scripts")
+def replace_spaces(spaces: Key, before: str, after: str) -> ScriptCall: ...
+
+
+class SpaceRegister:
+    """Reads and replaces the record. Every method raises StoreUnavailable; a change also raises StoreFull."""
+
+    def __init__(self, redis: RedisClient, *, partitions: int, clock: Callable[[], float]) -> None:
+        self._redis = redis
+        self._partitions = partitions
+        self._clock = clock
+
+    async def load(self) -> SpacesRecord | None:
+        """Return the record; None before the first start of a process that writes vectors."""
+        text = await self._redis.call("GET", spaces_key())
+        return None if text is None else parse_json(SpacesRecord, text)
+
+    async def claim(self, ours: SpaceDescription, *, is_forced: bool = False) -> SpacesRecord:
+        """Direct all messages into `ours`, see `plan_claim`. Repeating changes nothing unless `is_forced`."""
+        while True:
+            record = await self.load()
+            is_empty = record is None and not await self._has_contexts()
+            planned = plan_claim(record, ours, is_empty=is_empty, now=self._clock(), is_forced=is_forced)
+            if planned == record or await self.replace(record, planned):
+                return planned
+
+    async def replace(self, before: SpacesRecord | None, after: SpacesRecord) -> bool:
+        """Write `after` if the record is still `before`. Return False, without a change, if another was faster."""
+        text = await self._redis.call("GET", spaces_key())
+        if (None if text is None else parse_json(SpacesRecord, text)) != before:
+            return False
+        script = replace_spaces(Key(spaces_key()), text or "", dump_json(SpacesRecord, after))
+        return bool(await self._redis.run(script))
+
+    async def _has_contexts(self) -> bool:
+        for partition in range(self._partitions):
+            if await self._redis.call("HLEN", contexts_key(partition)):
+                return True
+        return False
 
 
 class SpaceFollower:
-    """Which of the spaces this process searches and writes. `spaces` is changed in place by `refresh`.
+    """Decides which spaces this process searches and writes. `refresh` updates `spaces` in place.
 
-    Until the first `claim` of its own space a process takes no work.
+    A process takes no work before it has claimed its own space.
     """
 
     def __init__(
@@ -36,37 +85,38 @@ class SpaceFollower:
         open_space: OpenSpace,
         clock: Callable[[], float],
     ) -> None:
-        self._register = register
         self._own = own
         self._open_space = open_space
         self._clock = clock
         self._opened: dict[str, Space] = {}
-        self._try_again_at = 0.0
+        self._retry_at = 0.0
         self._has_claimed = False
         self._paused_for: str | None = None
+        self.register = register
         self.ours = ours
         self.spaces = Spaces(serving=own, takes_work=False)
 
     async def claim(self, *, is_forced: bool = False) -> SpacesRecord:
-        """Have messages go into our space from now on, and follow.
+        """Direct all messages into our space, and follow the record.
 
-        Raises StoreUnavailable and StoreFull; and an EmbeddingError, with nothing claimed, where another space is wanted
-        and our embedder does not work: a mistake in the settings of one process would stop the indexing of all others.
+        Raises StoreUnavailable and StoreFull. If this changes the space, a broken embedder raises an EmbeddingError and
+        claims nothing: one process with wrong settings must not stop the indexing of all others.
         """
-        before = await self._register.load()
-        is_change = before is not None and (is_forced or not is_same(before.wanted, self.ours))
+        before = await self.register.load()
+        is_change = before is not None and (is_forced or not is_same(before.destination, self.ours))
         if is_change and self._own.embedder is not None:
-            await self._own.embedder.embed([_PROBE])
-        record = await self._register.claim(self.ours, is_forced=is_forced)
+            await self._own.embedder.embed([PROBE])
+        record = await self.register.claim(self.ours, is_forced=is_forced)
         self._has_claimed = True
         if record != before and record.target is not None:
-            log.info("reindex_started", space=record.target.collection, serving=_name(record.serving))
+            serving = record.serving.collection if record.serving else None
+            log.info("reindex_started", space=record.target.collection, serving=serving)
         await self._follow(record)
         return record
 
     async def refresh(self) -> SpacesRecord | None:
         """Read the record and follow it. Raises StoreUnavailable."""
-        record = await self._register.load()
+        record = await self.register.load()
         if record is not None:
             await self._follow(record)
         return record
@@ -76,41 +126,32 @@ class SpaceFollower:
         is_target = is_same(record.target, self.ours)
         self.spaces.serving = serving
         self.spaces.building = self._own if is_target and serving is not self._own else None
-        self.spaces.takes_work = is_same(record.wanted, self.ours)
-        self._say_whether_paused(record)
+        self.spaces.takes_work = is_same(record.destination, self.ours)
+        self._log_pause(record)
 
     async def _searchable(self, described: SpaceDescription | None) -> Space:
-        """The described space, or our own where that one cannot be searched from here in any way."""
+        """Return the described space, or our own if that one cannot be searched from here."""
         if described is None or is_same(described, self.ours) or described.layout != LAYOUT:
             return self._own
-        space = await self._opened_space(described)
-        return space if space.embedder is not None or space.has_our_terms else self._own
+        space = await self._open(described)
+        return space if space.embedder is not None or has_our_terms(described) else self._own
 
-    async def _opened_space(self, described: SpaceDescription) -> Space:
-        """Opened once; without an embedder, tried again now and then."""
-        known = self._opened.get(described.collection)
-        if known is not None and (known.embedder is not None or self._clock() < self._try_again_at):
-            return known
-        self._try_again_at = self._clock() + REOPEN_AFTER_S
-        self._opened[described.collection] = await self._open_space(described)
-        return self._opened[described.collection]
+    async def _open(self, described: SpaceDescription) -> Space:
+        """Open a space once, or again after REOPEN_AFTER_S while it has no embedder."""
+        space = self._opened.get(described.collection)
+        if space is None or (space.embedder is None and self._clock() >= self._retry_at):
+            self._retry_at = self._clock() + REOPEN_AFTER_S
+            space = self._opened[described.collection] = await self._open_space(described)
+        return space
 
-    def _say_whether_paused(self, record: SpacesRecord) -> None:
-        wanted = None if self.spaces.takes_work or record.wanted is None else record.wanted.collection
-        if wanted is not None and wanted != self._paused_for and self._has_claimed:
+    def _log_pause(self, record: SpacesRecord) -> None:
+        is_paused = not self.spaces.takes_work and record.destination is not None
+        other = record.destination.collection if is_paused and record.destination else None
+        if other is not None and other != self._paused_for and self._has_claimed:
             log.warning(
                 "indexing_paused",
-                wanted=wanted,
+                wanted=other,
                 ours=self.ours.collection,
                 hint="a process with another embedding model, or another version, was started after this one",
             )
-        self._paused_for = wanted
-
-
-def has_our_terms(described: SpaceDescription) -> bool:
-    """Whether its texts were analysed as we do."""
-    return described.recipe == RECIPE
-
-
-def _name(described: SpaceDescription | None) -> str | None:
-    return None if described is None else described.collection
+        self._paused_for = other

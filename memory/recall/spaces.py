@@ -1,39 +1,124 @@
-"""The spaces of vectors: the one that is searched, and the one that is being built after a change."""
+"""Spaces of vectors: which one is searched, which one is being built, and how that changes.
+
+Vectors of two spaces cannot be compared, so each space has a collection of its own.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from memory.recall.embedders.embedder import Embedder
+from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
+from memory.recall.lexicon.analysis import RECIPE
 from memory.recall.vector_index import VectorIndex
+
+COLLECTION_PREFIX = "mnemogram_"
+LAYOUT = "3"
+"""Version of a point's vectors and payload (memory/recall/qdrant/points.py). Another layout is another collection."""
+SWEEP_AFTER_S = 60.0
+"""Age at which a former space is erased after a switch. Every process learns of the switch within seconds."""
+
+Source = Literal["embedded", "endpoint"]
+"""Origin of a space's vectors: the embedder in this package, or an OpenAI-compatible endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """An embedder and the collection of its vectors, which is called `name`.
-
-    Without an embedder (it cannot be built any more, after a change of settings) it is searched by words alone.
-    Without our terms (they were made by another RECIPE) it is searched by meaning alone, and points are written
-    into it without terms. It never lacks both.
-    """
+    """An embedder and the index of its vectors, in the collection `name`. It never lacks both embedder and our terms."""
 
     embedder: Embedder | None
+    """None if the present settings cannot open it: then the space is searched by words alone."""
     index: VectorIndex
     name: str = ""
     has_our_terms: bool = True
+    """False if another RECIPE made its terms: then it is searched by meaning alone and new points get no terms."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Spaces:
-    """Which space is searched now, and which one is being built, if another is; kept up to date by SpaceFollower.
-
-    `takes_work` is false where messages belong into a space that this process cannot write: its indexers pause.
-    """
+    """The spaces of a process. SpaceFollower keeps them up to date."""
 
     serving: Space
     building: Space | None = None
     takes_work: bool = True
+    """False while messages belong into a space that this process cannot write: its indexers pause."""
 
     @property
-    def written(self) -> Sequence[Space]:
-        """The spaces that a new message is written into: the one that is to stay comes last."""
+    def active(self) -> Sequence[Space]:
+        """The spaces that new messages are written into. The one that will stay comes last."""
         return (self.serving,) if self.building is None else (self.serving, self.building)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceDescription:
+    """A space by its collection, and the facts that reopen it."""
+
+    collection: str
+    model: str
+    dimension: int
+    version: str
+    recipe: str
+    layout: str
+    source: Source
+    asked_dimension: int | None = None
+    """Dimension requested from the endpoint; None for the model's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpacesRecord:
+    """The record of the spaces in Redis, shared by all processes."""
+
+    serving: SpaceDescription | None
+    """The searched space; None if no existing space can be searched."""
+    target: SpaceDescription | None = None
+    """The space being built, which will serve. It is the serving space itself during a forced rebuild."""
+    build: int = 0
+    """Number of the build; it grows."""
+    sweep_after: float | None = None
+    """Unix time from which other collections may be erased; None if nothing is left in them."""
+
+    @property
+    def destination(self) -> SpaceDescription | None:
+        """The space that every message must be in."""
+        return self.target or self.serving
+
+
+def collection_name(space: EmbeddingSpace, *, recipe: str = RECIPE, layout: str = LAYOUT) -> str:
+    """Return a collection's name of at most 120 characters of `a-z0-9_-`, unique to embedder, recipe and layout."""
+    return f"{COLLECTION_PREFIX}{space.collection_slug}_terms{recipe}_points{layout}"
+
+
+def plan_claim(
+    record: SpacesRecord | None,
+    ours: SpaceDescription,
+    *,
+    is_empty: bool,
+    now: float,
+    is_forced: bool = False,
+) -> SpacesRecord:
+    """Return the record after the start of a process that writes `ours`. The last process to start decides.
+
+    `is_empty`: there are no contexts, so nothing to build. `is_forced`: rebuild even if `ours` serves already. A return
+    to the serving space during another build also rebuilds it, because recent messages lack vectors there.
+    """
+    if record is None and is_empty:
+        return SpacesRecord(serving=ours)
+    if record is None:
+        return SpacesRecord(serving=None, target=ours, build=int(now))
+    if is_same(record.destination, ours) and not is_forced:
+        return record
+    return replace(record, target=ours, build=max(record.build + 1, int(now)))
+
+
+def plan_switch(record: SpacesRecord, *, now: float) -> SpacesRecord:
+    """Return the record after the target is complete."""
+    return replace(record, serving=record.target, target=None, sweep_after=now + SWEEP_AFTER_S)
+
+
+def is_same(one: SpaceDescription | None, other: SpaceDescription | None) -> bool:
+    """Return True if both are the same space. The collection's name identifies vectors and terms."""
+    return one is not None and other is not None and one.collection == other.collection
+
+
+def has_our_terms(described: SpaceDescription) -> bool:
+    """Return True if the space's texts were analysed by our RECIPE."""
+    return described.recipe == RECIPE

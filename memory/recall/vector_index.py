@@ -1,4 +1,4 @@
-"""The contract of the index: points with a dense and a sparse vector each, searched within one context."""
+"""The contract of the vector index: points with a dense and a sparse vector, searched within one context."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -9,16 +9,16 @@ from memory.errors import RecallUnavailable
 from memory.history.message import Role
 from memory.recall.lexicon.analysis import SparseVector
 
-TERMS_TOLD = 512
-"""Of a message's terms, so many are told with it: a message of 25 words has about ten."""
+TERMS_STORED = 512
+"""Terms of a message that are stored for the ranker. A message of 25 words has about ten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorPoint:
-    """What the index keeps of a message: never its text, which lives in Redis alone.
+    """A message as the index stores it, without its text, which is in Redis only.
 
-    `sequence` tells its neighbours (the sequences beside it), `session` is the sequence of the first message of
-    its stretch of talk. `dense` is None where the embedder reads nothing in the text.
+    `sequence` identifies its neighbours. `session` is the sequence of the session's first message. `dense` is None if
+    the embedder cannot read the text.
     """
 
     context_id: str
@@ -36,7 +36,7 @@ class VectorPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Which messages may be found, besides those of the context and epoch. Times are Unix seconds, the end not in."""
+    """Filter of a search within a context and epoch. Times are Unix seconds; `sent_before` is exclusive."""
 
     before_sequence: int | None = None
     sent_from: float | None = None
@@ -46,7 +46,7 @@ class Where:
     excluded: frozenset[str] = frozenset()
 
     def admits(self, message: "VectorPoint | Candidate") -> bool:
-        """Whether this message may be found."""
+        """Return True if this message may be found."""
         return (
             (self.before_sequence is None or message.sequence < self.before_sequence)
             and (self.sent_from is None or message.sent_at >= self.sent_from)
@@ -59,7 +59,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorQuery:
-    """A search: the `limit` best of each vector that is given, within one context and one epoch."""
+    """A search for the `limit` best messages by each given vector, within one context and epoch."""
 
     context_id: str
     epoch: int
@@ -71,12 +71,7 @@ class VectorQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A message that was found, with what the ranker weighs.
-
-    `dense` is the cosine, None where it is not known (no vector, or not among the best); `sparse` is the BM25
-    score, 0 where no term is shared or it is not among the best. `terms` are those of the question's terms that the
-    message has (among its first TERMS_TOLD), known from `score` only.
-    """
+    """A message that was found, with the facts that the ranker weighs."""
 
     message_id: str
     sequence: int
@@ -86,34 +81,37 @@ class Candidate:
     sent_at: float
     signs: frozenset[str]
     dense: float | None
+    """Cosine; None if unknown: no vector, or not among the best."""
     sparse: float
+    """BM25 score; 0 if no term is shared, or it is not among the best."""
     terms: frozenset[int] = frozenset()
+    """Terms of the question that the message has, among its first TERMS_STORED. Only `score` fills them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorErasure:
-    """How many points an erasure found, and how many reading back found after it."""
+    """Points that an erasure found, and points left afterwards."""
 
     found: int
     left: int
 
 
 class VectorIndex(Protocol):
-    """Points of many contexts. Every method raises RecallUnavailable when the index cannot answer now.
+    """Points of many contexts. Every method raises RecallUnavailable if the index cannot answer now.
 
     An empty context id raises MissingContext: nothing is read, searched or erased without one.
     """
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
-        """Keep these points; returns when they are searchable. The same message again replaces its point."""
+        """Store these points, and return when they are searchable. A message's new point replaces its old one."""
         ...
 
     async def search(self, query: VectorQuery) -> list[Candidate]:
-        """The best of both lists, each message once, in one request; no order is promised."""
+        """Return the best of both lists in one request, each message once, in any order."""
         ...
 
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
-        """The messages at these sequences, those that there are, with both scores; `where` and `limit` do not count."""
+        """Return the existing messages at these sequences with both scores. `where` and `limit` are ignored."""
         ...
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
@@ -125,12 +123,12 @@ class VectorIndex(Protocol):
         ...
 
     async def count(self, context_id: str) -> int:
-        """How many points the context has, over all epochs."""
+        """Return the number of the context's points, over all epochs."""
         ...
 
 
 def check_finite(dense: Sequence[float] | None, sparse: SparseVector | None) -> None:
-    """Raises RecallUnavailable where a number is not one: engines differ in what they make of it."""
+    """Raise RecallUnavailable if a number is not finite: engines treat such numbers differently."""
     numbers = (*(dense or ()), *(sparse.values if sparse else ()))
     if not all(map(math.isfinite, numbers)):
         raise RecallUnavailable("a vector holds a number that is not finite")

@@ -12,7 +12,6 @@ from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, work_key
-from memory.recall.collection_names import LAYOUT, collection_name
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
@@ -20,11 +19,8 @@ from memory.recall.qdrant.former import QdrantFormerCollections
 from memory.recall.qdrant.index import QdrantIndex
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.reindex import Reindexer
-from memory.recall.space_follower import SpaceFollower
-from memory.recall.space_record import SpaceDescription, SpacesRecord
-from memory.recall.space_register import SpaceRegister
-from memory.recall.spaces import Space
-from memory.recall.sweep import Sweeper
+from memory.recall.space_follower import SpaceFollower, SpaceRegister
+from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, collection_name
 from memory.redis.client import RedisClient
 from tests.fakes.embedder import FakeEmbedder
 
@@ -141,12 +137,6 @@ class Rig:
             self.register, ours=ours, own=self.space(ours, embedder), open_space=open_space, clock=self.clock
         )
         recall = Recall(follower.spaces)
-        sweeper = Sweeper(
-            self.redis,
-            QdrantFormerCollections(self.client),
-            register=self.register,
-            partitions=self.partitions,
-        )
         return Process(
             register=self.register,
             follower=follower,
@@ -157,9 +147,8 @@ class Rig:
             ],
             reindexer=Reindexer(
                 self.redis,
-                register=self.register,
                 follower=follower,
-                sweeper=sweeper,
+                collections=QdrantFormerCollections(self.client),
                 partitions=self.partitions,
                 clock=self.clock,
             ),

@@ -20,7 +20,7 @@ from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Kept
 from memory.keys import ContextRef
-from memory.recall.space_record import SWEEP_AFTER_S
+from memory.recall.spaces import SWEEP_AFTER_S
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.redis_summaries import RedisSummaries
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts

@@ -15,12 +15,11 @@ from memory.history.redis_history import RedisHistory
 from memory.history.selectors import MessageWindowMessageSelector
 from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, work_key
-from memory.recall.collection_names import collection_name
 from memory.recall.embedders.embedder import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
-from memory.recall.indexer import GROUP, HELD_UP_AT_MOST, CurrentHistory, Indexer, IndexResult
+from memory.recall.indexer import GROUP, PATIENT_FAILURES, CurrentHistory, Indexer, IndexResult
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
-from memory.recall.spaces import Space, Spaces
+from memory.recall.spaces import Space, Spaces, collection_name
 from memory.recall.vector_index import VectorErasure
 from memory.redis.client import RedisClient
 from tests.fakes.embedder import FakeEmbedder
@@ -202,7 +201,7 @@ async def test_a_message_that_breaks_the_embedder_again_and_again_is_found_by_it
     await rig.store.append(
         rig.ref, [a_message("m0", "the barn roof is leaking"), a_message("m1", "a poison apple")], epoch=0
     )
-    for _ in range(HELD_UP_AT_MOST):
+    for _ in range(PATIENT_FAILURES):
         with pytest.raises(RecallUnavailable):
             await indexer.step()
     assert await indexer.step() == IndexResult(indexed=2)
@@ -215,7 +214,7 @@ async def test_while_the_embedder_is_away_nothing_is_indexed_by_words_alone(rig:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     rig.embedder.failure = EmbeddingUnavailable("down")
     indexer = rig.indexer()
-    for _ in range(HELD_UP_AT_MOST + 3):
+    for _ in range(PATIENT_FAILURES + 3):
         with pytest.raises(RecallUnavailable):
             await indexer.step()
     assert (await rig.recall.count(rig.ref), await rig.queued()) == (0, 2)

@@ -11,12 +11,11 @@ import pytest
 from memory.embedded.index_server import IndexEndpoint
 from memory.history.message import Message, Sender
 from memory.keys import ContextRef
-from memory.recall.collection_names import collection_name
 from memory.recall.embedders.embedder import EmbeddingUnavailable
 from memory.recall.embedders.minilm import MiniLMEmbedder
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
-from memory.recall.spaces import Space, Spaces
+from memory.recall.spaces import Space, Spaces, collection_name
 from memory.recall.vector_index import Where
 from tests.fakes.embedder import FakeEmbedder
 

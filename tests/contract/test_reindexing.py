@@ -14,8 +14,8 @@ from memory.keys import ContextRef, walk_key, work_key
 from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingUnavailable
 from memory.recall.indexer import SpaceMoved
 from memory.recall.qdrant.index import open_qdrant
-from memory.recall.space_record import SpacesRecord
-from memory.recall.walk import BACKLOG, PAGE
+from memory.recall.reindex import BACKLOG, PAGE
+from memory.recall.spaces import SpacesRecord
 from memory.redis.client import RedisClient
 from tests.contract.reindex_kit import Clock, Process, Rig, an_embedder, describe
 from tests.contract.vector_kit import a_local_client
@@ -357,19 +357,6 @@ async def test_an_old_process_that_takes_the_walks_own_work_does_not_finish_it(r
     await give_back(rig)
     await new.work_until_it_serves()
     assert await rig.message_ids(new.follower.ours, ref) == {"m0"}
-
-
-async def test_work_of_the_walk_that_somebody_else_takes_off_is_queued_again(rig: Rig) -> None:
-    old, (ref,) = await serving_process(rig, [ANNA, WEATHER])
-    new = await rig.started(an_embedder(dimension=48))
-    while await new.reindexer.step() == "busy":
-        pass
-    first = (await rig.record()).build
-    await rig.redis.call("XTRIM", work_key(0), "MAXLEN", 1)  # as one from before there were spaces does
-    await new.work_until_it_serves()
-    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
-    assert ((await rig.record()).serving, (await rig.record()).build) == (new.follower.ours, first + 1)
-    assert old.follower.ours != new.follower.ours
 
 
 async def give_back(rig: Rig) -> None:

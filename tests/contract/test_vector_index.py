@@ -11,7 +11,7 @@ from memory.embedded.index_server import IndexEndpoint
 from memory.errors import MissingContext, RecallUnavailable
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.index import open_qdrant
-from memory.recall.vector_index import TERMS_TOLD, Candidate, VectorErasure, VectorIndex, Where
+from memory.recall.vector_index import TERMS_STORED, Candidate, VectorErasure, VectorIndex, Where
 from tests.contract.vector_kit import (
     EAST,
     NORTH,
@@ -169,7 +169,7 @@ async def test_scores_are_those_of_the_search(index: VectorIndex, chat: str) -> 
 async def test_with_the_scores_come_the_terms_that_question_and_message_share(
     index: VectorIndex, chat: str
 ) -> None:
-    last = 100 + TERMS_TOLD
+    last = 100 + TERMS_STORED
     await index.upsert(
         [
             a_point(chat, "both", sequence=1, sparse=terms(9, 8, 7)),

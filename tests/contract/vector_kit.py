@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from qdrant_client import AsyncQdrantClient
 
-from memory.recall.collection_names import collection_name
 from memory.recall.embedders.embedder import EmbeddingSpace
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.index import QdrantIndex
+from memory.recall.spaces import collection_name
 from memory.recall.vector_index import Candidate, VectorPoint, VectorQuery
 
 EAST, NORTH, NORTHEAST = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0]

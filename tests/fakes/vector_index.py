@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memory.errors import MissingContext, RecallUnavailable
 from memory.recall.vector_index import (
-    TERMS_TOLD,
+    TERMS_STORED,
     Candidate,
     VectorErasure,
     VectorPoint,
@@ -72,7 +72,7 @@ class InMemoryIndex:
                 _to_candidate(
                     point, dense=dense.get(point.message_id), sparse=terms.get(point.message_id, 0.0)
                 ),
-                terms=asked.intersection(point.sparse.indices[:TERMS_TOLD]),
+                terms=asked.intersection(point.sparse.indices[:TERMS_STORED]),
             )
             for point in scope
         ]

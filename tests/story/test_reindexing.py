@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from memory.recall.space_register import SpaceRegister
+from memory.recall.space_follower import SpaceRegister
 from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled

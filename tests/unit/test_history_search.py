@@ -11,7 +11,7 @@ from memory.history.message import Message, Role, Sender
 from memory.history.sessions import SESSION_GAP_S
 from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.recall.history_search import RankedMessage, leave_out, with_neighbours
+from memory.recall.history_search import RankedMessage, exclude_shown
 from memory.recall.recall import Recall, RecallHit, RecallQuestion
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Where
@@ -88,7 +88,7 @@ def told_with(ranked: Sequence[RankedMessage]) -> list[tuple[list[str], str, lis
 
 
 def test_a_window_that_is_whole_is_left_out_by_its_first_sequence() -> None:
-    where = leave_out(Where(), {"m3", "m4", "m5"}, lines(6)[2:])
+    where = exclude_shown(Where(), {"m3", "m4", "m5"}, lines(6)[2:])
 
     assert where == Where(before_sequence=3)
 
@@ -96,24 +96,24 @@ def test_a_window_that_is_whole_is_left_out_by_its_first_sequence() -> None:
 def test_what_recall_never_finds_makes_no_hole_in_a_window() -> None:
     newest = [line(3), line(4, role="tool"), line(5, text=" \n"), line(6)]
 
-    assert leave_out(Where(), {"m3", "m6"}, newest) == Where(before_sequence=3)
+    assert exclude_shown(Where(), {"m3", "m6"}, newest) == Where(before_sequence=3)
 
 
 def test_before_a_hole_of_the_window_messages_are_left_out_one_by_one() -> None:
-    where = leave_out(Where(excluded=frozenset(["x"])), {"m1", "m2", "m4", "old"}, lines(5))
+    where = exclude_shown(Where(excluded=frozenset(["x"])), {"m1", "m2", "m4", "old"}, lines(5))
 
     assert where == Where(before_sequence=4, excluded=frozenset(["x", "m1", "m2", "old"]))
 
 
 def test_a_bound_that_is_asked_for_stays_where_it_is_lower() -> None:
-    assert leave_out(Where(before_sequence=2), {"m4"}, lines(5)).before_sequence == 2
-    assert leave_out(Where(before_sequence=9), {"m4"}, lines(5)).before_sequence == 4
+    assert exclude_shown(Where(before_sequence=2), {"m4"}, lines(5)).before_sequence == 2
+    assert exclude_shown(Where(before_sequence=9), {"m4"}, lines(5)).before_sequence == 4
 
 
 def test_where_the_newest_message_is_not_told_nothing_is_left_out_by_sequence() -> None:
-    assert leave_out(Where(), {"m1"}, lines(3)) == Where(excluded=frozenset(["m1"]))
-    assert leave_out(Where(), set(), lines(3)) == Where()
-    assert leave_out(Where(), set(), []) == Where()
+    assert exclude_shown(Where(), {"m1"}, lines(3)) == Where(excluded=frozenset(["m1"]))
+    assert exclude_shown(Where(), set(), lines(3)) == Where()
+    assert exclude_shown(Where(), set(), []) == Where()
 
 
 async def test_a_turns_search_leaves_out_the_window_and_its_own_messages_without_a_trip() -> None:
@@ -172,12 +172,6 @@ async def test_neighbours_end_with_the_history_and_with_the_session() -> None:
 
     assert told_with(await a_search(messages, 0, neighbours=3)) == [([], "m0", ["m1", "m2"])]
     assert told_with(await a_search(messages, 4, neighbours=3)) == [(["m3"], "m4", ["m5"])]
-
-
-def test_in_a_history_without_sessions_neighbours_end_at_a_pause() -> None:
-    around = [line(0, at=0.0), line(1, at=9e3), line(2, at=9e3 + 5), line(3, at=5e4)]
-
-    assert told_with(with_neighbours([a_hit(around[1])], {"m1": around}, (), k=1)) == [([], "m1", ["m2"])]
 
 
 async def test_no_message_is_given_twice_and_hits_are_no_neighbours() -> None:

@@ -13,7 +13,7 @@ from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionW
 from memory.recall.ranking import (
     SHORTLIST,
     Floor,
-    Scored,
+    RankedCandidate,
     Weights,
     load_weights,
     plan_lookups,
@@ -288,9 +288,10 @@ def test_what_stands_beside_those_found_is_looked_up_and_nothing_before_the_firs
     assert plan_lookups([]) == set()
 
 
-def scored(*scores: float, **changed: Any) -> list[Scored]:
+def scored(*scores: float, **changed: Any) -> list[RankedCandidate]:
     return [
-        Scored(candidate=a_message(number, **changed), score=score) for number, score in enumerate(scores)
+        RankedCandidate(candidate=a_message(number, **changed), score=score)
+        for number, score in enumerate(scores)
     ]
 
 
@@ -330,8 +331,8 @@ def test_bare_words_are_found_below_the_floor_by_what_has_all_of_them() -> None:
     bare = a_question(7, 8, words=two, signs=frozenset({"bare"}))
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
     ranked = [
-        Scored(candidate=a_message(1, terms=frozenset({7})), score=4.0),
-        Scored(candidate=a_message(2, terms=frozenset({7, 8})), score=3.0),
+        RankedCandidate(candidate=a_message(1, terms=frozenset({7})), score=4.0),
+        RankedCandidate(candidate=a_message(2, terms=frozenset({7, 8})), score=3.0),
     ]
     assert select_relevant(bare, ranked, weighed=[a_message(1)], weights=floored) == ranked[1:]
     worded = replace(bare, signs=frozenset())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.search_filters import on_days, parse_day, people_named
+from memory.recall.history_search import find_people, on_days, parse_day
 from memory.recall.vector_index import Where
 
 PEOPLE = {
@@ -52,16 +52,16 @@ PEOPLE = {
 def test_a_name_means_those_of_just_that_name_or_else_those_who_have_it_among_theirs(
     name: str, ids: set[int]
 ) -> None:
-    assert people_named(name, PEOPLE) == ids
+    assert find_people(name, PEOPLE) == ids
 
 
 def test_one_name_may_mean_several_people() -> None:
-    assert people_named("Anna", {1: "Anna Smith", 2: "Anna Berg"}) == {1, 2}
+    assert find_people("Anna", {1: "Anna Smith", 2: "Anna Berg"}) == {1, 2}
 
 
 @given(st.text(max_size=80), st.dictionaries(st.integers(), st.text(max_size=80), max_size=20))
 def test_any_name_means_people_who_are_there(name: str, people: dict[int, str]) -> None:
-    assert people_named(name, people) <= people.keys()
+    assert find_people(name, people) <= people.keys()
 
 
 @pytest.mark.parametrize("text", ["2026-05-31", " 2026-05-31\n"])

@@ -9,7 +9,7 @@ from bot.settings import Settings
 from memory import keys
 from memory.errors import CommandRefused
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
-from memory.recall.space_register import SpaceRegister
+from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import StoreDurability, check_store
 
@@ -74,10 +74,10 @@ async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Findin
 async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]:
     """Which embedder's vectors are searched, and whether others are being made."""
     record = await SpaceRegister(redis, partitions=settings.partitions, clock=time.time).load()
-    if record is None or record.wanted is None:
+    if record is None or record.destination is None:
         return []
     if record.target is None:
-        return [ok("vectors", f"searches use those of {record.wanted.model}")]
+        return [ok("vectors", f"searches use those of {record.destination.model}")]
     searched = record.serving.model if record.serving else record.target.model
     return [
         warn(

@@ -30,6 +30,10 @@ WORDS_ALONE = EmbeddingSpace(model="words-alone", dimension=1, version="1")
 """Space of a process without an embedder. An embedder installed later gets a space of its own, and a re-indexing."""
 
 
+PROBE = "hello"
+"""A text that every working embedder embeds."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors whose dot product says how alike the texts are in meaning."""
 

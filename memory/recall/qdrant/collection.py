@@ -11,8 +11,8 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
 from memory.http_calls import shielded
-from memory.recall.collection_names import COLLECTION_PREFIX
 from memory.recall.qdrant.points import DENSE, TERMS
+from memory.recall.spaces import COLLECTION_PREFIX
 from memory.recall.vector_index import VectorErasure
 
 _CONFLICT = 409

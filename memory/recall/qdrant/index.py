@@ -59,7 +59,7 @@ async def open_qdrant(
 
 
 class QdrantIndex:
-    """VectorIndex in one collection (memory/recall/collection_names.py), made at the first write where it is missing.
+    """VectorIndex in one collection (memory/recall/spaces.py), made at the first write where it is missing.
 
     Reads make nothing: a collection that is not there holds nothing. Erasing and counting cover all of our
     collections, whatever their space. Raises IndexMismatch when the collection was made for other vectors.

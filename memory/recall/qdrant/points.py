@@ -8,7 +8,7 @@ from qdrant_client import models as q
 from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.filters import point_id, scope_of, search_filter
-from memory.recall.vector_index import TERMS_TOLD, Candidate, VectorPoint, VectorQuery, check_finite
+from memory.recall.vector_index import TERMS_STORED, Candidate, VectorPoint, VectorQuery, check_finite
 
 DENSE = "dense"
 TERMS = "terms"
@@ -136,7 +136,7 @@ def _to_struct(point: VectorPoint) -> q.PointStruct:
         "sequence": point.sequence,
         "session": point.session,
         "signs": sorted(point.signs),
-        "terms": sorted(point.sparse.indices[:TERMS_TOLD]),  # not in the order of the words
+        "terms": sorted(point.sparse.indices[:TERMS_STORED]),  # not in the order of the words
     }
     return q.PointStruct(id=point_id(point.context_id, point.message_id), vector=vectors, payload=payload)
 

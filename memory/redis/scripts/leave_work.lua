@@ -1,8 +1,9 @@
--- An indexer leaves the group; not while entries are in its name (they would be lost: another must take them over).
+-- Remove an indexer from the group, unless entries are in its name: those would be lost, another must take them over.
 -- KEYS: work
--- ARGV: group, consumer
-local held = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2])
-if #held == 0 then
-  redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+-- ARGV: group consumer
+
+local pending = redis.call('XPENDING', work, group, '-', '+', 1, consumer)
+if #pending == 0 then
+  redis.call('XGROUP', 'DELCONSUMER', work, group, consumer)
 end
-return #held
+return #pending

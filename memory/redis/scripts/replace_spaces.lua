@@ -1,9 +1,11 @@
--- Replace the record of the spaces if it is still as it was read.
+-- Replace the record of the spaces if it has not changed.
 -- KEYS: spaces
--- ARGV: the record as it was read ('' for none), the new one
--- Reply: 1, or 0 when somebody was faster: then nothing is written.
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then
+-- ARGV: before after
+-- Both are JSON; `before` is '' if there was no record.
+-- Reply: 1, or 0 without a change if another process was faster.
+
+if (redis.call('GET', spaces) or '') ~= before then
   return 0
 end
-redis.call('SET', KEYS[1], ARGV[2])
+redis.call('SET', spaces, after)
 return 1
