@@ -33,6 +33,7 @@ from memory.history.selectors import (
     TokenWindowMessageSelector,
 )
 from memory.history.summary import Fact, Summary, SummaryText, render_summary
+from memory.recall.history_search import RankedMessage
 from memory.tokens import CachingTokenCounter, Tokenizer, load_encoding
 
 TOOLS = [Tool.from_function(each).spec for each in (add, current_time, search_memory, upper)]
@@ -131,7 +132,7 @@ async def requests_of(
             system=SYSTEM,
             tools=TOOLS,
             summary=summary,
-            recalled=turn.recalled,
+            recalled=[RankedMessage(message=each, score=1.0) for each in turn.recalled],
             window=await selector.select(_newest_first(said)),
             ledger=[each.ledger for each in turns[:number] if each.ledger],
             prompt=[turn.asked],

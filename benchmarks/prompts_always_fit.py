@@ -17,8 +17,8 @@ from typing import Any
 from rig.prompt_cases import IMAGE_TOKENS, PromptCase, PromptCases
 
 from bot.agent import openai_model
+from bot.agent.actions import repair_pairs
 from bot.agent.model import PromptMessage, ToolSpec
-from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt.assembly import assemble
 from bot.errors import PromptTooLong
 from memory.tokens import CachingTokenCounter, Tokenizer

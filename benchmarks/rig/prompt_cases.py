@@ -12,6 +12,7 @@ from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Continuation, Message, Quote, Role, Sender
 from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
+from memory.recall.history_search import RankedMessage
 
 _ODD_TEXTS = (
     *(
@@ -128,7 +129,10 @@ class _Maker:
             system=self._text() or "You are a test.",
             tools=_TOOLS[: rng.randint(0, 3)],
             summary=self._summary() if rng.random() < 0.4 else None,
-            recalled=[self._message(rng.randint(0, first + count)) for _ in range(rng.choice((0, 3, 8)))],
+            recalled=[
+                RankedMessage(message=self._message(rng.randint(0, first + count)), score=1.0)
+                for _ in range(rng.choice((0, 3, 8)))
+            ],
             window=[self._message(first + number) for number in range(count)],
             ledger=[self._turn(first, count) for _ in range(rng.choice((0, 0, 1, 4)))],
             prompt=prompt,

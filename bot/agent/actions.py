@@ -1,146 +1,178 @@
-"""What an agent decides and what came of it, as facts, and their form in the journal."""
+"""Actions, their results, and the rules that keep tool calls valid in a request."""
 
-import json
-from dataclasses import dataclass
-from typing import Any, cast
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from bot.agent.model import ModelReply, PromptMessage, ToolCall, Usage
+from bot.agent.model import TOOL_NAME, ModelReply, PromptMessage, ToolCall, parse_object
+from bot.errors import ModelRepliedNothing, ToolFailed
 
+if TYPE_CHECKING:
+    from bot.agent.tool import Tool
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UseTools:
-    """Run these tool calls, then decide again.
+Action = ModelReply
+"""One decision of an agent: a reply with tool calls runs these tools, a reply without calls ends the run."""
 
-    The output parser has made the calls fit to be sent back: distinct ids, names that endpoints take, and
-    arguments that are JSON objects.
-    """
+NO_RESULT = "(no result of this call was kept)"
 
-    reply: ModelReply
-
-    @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """The calls in the order in which the model made them."""
-        return self.reply.tool_calls
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finish:
-    """Answer with `text`; `reply` is what the model said, for its usage."""
-
-    text: str
-    reply: ModelReply
-
-
-Action = UseTools | Finish
+_PREFIX = "functions."
+_LONGEST_ID = 40
+"""OpenAI refuses longer call ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What one tool call gave. `is_final`: the output is the answer of the whole run.
-
-    With an `artifact_id` the output is that artifact's reference, and the whole of it is kept. `quotes` are the
-    ids, with spaces, of the messages and artifacts that it quotes.
-    """
+    """The result of one tool call."""
 
     call_id: str
     name: str
+    # The reference of the artifact, if there is an `artifact_id`.
     output: str
     is_error: bool = False
+    # True if the output is the reply of the whole run.
     is_final: bool = False
     artifact_id: str = ""
+    # The ids of the messages and artifacts that the output quotes, separated by spaces.
     quotes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedStep:
-    """One action whose tools have run: a reply with calls and, in the same order, one result for each."""
+    """An action with tool calls and, in the same order, one result for each call."""
 
     reply: ModelReply
     results: tuple[ToolResult, ...]
 
     def to_chat_messages(self) -> tuple[PromptMessage, ...]:
-        """The step as the next request tells it: the calls, then exactly one tool message for each."""
+        """Return the step as messages of the next request: the calls, then one tool message for each."""
+        calls = PromptMessage(role="assistant", text=self.reply.text, tool_calls=self.reply.tool_calls)
         results = (
             PromptMessage(role="tool", text=result.output, tool_call_id=result.call_id)
             for result in self.results
         )
-        asked = PromptMessage(role="assistant", text=self.reply.text, tool_calls=self.reply.tool_calls)
-        return (asked, *results)
+        return (calls, *results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDigest:
-    """The first `covers` completed steps of a run, compressed into `text`; they are told by it from then on."""
+    """A text that replaces the first `covers` completed steps of a run in all later prompts."""
 
     covers: int
     text: str
 
 
-def dump_action(action: Action) -> str:
-    """The action as one line of ASCII JSON."""
-    fields: dict[str, Any] = {"reply": _reply_fields(action.reply)}
-    if isinstance(action, Finish):
-        fields["finish"] = action.text
-    return json.dumps(fields, separators=(",", ":"))
+def parse_reply(
+    reply: ModelReply, tools: Mapping[str, "Tool"], *, earlier: Sequence[CompletedStep] = ()
+) -> Action:
+    """Return the reply as an action whose calls can be answered and sent back to any endpoint.
+
+    `earlier` are the completed steps of this run: their call ids are taken. No call is dropped. A call that
+    cannot run (an unknown tool, wrong arguments) keeps its place with a `problem`, so that each call gets
+    exactly one result. Raises ModelRepliedNothing for a reply without text and calls.
+    """
+    if reply.is_empty():
+        raise ModelRepliedNothing
+    taken = {call.id for step in earlier for call in step.reply.tool_calls}
+    calls: list[ToolCall] = []
+    for position, call in enumerate(reply.tool_calls):
+        spare = f"call{len(earlier):02d}{position:03d}"  # Mistral demands nine letters and digits
+        call_id = _distinct_id(call.id, spare, taken)
+        taken.add(call_id)
+        calls.append(_checked(replace(call, id=call_id, name=call.name.strip().removeprefix(_PREFIX)), tools))
+    return replace(reply, tool_calls=tuple(calls))
 
 
-def parse_action(line: str) -> Action:
-    """The inverse of `dump_action`; raises ValueError, KeyError or TypeError on a line that is not one."""
-    fields = cast("dict[str, Any]", json.loads(line))
-    reply = _parse_reply(fields["reply"])
-    return Finish(text=fields["finish"], reply=reply) if "finish" in fields else UseTools(reply=reply)
+def repair_pairs(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
+    """Return the messages as a valid request (row I13). A second repair changes nothing.
+
+    A result counts if only other results separate it from the message with its call. All other results are
+    dropped, and so is a second result of one call, and an assistant message without text and calls. A call
+    without a result gets NO_RESULT. Results follow the order of their calls. A call id that is empty, too
+    long or taken is replaced; the n-th call with an id takes its n-th result.
+    """
+    reserved = {call.id for message in messages for call in message.tool_calls}
+    taken: set[str] = set()
+    repaired: list[PromptMessage] = []
+    for message, *results in exchanges(messages):
+        if message.role != "assistant" or not message.tool_calls:
+            if message.role != "assistant" or message.text.strip():
+                repaired.append(replace(message, tool_calls=(), tool_call_id=None))
+            continue
+        calls: list[ToolCall] = []
+        answers: list[PromptMessage] = []
+        for call in message.tool_calls:
+            valid = replace(call, id=_valid_id(call.id, taken, reserved))
+            taken.add(valid.id)
+            calls.append(valid)
+            answers.append(_take_result(results, call.id, valid.id))
+        repaired += [replace(message, tool_calls=tuple(calls), tool_call_id=None), *answers]
+    return tuple(repaired)
 
 
-def dump_result(result: ToolResult) -> str:
-    """The result as one line of ASCII JSON."""
-    fields = {
-        "call_id": result.call_id,
-        "name": result.name,
-        "output": result.output,
-        "is_error": result.is_error,
-        "is_final": result.is_final,
-    }
-    # Only where there are any: a worker of the version before them, beside us while we are deployed, knows neither.
-    if result.artifact_id:
-        fields["artifact_id"] = result.artifact_id
-    if result.quotes:
-        fields["quotes"] = result.quotes
-    return json.dumps(fields, separators=(",", ":"))
+def exchanges(messages: Sequence[PromptMessage]) -> Iterator[Sequence[PromptMessage]]:
+    """Yield each message that is not a result, together with the results that follow it."""
+    starts = [number for number, message in enumerate(messages) if message.role != "tool"]
+    for start, end in pairwise([*starts, len(messages)]):
+        yield messages[start:end]
 
 
-def parse_result(line: str) -> ToolResult:
-    """The inverse of `dump_result`; raises ValueError or TypeError on a line that is not one."""
-    return ToolResult(**cast("dict[str, Any]", json.loads(line)))
+def _distinct_id(call_id: str, spare: str, taken: Collection[str]) -> str:
+    candidate = call_id.strip() or spare
+    number = 0
+    while candidate in taken:
+        candidate, number = (spare if number == 0 else f"{spare}x{number}"), number + 1
+    return candidate
 
 
-def dump_digest(digest: StepDigest) -> str:
-    """The digest as one line of ASCII JSON."""
-    return json.dumps({"covers": digest.covers, "text": digest.text}, separators=(",", ":"))
-
-
-def parse_digest(line: str) -> StepDigest:
-    """The inverse of `dump_digest`; raises ValueError or TypeError on a line that is not one."""
-    return StepDigest(**cast("dict[str, Any]", json.loads(line)))
-
-
-def _reply_fields(reply: ModelReply) -> dict[str, Any]:
-    return {
-        "text": reply.text,
-        "calls": [[call.id, call.name, call.arguments, call.problem] for call in reply.tool_calls],
-        "usage": [reply.usage.prompt_tokens, reply.usage.completion_tokens],
-        "finish_reason": reply.finish_reason,
-    }
-
-
-def _parse_reply(fields: dict[str, Any]) -> ModelReply:
-    calls = (
-        ToolCall(id=call_id, name=name, arguments=arguments, problem=problem)
-        for call_id, name, arguments, problem in fields["calls"]
+def _checked(call: ToolCall, tools: Mapping[str, "Tool"]) -> ToolCall:
+    return replace(
+        call,
+        name=_sendable_name(call.name),
+        arguments=_sendable_arguments(call.arguments),
+        problem=_problem(call, tools),
     )
-    prompt_tokens, completion_tokens = fields["usage"]
-    return ModelReply(
-        text=fields["text"],
-        tool_calls=tuple(calls),
-        usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens),
-        finish_reason=fields["finish_reason"],
-    )
+
+
+def _problem(call: ToolCall, tools: Mapping[str, "Tool"]) -> str | None:
+    tool = tools.get(call.name)
+    if tool is None:
+        offered = ", ".join(sorted(tools)) or "none"
+        return f"There is no tool named {call.name[:64]!r}. The tools are: {offered}."
+    try:
+        tool.bind(call.arguments)
+    except ToolFailed as error:
+        return str(error)
+    return None
+
+
+def _sendable_name(name: str) -> str:
+    """Return the name in characters that endpoints accept in earlier messages of a request."""
+    return name if TOOL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
+
+
+def _sendable_arguments(arguments: str) -> str:
+    """Return the arguments if they are a JSON object: some servers refuse other arguments in earlier calls."""
+    try:
+        return arguments if parse_object(arguments) else "{}"
+    except ToolFailed:
+        return "{}"
+
+
+def _valid_id(call_id: str, taken: Collection[str], reserved: Collection[str]) -> str:
+    if call_id.strip() and len(call_id) <= _LONGEST_ID and call_id not in taken:
+        return call_id
+    number = 0
+    # Mistral demands nine letters and digits.
+    while (candidate := f"fixed{number:04d}") in taken or candidate in reserved:
+        number += 1
+    return candidate
+
+
+def _take_result(results: list[PromptMessage], call_id: str, valid_id: str) -> PromptMessage:
+    """Remove the first result of `call_id` from `results` and return it under the id `valid_id`."""
+    for place, result in enumerate(results):
+        if result.tool_call_id == call_id:
+            return replace(results.pop(place), tool_call_id=valid_id, tool_calls=())
+    return PromptMessage(role="tool", text=NO_RESULT, tool_call_id=valid_id)

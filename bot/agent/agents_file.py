@@ -11,11 +11,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.agent.artifact_reference import READ_ARTIFACT
-from bot.agent.handover_tools import can_be_named, delegate_tool, read_handover, transfer_tool
-from bot.agent.scope import Place, Role, Scope
-from bot.agent.team import TeamLimits
-from bot.agent.tool import Tool
+from bot.agent.context import Place, Role
+from bot.agent.team import TeamLimits, delegate_tool, is_agent_name, parse_handover, transfer_tool
+from bot.agent.tool import Scope, Tool
+from bot.agent.tool_output import READ_ARTIFACT
 from bot.errors import SettingsInvalid
 
 BUILT_IN_PROMPT = """\
@@ -50,7 +49,7 @@ class AgentSpec:
 
     def within_delegation(self) -> "AgentSpec":
         """The agent as it works on a delegated task: it cannot transfer the chat, which it does not have."""
-        handovers = ((tool, read_handover(tool.name)) for tool in self.tools)
+        handovers = ((tool, parse_handover(tool.name)) for tool in self.tools)
         kept = tuple(tool for tool, handover in handovers if not handover or handover.kind == "delegation")
         return replace(self, tools=kept, transfers_to=())
 
@@ -187,7 +186,7 @@ class _Loading:
         for name in self._described.agents:
             if name.casefold() in taken:
                 self._note(f"agents.{name}", name, "another agent has this name")
-            elif not can_be_named(name):
+            elif not is_agent_name(name):
                 self._note(f"agents.{name}", name, _NO_NAME)
             taken.add(name.casefold())
 
@@ -222,7 +221,7 @@ class _Loading:
                 continue
             if tool.name in tools:
                 self._note(where, reference, f"another tool is named {tool.name} too")
-            if read_handover(tool.name):
+            if parse_handover(tool.name):
                 self._note(where, reference, f"{tool.name} is a name for handing over to another agent")
             tools[tool.name] = self._limit(where, tool)
         return tools
@@ -257,13 +256,13 @@ class _Loading:
             return f"there is no agent of this name ({', '.join(self._descriptions)})"
         if other == agent:
             return "it is the agent itself"
-        return "" if can_be_named(other) else _NO_NAME
+        return "" if is_agent_name(other) else _NO_NAME
 
     def _check_limits(self, names: Collection[str]) -> None:
         """Limits of a tool that no agent has; not told beside other problems, which may be why."""
         if not self.problems:
             for name, limits in self._described.tools.items():
-                if name not in names or read_handover(name):
+                if name not in names or parse_handover(name):
                     given = limits.model_dump(exclude_unset=True)
                     self._note(f"tools.{name}", given, "no agent lists a tool of this name")
 

@@ -1,13 +1,14 @@
-"""What an agent and its tools work with while they answer one prompt."""
+"""The conversation, the caller and the records that an agent and its tools work with in one run."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, OnText, Usage
-from bot.agent.prompt.receipt import PromptReceipt
-from bot.agent.scope import Caller
-from bot.agent.step_notes import StepNote
+from bot.agent.prompt.parts import PromptReceipt
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.history import contexts
@@ -19,60 +20,147 @@ from memory.keys import ContextRef, context_id
 from memory.recall.history_search import RankedMessage
 from memory.redis.client import RedisClient
 
+Role = Literal["anyone", "administrators", "operators"]
+"""A person's role in a chat. Each role includes the permissions of the roles before it."""
+Place = Literal["private", "groups"]
+RANKS: Mapping[Role, int] = {"anyone": 0, "administrators": 1, "operators": 2}
+
 Emit = Callable[[str], Awaitable[None]]
-"""Takes the reply of a run."""
+"""A function that receives the reply of a run."""
 OnStatus = Callable[[str], Awaitable[None]]
-"""Told what the run is doing now, such as "Running tool add". It must not raise."""
+"""A function that shows the current work, such as "Running tool convert". It must not raise."""
+
+StepKind = Literal["model", "tool", "delegation", "transfer", "digest"]
+UNKNOWN = "unknown"
+"""Replaces a tool name that the model has invented: such a name may quote the conversation."""
+
+
+class Journal(Protocol):
+    """The finished steps of one turn ("model:1", "tool:1:0"). A resumed run replays them."""
+
+    async def finished(self, step: str) -> str | None:
+        """Return the value recorded for this step, or None."""
+        ...
+
+    async def record(self, step: str, value: str) -> None:
+        """Store the value of a finished step. Raises Fenced, Forgotten or TurnStopped."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The person for whom a run works, and the place. The defaults give the lowest permissions."""
+
+    role: Role = "anyone"
+    place: Place | None = None
+    chat_id: int | None = None
+
+
+def lowest_role(roles: Collection[Role]) -> Role:
+    """Return the role with the fewest permissions; "anyone" for no roles."""
+    return min(roles, key=RANKS.__getitem__) if roles else "anyone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepNote:
+    """One step of a run for `mnemogram trace`: times and tokens, never a word of the conversation."""
+
+    kind: StepKind
+    # The agent of a model call, or the tool.
+    name: str
+    # "ok", "error", "replayed" (finished before a crash), or the class of the error that ended the step.
+    outcome: str
+    seconds: float
+    # The usage of a model call that gave a reply.
+    usage: Usage = field(default_factory=Usage)
+    # The number of delegations around the step.
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A conversation as it was before this turn."""
+
+    ref: ContextRef
+    is_group: bool = False
+    # People who wrote here before: sender id → name.
+    people: Mapping[int, str] = field(default_factory=dict[int, str])
+    # Recent messages that were not addressed to the bot, oldest first.
+    heard: tuple[HeardLine, ...] = ()
+    summary: Summary | None = None
+    # The tool calls of past turns.
+    ledger: tuple[LedgerTurn, ...] = ()
+    # True without a summarizer, or while it fails (row I7).
+    is_window_short: bool = False
+    # Counts the messages that no summary covers, for receipts; no round trip.
+    count_uncovered: Callable[[], Awaitable[int]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delegation:
+    """The task of a delegated agent, and its path: `a` for the first level, `a/b` below it."""
+
+    path: str = ""
+    task: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Thinking:
+    """The thinking area of one agent: empty when its run starts, and never part of the history."""
+
+    completed_steps: list[CompletedStep] = field(default_factory=list[CompletedStep])
+    # Replaces the oldest completed steps in the prompt.
+    digest: StepDigest | None = None
+    # None until the run has searched its memory.
+    recalled: Sequence[RankedMessage] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class RunRecord:
+    """The records of a run and of all its delegations."""
+
+    # The calls of this turn, in call order.
+    ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
+    receipts: list[PromptReceipt] = field(default_factory=list[PromptReceipt])
+    # One for each model call, also for replayed calls and calls without a reply.
+    usages: list[Usage] = field(default_factory=list[Usage])
+    notes: list[StepNote] = field(default_factory=list[StepNote])
+
+    def clear(self) -> None:
+        """Forget everything but the receipts, before a run starts again."""
+        self.ledger.clear()
+        self.usages.clear()
+        self.notes.clear()
 
 
 @dataclass(slots=True, kw_only=True)
 class AgentContext:
-    """One conversation, and the run that answers its newest prompt.
+    """One conversation, and the run that answers its newest prompt."""
 
-    `user_messages` are the messages of this turn, not yet in the history; `images` are theirs, by message id. `heard` is
-    what was said here lately and not to the bot. `completed_steps` is the thinking
-    area: empty at the start of each run and never part of the history. `emit_functions` are given the reply
-    when the run ends; `on_text` the text as it grows. `people` are those who wrote here before (sender id → name).
-    `recalled` is None until the run has searched its memory.
-
-    `agent_name` is who has the chat ("" for the main agent); a transfer changes it. `summary`, `past_ledger` and
-    `is_window_short` (no summarizer, or one that fails: row I7) are of the conversation before this turn.
-    `ledger` are this turn's own entries, in the order of their calls; `receipts` those of its requests, `usages`
-    those of its model's calls, of replies that are replayed and of calls without a reply too. A run within a delegation has its path in `delegation_id`, its
-    `task`, and shares these three and the `notes` of what was done.
-    Without `artifacts` large results are cut instead of kept. `caller` is for whom the run works: it decides which tools
-    there are, in delegations and after transfers too. `count_uncovered` tells, for receipts and without a round
-    trip, how many messages of the conversation no summary covers.
-    """
-
-    ref: ContextRef
+    conversation: Conversation
     chat_history: ChatHistory
-    people: Mapping[int, str] = field(default_factory=dict[int, str])
+    # The messages of this turn. They are not in the history yet.
     user_messages: tuple[Message, ...] = ()
+    # The pictures of these messages, by message id.
     images: Mapping[str, tuple[Image, ...]] = field(default_factory=dict[str, tuple[Image, ...]])
-    heard: tuple[HeardLine, ...] = ()
-    is_group: bool = False
+    # Decides which tools the run may use, also in delegations and after transfers.
+    caller: Caller = field(default_factory=Caller)
+    # Without it large results are cut instead of stored.
+    artifacts: ContextArtifacts | None = None
+    # Distinguishes the tool calls of this turn from all others.
     request_id: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+    # Called with the reply when the run ends, in this order.
     emit_functions: list[Emit] = field(default_factory=list[Emit])
     on_status: OnStatus | None = None
+    # Called with the text of the reply as it grows.
     on_text: OnText | None = None
-    completed_steps: list[CompletedStep] = field(default_factory=list[CompletedStep])
-    recalled: Sequence[RankedMessage] | None = None
+    # The agent that has the chat, "" for the main agent. A transfer changes it.
     agent_name: str = ""
-    summary: Summary | None = None
-    past_ledger: tuple[LedgerTurn, ...] = ()
-    is_window_short: bool = False
-    ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
-    receipts: list[PromptReceipt] = field(default_factory=list[PromptReceipt])
-    usages: list[Usage] = field(default_factory=list[Usage])
-    notes: list[StepNote] = field(default_factory=list[StepNote])
-    delegation_id: str = ""
-    task: str = ""
-    digest: StepDigest | None = None
-    artifacts: ContextArtifacts | None = None
-    caller: Caller = field(default_factory=Caller)
-    count_uncovered: Callable[[], Awaitable[int]] | None = None
+    # Empty for the agent that talks with the chat.
+    delegation: Delegation = field(default_factory=Delegation)
+    thinking: Thinking = field(default_factory=Thinking)
+    record: RunRecord = field(default_factory=RunRecord)
 
     @classmethod
     async def get_or_create(
@@ -85,31 +173,71 @@ class AgentContext:
         open_history: Callable[[ContextRef], ChatHistory],
         now: float,
     ) -> "AgentContext":
-        """The context of these keys: any plain JSON mapping, in any order; registered when it is new.
+        """Return the context of these keys, a plain JSON mapping in any order. Register it if it is new.
 
-        `namespace` is the transport's own, so that no other transport reaches its contexts. Two first calls
-        at the same instant give one context. Raises StoreUnavailable or StoreFull.
+        Each transport has its own `namespace`, so that no other transport can reach its contexts. Two first
+        calls at the same instant give one context. Raises StoreUnavailable or StoreFull.
         """
         ref = ContextRef(context_id=context_id(namespace, context_keys), partition=partition)
         await contexts.get_or_create(redis, ref, context_keys=context_keys, title="", now=now)
-        return cls(ref=ref, chat_history=open_history(ref))
+        return cls(conversation=Conversation(ref=ref), chat_history=open_history(ref))
+
+    @property
+    def ref(self) -> ContextRef:
+        """The id of the conversation, and its partition."""
+        return self.conversation.ref
 
     @property
     def context_id(self) -> str:
-        """The id that the context's keys give."""
+        """The id derived from the context's keys."""
         return self.ref.context_id
 
     @property
+    def delegation_id(self) -> str:
+        """The path of the delegation, "" for the agent that talks with the chat."""
+        return self.delegation.path
+
+    @property
     def depth(self) -> int:
-        """How many delegations this is within: 0 for the agent that talks with the chat."""
+        """The number of delegations around this run; 0 for the agent that talks with the chat."""
         return len(self.delegation_id.split("/")) if self.delegation_id else 0
 
     async def emit(self, reply: str) -> None:
-        """Give the reply to each emit function, in the order in which they were registered."""
+        """Pass the reply to each emit function, in the order of their registration."""
         for emit in self.emit_functions:
             await emit(reply)
 
-    async def tell_status(self, status: str) -> None:
-        """Show what the run is doing; it never becomes a part of the history."""
+    async def show_status(self, status: str) -> None:
+        """Show the current work. The status never becomes part of the history."""
         if self.on_status is not None:
             await self.on_status(status)
+
+
+@dataclass(slots=True, kw_only=True)
+class StepOutcome:
+    """The outcome of a step that is still running; see `StepNote`."""
+
+    outcome: str = "ok"
+    usage: Usage = field(default_factory=Usage)
+
+
+@contextmanager
+def note_step(context: AgentContext, kind: StepKind, name: str) -> Generator[StepOutcome]:
+    """Append a note when the step ends. After an error or a cancellation its class is the outcome."""
+    step, began = StepOutcome(), time.perf_counter()
+    try:
+        yield step
+    except BaseException as error:
+        step.outcome = type(error).__name__
+        raise
+    finally:
+        context.record.notes.append(
+            StepNote(
+                kind=kind,
+                name=name,
+                outcome=step.outcome,
+                seconds=time.perf_counter() - began,
+                usage=step.usage,
+                depth=context.depth,
+            )
+        )

@@ -1,4 +1,4 @@
-"""One blocking call in a thread of its own, which neither the loop's nor the process's end waits for."""
+"""Blocking calls in threads of their own, for which neither the event loop nor the process waits at its end."""
 
 import asyncio
 import contextvars
@@ -10,23 +10,24 @@ T = TypeVar("T")
 
 
 async def call_in_daemon_thread(function: Callable[[], T], *, name: str) -> T:
-    """What `function()` returns or raises; it sees the caller's context variables.
+    """Return or raise the outcome of `function()`, run in a new thread with the caller's context variables.
 
-    When the waiting is cancelled the thread goes on unheard until it returns: Python cannot end it. The
-    loop's own executor is not used because its threads would hold up the shutdown.
+    A cancelled call abandons the thread, because Python cannot end it. The threads of the loop's own executor
+    would delay the shutdown.
     """
     loop = asyncio.get_running_loop()
+    # The error is a value here: a future refuses StopIteration as its exception.
     settled: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
     context = contextvars.copy_context()
 
-    def deliver(outcome: tuple[T, None] | tuple[None, BaseException]) -> None:
+    def settle(outcome: tuple[T, None] | tuple[None, BaseException]) -> None:
         if not settled.done():
             settled.set_result(outcome)
 
     def work() -> None:
         outcome = _outcome_of(lambda: context.run(function))
         if not loop.is_closed():
-            loop.call_soon_threadsafe(deliver, outcome)
+            loop.call_soon_threadsafe(settle, outcome)
 
     threading.Thread(target=work, name=name, daemon=True).start()
     value, error = await settled
@@ -38,5 +39,5 @@ async def call_in_daemon_thread(function: Callable[[], T], *, name: str) -> T:
 def _outcome_of(function: Callable[[], T]) -> tuple[T, None] | tuple[None, BaseException]:
     try:
         return function(), None
-    except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
+    except BaseException as error:  # noqa: BLE001 - the caller raises it again
         return None, error

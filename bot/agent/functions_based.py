@@ -6,16 +6,12 @@ from typing import TypedDict, Unpack
 
 import structlog
 
-from bot.agent.actions import Action, Finish
+from bot.agent.actions import Action, parse_reply, repair_pairs
 from bot.agent.context import AgentContext
-from bot.agent.metered_call import MeteredCall
-from bot.agent.model import ChatModel, ModelReply
-from bot.agent.output_parser import parse_reply
-from bot.agent.pair_repair import repair_pairs
+from bot.agent.model import ChatModel, MeteredCall, ModelReply
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
-from bot.agent.scope import permitted
-from bot.agent.tool import Tool
+from bot.agent.tool import Tool, permitted
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
@@ -27,45 +23,44 @@ from memory.recall.history_search import RankedMessage
 
 LAST_ANSWER_NOTE = "You have no tool calls left for this message. Answer now from what you have, and say plainly what is missing."
 
-log = structlog.get_logger()
+_SEARCHED_MESSAGES = 3
+"""Messages to answer that are searched for, newest first, until one search finds something."""
 
-_ASKED_AT_MOST = 3
-"""Of the messages to answer so many, the newest first, are searched for until something is found."""
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptLimits:
-    """Of the model's window (tokens), `answer_tokens` are kept free for its answer.
+    """Limits of an agent's prompts, in tokens and messages."""
 
-    At most `recall_k` messages are recalled, each with `recall_neighbours` before and after it.
-    """
-
+    # The window of the model, and the part of it that stays free for the answer.
     context_window: int
     answer_tokens: int
+    # Recalled messages, and the messages before and after each of them.
     recall_k: int = 3
     recall_neighbours: int = 0
 
     @property
     def prompt_tokens(self) -> int:
-        """What is left for the prompt, tools included."""
+        """The room for the prompt, tools included."""
         return self.context_window - self.answer_tokens
 
 
 class PromptOptions(TypedDict, total=False):
-    """`name` (default "") is the agent's in receipts, `order` (cached) that of its prompts.
+    """Optional arguments of FunctionsBasedAgent."""
 
-    `tells_ledger` (True): whether the calls of past turns are told. `fallback_selector` chooses the window where no
-    summary can be written (row I7); without it `message_selector` does.
-    """
-
+    # The agent's name in receipts; "" by default.
     name: str
+    # "cached" by default.
     order: PromptOrder
+    # Whether prompts contain the tool calls of past turns; True by default.
     tells_ledger: bool
+    # Chooses the window while no summary can be written (row I7); `message_selector` by default.
     fallback_selector: MessageSelector
 
 
 class FunctionsBasedAgent:
-    """An agent whose tools are a model's functions. Each step of `next_action` can be overridden, or all of it."""
+    """An agent whose tools are a model's functions. Subclasses may override `next_action` or any of its steps."""
 
     def __init__(
         self,
@@ -78,7 +73,7 @@ class FunctionsBasedAgent:
         limits: PromptLimits,
         **options: Unpack[PromptOptions],
     ) -> None:
-        """Raises ValueError when two tools have one name."""
+        """Raises ValueError if two tools have the same name."""
         self.model = model
         self.prompt = prompt
         self.message_selector = message_selector
@@ -88,52 +83,53 @@ class FunctionsBasedAgent:
         self.name = options.get("name", "")
         self.order: PromptOrder = options.get("order", "cached")
         self.tells_ledger = options.get("tells_ledger", True)
-        self._tools = {tool.name: tool for tool in tools}
-        if len(self._tools) != len(tools):
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        if len(self.tools) != len(tools):
             raise ValueError("two tools have the same name")
 
     @property
-    def tools(self) -> Mapping[str, Tool]:
-        """The tools by their names."""
-        return self._tools
+    def context_window(self) -> int:
+        """The window of its model in tokens."""
+        return self.limits.context_window
 
     async def next_action(self, context: AgentContext) -> Action:
-        """What to do next in this run. Raises the TellUser errors of the model."""
+        """Return the next action of this run. Raises the TellUser errors of the model."""
         parts = await self.gather(context)
         reply = await self.chat(context, parts)
         return self.parse_output(context, reply)
 
-    async def last_answer(self, context: AgentContext) -> Finish:
-        """The answer when no action is left: the same prompt, without tools."""
+    async def last_answer(self, context: AgentContext) -> Action:
+        """Return the answer when no action is left: the same prompt, without tools."""
         parts = await self.gather(context)
         last = replace(parts, system=f"{self.prompt}\n\n{LAST_ANSWER_NOTE}", tools=())
         reply = await self.chat(context, last)
         if not reply.text.strip():  # a call of a tool that was not offered
-            context.usages.append(reply.usage)
+            context.record.usages.append(reply.usage)
             raise ModelRepliedNothing
-        return Finish(text=reply.text, reply=reply)
+        return replace(reply, tool_calls=())
 
     async def preview(self, context: AgentContext) -> AssembledPrompt:
-        """The request that this context would get now; the model is not asked. Raises PromptTooLong."""
+        """Return the next request of this context without a model call. Raises PromptTooLong."""
         return self._assemble(await self.gather(context), room=self.limits.prompt_tokens)
 
     async def prompt_size(self, context: AgentContext) -> PromptSize:
-        """What the next request would take before anything is left out of it to make it fit."""
+        """Return the size of the next request before anything is left out."""
         return measure(await self.gather(context), meter=self.tokenizer)
 
     async def gather(self, context: AgentContext) -> PromptParts:
-        """All that the next prompt could tell (row M10): recall, window, prompt, completed steps."""
+        """Return the parts of the next prompt (row M10): recall, window, prompt, completed steps."""
         prompt = await self.user_prompt(context)
         recent = await self.select_recent(context)
         recalled = await self.recall(context, prompt, recent)
         parts = self.draft(context, recalled=recalled, recent=recent, prompt=prompt)
-        if context.count_uncovered is None:
+        count_uncovered = context.conversation.count_uncovered
+        if count_uncovered is None:
             return parts
-        told = {message.id for message in (*recent, *prompt) if message.sequence is not None}
-        return replace(parts, unselected=max(0, await context.count_uncovered() - len(told)))
+        stored = {message.id for message in (*recent, *prompt) if message.sequence is not None}
+        return replace(parts, unselected=max(0, await count_uncovered() - len(stored)))
 
     async def user_prompt(self, context: AgentContext) -> tuple[Message, ...]:
-        """The messages to answer: those of this turn, or the last one that a user has in the history."""
+        """Return the messages of this turn, or else the last user message of the history."""
         if context.user_messages:
             return context.user_messages
         last = await context.chat_history.last_user_message()
@@ -142,20 +138,22 @@ class FunctionsBasedAgent:
     async def recall(
         self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
     ) -> Sequence[RankedMessage]:
-        """The best hits for the last message of the prompt, none of them in the prompt or the window.
+        """Return the best hits for the last message of the prompt, without messages of prompt and window.
 
-        Where it brings nothing ("thanks!", after a question), for one of the two before it. Searched once per run. Without recall the answer is given all the same: a failure is logged and counted.
-        Where the budget makes the window shorter, it has taken the recalled messages before.
+        If nothing is found ("thanks!", after a question), search for one of the two messages before it. A run
+        searches once. A failure is logged and counted, and the answer goes without recall. The search knows
+        the whole window: a budget that shortens the window has removed the recalled messages first.
         """
-        if context.recalled is None:
-            context.recalled = await _search(context, prompt, recent, self.limits)
-        return context.recalled
+        if context.thinking.recalled is None:
+            context.thinking.recalled = await _search(context, prompt, recent, self.limits)
+        return context.thinking.recalled
 
     async def select_recent(self, context: AgentContext) -> list[Message]:
-        """The window of the history that the selector chooses, from what the summary does not cover."""
-        selector = self.fallback_selector if context.is_window_short else self.message_selector
-        if context.summary is not None:
-            selector = AfterSequence(selector, context.summary.upto_sequence)
+        """Return the window that the selector chooses from the messages without a summary."""
+        conversation = context.conversation
+        selector = self.fallback_selector if conversation.is_window_short else self.message_selector
+        if conversation.summary is not None:
+            selector = AfterSequence(selector, conversation.summary.upto_sequence)
         return await context.chat_history.select_messages(selector)
 
     def draft(
@@ -166,32 +164,33 @@ class FunctionsBasedAgent:
         recent: Sequence[Message],
         prompt: Sequence[Message],
     ) -> PromptParts:
-        """The parts of the prompt: the tools that its caller may use, of other agents' calls those that it may see (I11)."""
-        here = context.delegation_id
+        """Return the parts of the prompt: the tools of this caller, and the calls that this agent may see (I11)."""
+        here, conversation, thinking = context.delegation_id, context.conversation, context.thinking
         return PromptParts(
             system=self.prompt,
             tools=[tool.spec for tool in permitted(self.tools, context.caller).values()],
-            summary=context.summary,
-            recalled=[hit.message for hit in recalled],
-            beside={hit.message.id: (*hit.before, *hit.after) for hit in recalled},
-            heard=() if here else context.heard,
+            summary=conversation.summary,
+            recalled=recalled,
+            heard=() if here else conversation.heard,
             window=recent,
-            ledger=_visible_turns(context.past_ledger, here) if self.tells_ledger else (),
+            ledger=_visible_turns(conversation.ledger, here) if self.tells_ledger else (),
             prompt=prompt,
             images=context.images,
             record=[
-                entry for entry in context.ledger if entry.delegation_id != here and is_visible(entry, here)
+                entry
+                for entry in context.record.ledger
+                if entry.delegation_id != here and is_visible(entry, here)
             ],
-            task=context.task,
-            digest=context.digest,
-            steps=context.completed_steps,
-            is_group=context.is_group,
+            task=context.delegation.task,
+            digest=thinking.digest,
+            steps=thinking.completed_steps,
+            is_group=conversation.is_group,
         )
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
-        """The model's reply to these parts, made to fit. An endpoint that finds them too long gets half, once.
+        """Return the model's reply to these parts, made to fit, and append the receipt of each request.
 
-        The receipt of each request is added to the context's.
+        If the endpoint finds the prompt too long, retry once with half of its tokens.
         """
         prompt = self._assemble(parts, room=self.limits.prompt_tokens)
         try:
@@ -202,8 +201,9 @@ class FunctionsBasedAgent:
         return await self._send(context, self._assemble(parts, room=half), parts)
 
     def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
-        """The action that the reply asks for."""
-        return parse_reply(reply, permitted(self.tools, context.caller), earlier=context.completed_steps)
+        """Return the action of a reply."""
+        tools = permitted(self.tools, context.caller)
+        return parse_reply(reply, tools, earlier=context.thinking.completed_steps)
 
     def _assemble(self, parts: PromptParts, *, room: int) -> AssembledPrompt:
         window = self.limits.context_window
@@ -212,12 +212,12 @@ class FunctionsBasedAgent:
 
     async def _send(self, context: AgentContext, prompt: AssembledPrompt, parts: PromptParts) -> ModelReply:
         messages = repair_pairs(prompt.messages)
-        context.receipts.append(prompt.receipt)
-        trace_llm_call(len(context.completed_steps) + 1, len(messages))
+        context.record.receipts.append(prompt.receipt)
+        trace_llm_call(len(context.thinking.completed_steps) + 1, len(messages))
         call = MeteredCall(
             prompt_tokens=prompt.receipt.tokens,
             meter=self.tokenizer,
-            usages=context.usages,
+            usages=context.record.usages,
             on_text=context.on_text,
         )
         return await call.run(lambda on_text: self.model.chat(messages, parts.tools, on_text=on_text))
@@ -231,12 +231,12 @@ async def _search(
     ranked: Sequence[RankedMessage] = ()
     try:
         with RECALL_SECONDS.time():
-            for asked in prompt[: -_ASKED_AT_MOST - 1 : -1]:
+            for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
                 ranked = await context.chat_history.search(
-                    asked.text,
+                    message.text,
                     limits.recall_k,
-                    asker_id=asked.sender.id if asked.sender else None,
-                    now=asked.sent_at,
+                    asker_id=message.sender.id if message.sender else None,
+                    now=message.sent_at,
                     told=(*recent, *prompt),
                     neighbours=limits.recall_neighbours,
                 )
@@ -246,13 +246,13 @@ async def _search(
         RECALL_FAILURES.inc()
         log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
         return ()
-    found = {hit.message.id: round(hit.score, 3) for hit in ranked}
-    log.info("recalled", count=len(found), messages=list(found), scores=list(found.values()))
+    scores = {hit.message.id: round(hit.score, 3) for hit in ranked}
+    log.info("recalled", count=len(scores), messages=list(scores), scores=list(scores.values()))
     return ranked
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:
-    """The turns with the entries that are visible there; without those that have none."""
+    """Return the turns with their visible entries, without turns that have none."""
     turns = (
         replace(turn, entries=tuple(each for each in turn.entries if is_visible(each, delegation_id)))
         for turn in ledger

@@ -1,32 +1,41 @@
-"""The words that an agent and a chat model exchange, and the Protocol of the model."""
+"""The types that an agent and a chat model exchange, the Protocols of the models, and counted calls."""
 
+import asyncio
+import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, Protocol, cast
+
+from bot.errors import ModelRepliedNothing, TellUser, ToolFailed
+from memory.history.selectors import TokenCounter
 
 PromptRole = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], Awaitable[None]]
-"""Told the whole text of the reply so far: a try that is repeated starts again from a shorter text."""
+"""Called with the whole text of the reply so far. A retry starts again with a shorter text."""
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""The tool names that endpoints accept."""
+
+_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call that the model asked for. `arguments` is JSON text: as the model wrote it, until it is parsed.
-
-    `problem` is what the output parser found wrong with the call, in words for the model; such a call is
-    answered with that text and never run.
-    """
+    """A tool call of the model."""
 
     id: str
     name: str
+    # JSON text as the model wrote it, until the output parser has checked it.
     arguments: str
+    # The error that the output parser has found, in words for the model. The call is then answered, not run.
     problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as the model sees it; `parameters` is a JSON Schema of type object."""
+    """A tool as the model sees it. `parameters` is a JSON Schema of type object."""
 
     name: str
     description: str
@@ -35,7 +44,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens as the endpoint counted them; zeros where it does not say."""
+    """Tokens as the endpoint counted them; zeros if it does not say."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -57,13 +66,13 @@ class ModelReply:
     finish_reason: str | None = None
 
     def is_empty(self) -> bool:
-        """Whether there is neither a word nor a call in it."""
+        """Return True if there is neither text nor a tool call."""
         return not self.text.strip() and not self.tool_calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A picture for a model that sees. `tokens` is our estimate of what it takes of the window."""
+    """A picture for a model that sees. `tokens` is our estimate of its share of the window."""
 
     data: bytes
     mime_type: str
@@ -72,15 +81,14 @@ class Image:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptMessage:
-    """One message of a request. `tool_call_id` names the call that a message of role "tool" answers.
-
-    `images` are shown with the text; only a message of role "user" may have any.
-    """
+    """One message of a request."""
 
     role: PromptRole
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
+    # The call that a message of role "tool" answers.
     tool_call_id: str | None = None
+    # Only messages of role "user" have images.
     images: tuple[Image, ...] = ()
 
 
@@ -90,14 +98,15 @@ class ChatModel(Protocol):
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
     ) -> ModelReply:
-        """One reply, never an empty one. Raises the TellUser errors of bot/errors.py, after its own tries."""
+        """Return one reply, never an empty one. Raises the TellUser errors after its own retries."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonSchema:
-    """What a structured answer must look like: a JSON Schema of type object that closes all its objects
-    (`additionalProperties` false, everything required), as OpenAI's strict mode wants it. `name` is a-z and _.
+    """The form of a structured answer: a JSON Schema of type object, as OpenAI's strict mode demands it.
+
+    All its objects have `additionalProperties` false and everything required. `name` is a-z and _.
     """
 
     name: str
@@ -109,12 +118,77 @@ class JsonModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What the endpoint knows it by."""
+        """The name of the model at its endpoint."""
         ...
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
-        """One reply whose text should be JSON of this schema: whether it is, the caller checks.
+        """Return one reply whose text should be JSON of this schema. The caller checks that.
 
-        Raises the TellUser errors of bot/errors.py, after its own tries.
+        Raises the TellUser errors after its own retries.
         """
         ...
+
+
+@dataclass(slots=True, kw_only=True)
+class MeteredCall:
+    """A model call whose usage is counted here if the endpoint does not report it, or the call fails.
+
+    `usages` receives the usage of a call that ends without a reply, because it is billed all the same.
+    """
+
+    # By the count of `meter`.
+    prompt_tokens: int
+    meter: TokenCounter
+    usages: list[Usage]
+    on_text: OnText | None = None
+    _text: str = ""
+
+    async def run(self, send: Callable[[OnText], Awaitable[ModelReply]]) -> ModelReply:
+        """Return the reply of `send` with a usage. Raises what `send` raises.
+
+        Without a reply the prompt and the text so far are counted: for a call that is cancelled (a stop, a
+        restart, the deadline), and for a call that fails after the endpoint has begun to answer.
+        """
+        try:
+            reply = await send(self._take)
+        except (asyncio.CancelledError, ModelRepliedNothing):
+            self.usages.append(self._count(self._text))
+            raise
+        except TellUser:
+            if self._text:
+                self.usages.append(self._count(self._text))
+            raise
+        if reply.usage != Usage():
+            return reply
+        calls = (text for call in reply.tool_calls for text in (call.name, call.arguments))
+        return replace(reply, usage=self._count(reply.text, *calls))
+
+    async def _take(self, text: str) -> None:
+        self._text = text
+        if self.on_text is not None:
+            await self.on_text(text)
+
+    def _count(self, *texts: str) -> Usage:
+        return Usage(prompt_tokens=self.prompt_tokens, completion_tokens=sum(map(self.meter.count, texts)))
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in `text`, {} for a blank text and for `null`. Raises ToolFailed."""
+    if text.strip() in ("", "null"):
+        return {}
+    try:
+        value: object = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ToolFailed(f"The arguments are not valid JSON: {shorten(text)}") from error
+    if not isinstance(value, dict):
+        raise ToolFailed(f"The arguments must be one JSON object with named values, not {shorten(text)}")
+    return cast("dict[str, Any]", value)
+
+
+def shorten(text: str) -> str:
+    """Return the beginning of a text, for an error message."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.agent.actions import CompletedStep
-from bot.agent.digest_request import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
-from bot.agent.metered_call import MeteredCall
-from bot.agent.model import JsonModel, JsonSchema, PromptMessage, Usage
+from bot.agent.digest import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
+from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
 from bot.agent.summary_format import (
     DIGEST_SCHEMA,
     SUMMARY_SCHEMA,

@@ -1,23 +1,22 @@
-"""A team: the agents that can have a chat or be given a task, by name, and the limits of what they hand over."""
+"""The agents of a bot by their names, and the tools with which they hand over work: delegate and transfer."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, Protocol
 
-from bot.agent.actions import Action, CompletedStep, Finish
+from pydantic import Field, StringConstraints
+
+from bot.agent.actions import Action, CompletedStep
 from bot.agent.context import AgentContext
-from bot.agent.model import Usage
+from bot.agent.model import TOOL_NAME, Usage
 from bot.agent.prompt.parts import PromptSize
 from bot.agent.tool import Tool
+from bot.errors import ToolFailed
 
+_DELEGATE, _TRANSFER = "delegate_to_", "transfer_to_"
+_DESCRIPTION_CHARACTERS = 600
 
-class HasWindow(Protocol):
-    """What tells how much an agent's model takes."""
-
-    @property
-    def context_window(self) -> int:
-        """Tokens, the answer included."""
-        ...
+NonBlank = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Agent(Protocol):
@@ -29,20 +28,20 @@ class Agent(Protocol):
         ...
 
     @property
-    def limits(self) -> HasWindow:
-        """Those of its model."""
+    def context_window(self) -> int:
+        """The window of its model in tokens, the answer included."""
         ...
 
     async def next_action(self, context: AgentContext) -> Action:
-        """What to do next."""
+        """Return the next action of this run."""
         ...
 
-    async def last_answer(self, context: AgentContext) -> Finish:
-        """The answer when no action is left. Raises ModelRepliedNothing when there is none."""
+    async def last_answer(self, context: AgentContext) -> Action:
+        """Return the answer, without tool calls, when no action is left. Raises ModelRepliedNothing."""
         ...
 
     async def prompt_size(self, context: AgentContext) -> PromptSize:
-        """What its next request would take before anything is left out."""
+        """Return the size of its next request before anything is left out."""
         ...
 
 
@@ -52,34 +51,35 @@ class Digester(Protocol):
     async def digest(
         self, *, task: str, digest: str, steps: Sequence[CompletedStep], usages: list[Usage]
     ) -> str:
-        """What the steps did and found, and what `digest` says of those before. Raises SummaryFailed.
+        """Return a text that replaces `digest` and the steps after it. Raises SummaryFailed.
 
-        `usages` gets what its calls of a model used, whatever comes of them.
+        `usages` receives the usage of each model call, also if the digest fails.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamLimits:
-    """Of one run: how deep delegations may nest, how many there may be on all levels, and how many transfers."""
+    """Limits of one run."""
 
+    # How deep delegations may nest.
     delegation_depth: int = 2
+    # Delegations on all levels.
     delegations: int = 6
     transfers: int = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """The agents by their names; `main` has a chat until it is transferred.
-
-    `delegates` are the agents as they work on a delegated task, without transfer tools; where a name is missing,
-    that of `agents` works. Without a `digester` long runs are cut instead of compressed.
-    """
+    """The agents of a bot."""
 
     agents: Mapping[str, Agent]
+    # Has a chat until it is transferred.
     main: str
+    # The agents for delegated tasks, without transfer tools; `agents` stand in for missing names.
     delegates: Mapping[str, Agent] = field(default_factory=dict[str, Agent])
     limits: TeamLimits = TeamLimits()
+    # Without it the prompts of long runs are cut instead of compressed.
     digester: Digester | None = None
 
     def __post_init__(self) -> None:
@@ -88,18 +88,89 @@ class Team:
 
     @classmethod
     def of(cls, agent: Agent, *, name: str = "Mnemogram", digester: Digester | None = None) -> "Team":
-        """The team of one."""
+        """Return a team of one agent."""
         return cls(agents={name: agent}, main=name, digester=digester)
 
     def name_of(self, context: AgentContext) -> str:
-        """Who works in this context: the main agent where its name says nobody, or nobody that the team has."""
+        """Return the name of the agent in this context; the main agent's for "" and for unknown names."""
         return context.agent_name if context.agent_name in self.agents else self.main
 
     def agent_named(self, name: str) -> Agent:
-        """The agent that has a chat under this name; the main agent for "" and for a name that the team has not."""
+        """Return the agent that has a chat under this name; the main agent for "" and for unknown names."""
         return self.agents.get(name, self.agents[self.main])
 
     def agent_in(self, context: AgentContext) -> Agent:
-        """The agent that works in this context, as it works there."""
+        """Return the agent for this context: within a delegation the one without transfer tools."""
         name = self.name_of(context)
         return self.delegates.get(name, self.agents[name]) if context.delegation_id else self.agents[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """A delegation of a task, or a transfer of the chat, to an agent."""
+
+    kind: Literal["delegation", "transfer"]
+    agent: str
+
+
+def parse_handover(tool_name: str) -> Handover | None:
+    """Return the handover of a tool, None for any other tool. The two prefixes are reserved."""
+    if tool_name.startswith(_DELEGATE):
+        return Handover(kind="delegation", agent=tool_name.removeprefix(_DELEGATE))
+    if tool_name.startswith(_TRANSFER):
+        return Handover(kind="transfer", agent=tool_name.removeprefix(_TRANSFER))
+    return None
+
+
+def is_transfer(tool_name: str) -> bool:
+    """Return True for the name of a transfer tool."""
+    return tool_name.startswith(_TRANSFER)
+
+
+def is_agent_name(name: str) -> bool:
+    """Return True if tools can carry this agent's name."""
+    return bool(name) and bool(TOOL_NAME.fullmatch(_DELEGATE + name))
+
+
+def delegate_tool(agent: str, description: str) -> Tool:
+    """Return the tool that delegates a task to an agent. Raises ValueError for a name that tools cannot carry."""
+    text = (
+        f"Have the agent {agent} do a task, and get its result: {_short(description)} It reads this conversation "
+        "and uses its own tools; it knows of your plans only what the task says. Several run at the same time."
+    )
+    return _tool(_DELEGATE + agent, text, _delegate)
+
+
+def transfer_tool(agent: str, description: str) -> Tool:
+    """Return the tool that transfers the chat to an agent. Raises ValueError for a name that tools cannot carry."""
+    text = (
+        f"Give this chat to the agent {agent}: {_short(description)} It answers the user from now on, this message "
+        "included, and knows what you have done so far."
+    )
+    return _tool(_TRANSFER + agent, text, _transfer)
+
+
+def _tool(name: str, description: str, function: Callable[..., object]) -> Tool:
+    tool = Tool.from_function(function, name=name)
+    return replace(tool, spec=replace(tool.spec, description=description))
+
+
+def _short(description: str) -> str:
+    text = " ".join(description.split())
+    short = text if len(text) <= _DESCRIPTION_CHARACTERS else text[:_DESCRIPTION_CHARACTERS] + "…"
+    return short if short.endswith((".", "!", "?", "…")) else f"{short}."
+
+
+# These functions only describe the parameters. `CallRunner` opens the run of the other agent itself.
+def _delegate(
+    task: Annotated[
+        NonBlank, Field(description="What to do, complete in itself: with all that it needs to know")
+    ],
+) -> str:
+    raise ToolFailed("There is no other agent here.")
+
+
+def _transfer(
+    reason: Annotated[NonBlank, Field(description="Why, and what the user wants now, in a sentence")],
+) -> str:
+    raise ToolFailed("There is no other agent here.")

@@ -1,27 +1,25 @@
-"""A tool: a typed function that a model may call, with its schema and its limits."""
+"""Tools: typed functions that a model may call, with their schemas, limits and scopes."""
 
 import asyncio
 import inspect
-import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import structlog
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticUserError
 
-from bot.agent.context import AgentContext
+from bot.agent.context import RANKS, AgentContext, Caller, Place, Role
 from bot.agent.daemon_thread import call_in_daemon_thread
-from bot.agent.model import ToolSpec
-from bot.agent.scope import Scope
-from bot.agent.tool_arguments import ToolArguments, parse_object, read_arguments
+from bot.agent.model import TOOL_NAME, ToolSpec, parse_object, shorten
 from bot.agent.tool_output import render_output
 from bot.errors import ToolFailed, TurnEnded
 from memory.errors import MemoryFailure, RecallUnavailable
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""The names that endpoints take."""
+ANYWHERE: frozenset[Place] = frozenset(["private", "groups"])
 
 _DESCRIPTION_LIMIT = 1024
 """OpenAI refuses a request with a longer description."""
@@ -30,20 +28,68 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A function with what a model is told of it.
+class Scope:
+    """The callers that may use a tool, and the chats. The default permits everyone, everywhere."""
 
-    `is_final`: its output is the reply of the whole run. `max_calls`: how often it runs in one run at most. Out of its
-    `scope` it is neither offered to a model nor run.
-    """
+    # "administrators" are those of a group, and the person of a private chat. Operators are always permitted.
+    who: Role = "anyone"
+    where: frozenset[Place] = ANYWHERE
+    # Current ids of chats; None permits all. A group that becomes a supergroup gets a new id.
+    chats: frozenset[int] | None = None
+
+    def permits(self, caller: Caller) -> bool:
+        """Return True if a tool of this scope may be offered to this caller, and run."""
+        is_here = self.where == ANYWHERE or caller.place in self.where
+        is_listed = self.chats is None or caller.chat_id in self.chats
+        return is_here and is_listed and RANKS[caller.role] >= RANKS[self.who]
+
+    def within(self, other: "Scope") -> "Scope":
+        """Return the intersection, which may be empty."""
+        chats = self.chats if other.chats is None else other.chats
+        both = chats if self.chats is None or chats is None else chats & self.chats
+        return Scope(
+            who=max(self.who, other.who, key=RANKS.__getitem__), where=self.where & other.where, chats=both
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the scope permits nobody."""
+        return not self.where or (self.chats is not None and not self.chats)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolArguments:
+    """The named parameters of one function. `model` has a field for each, by position, aliased to its name."""
+
+    names: tuple[str, ...]
+    model: type[BaseModel]
+    schema: Mapping[str, Any]
+
+    def check(self, sent: Mapping[str, object]) -> dict[str, Any]:
+        """Return the keyword arguments of a call. Raises ToolFailed in words that help the model."""
+        try:
+            checked = self.model.model_validate(dict(sent))
+        except ValidationError as error:
+            raise ToolFailed("Wrong arguments. " + _in_plain_words(error)) from error
+        fields = ((name, _field_name(number)) for number, name in enumerate(self.names))
+        return {name: getattr(checked, field) for name, field in fields if field in checked.model_fields_set}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A function and its description for the model."""
 
     spec: ToolSpec
     function: Callable[..., object]
     arguments: ToolArguments
+    # True if the first parameter receives the AgentContext.
     takes_context: bool
+    # True if the output is the reply of the whole run.
     is_final: bool = False
+    # The highest number of calls in one run.
     max_calls: int | None = None
     timeout_s: float = 30.0
+    # Outside of it the tool is neither offered nor run.
     scope: Scope = field(default_factory=Scope)
 
     @classmethod
@@ -57,20 +103,21 @@ class Tool:
         timeout_s: float = 30.0,
         scope: Scope | None = None,
     ) -> "Tool":
-        """The tool that calls `function`: described by its docstring, its parameters by their annotations.
+        """Return a tool that calls `function`. Its docstring and annotations describe it to the model.
 
-        A first parameter annotated `AgentContext` is given the context and hidden from the model. An async
-        function runs on the loop, any other in a thread. Raises TypeError for a signature that a model cannot
-        be told of, ValueError for a bad name or limit.
+        A first parameter annotated `AgentContext` receives the context; the model does not see it. An async
+        function runs on the loop, any other in a thread. Raises TypeError for a signature that JSON cannot
+        describe, ValueError for a bad name or limit.
         """
         name = name or str(getattr(function, "__name__", ""))
         _check_limits(name, max_calls, timeout_s)
         types = _type_hints(function)
         parameters = dict(inspect.signature(function).parameters)
-        takes_context = _takes_context(parameters, types)
-        if takes_context:
-            del parameters[next(iter(parameters))]
-        arguments = read_arguments(parameters, types)
+        first = next(iter(parameters), None)
+        takes_context = first is not None and types.get(first) is AgentContext
+        if first is not None and takes_context:
+            del parameters[first]
+        arguments = _read_arguments(parameters, types)
         description = (inspect.getdoc(function) or name.replace("_", " "))[:_DESCRIPTION_LIMIT]
         return cls(
             spec=ToolSpec(name=name, description=description, parameters=arguments.schema),
@@ -85,18 +132,18 @@ class Tool:
 
     @property
     def name(self) -> str:
-        """The name that the model calls it by."""
+        """The name that the model uses."""
         return self.spec.name
 
     def bind(self, arguments: str) -> dict[str, Any]:
-        """The function's keyword arguments out of the model's JSON text. Raises ToolFailed."""
+        """Return the function's keyword arguments from the model's JSON text. Raises ToolFailed."""
         return self.arguments.check(parse_object(arguments))
 
     async def call(self, arguments: str, context: AgentContext) -> str:
-        """Run the function; its output as text. Raises ToolFailed, in words for the model, whatever it raised.
+        """Run the function and return its output as text. Raises ToolFailed for any error of the function.
 
-        Only a ToolFailed of the function itself reaches the model with its own words: the text of any other
-        error may hold what no chat should see. What ends the turn (TurnEnded, MemoryFailure) passes through.
+        Only the text of a ToolFailed reaches the model: other errors may quote data that the chat must not
+        see. The errors that end the turn (TurnEnded, MemoryFailure) pass through.
         """
         bound = partial(self.function, *((context,) if self.takes_context else ()), **self.bind(arguments))
         limit = asyncio.timeout(self.timeout_s)
@@ -122,13 +169,18 @@ class Tool:
 
     async def _output_of(self, bound: Callable[[], object]) -> str:
         if _is_async(self.function):
-            value = bound()
-            given = await value if inspect.isawaitable(value) else value
-            if isinstance(given, str):
-                return render_output(given)
-            # Megabytes that become JSON would hold up every chat.
-            return await call_in_daemon_thread(lambda: render_output(given), name=f"output-{self.name}")
+            result = bound()
+            value = await result if inspect.isawaitable(result) else result
+            if isinstance(value, str):
+                return render_output(value)
+            # Megabytes that become JSON would block every chat.
+            return await call_in_daemon_thread(lambda: render_output(value), name=f"output-{self.name}")
         return await call_in_daemon_thread(lambda: render_output(bound()), name=f"tool-{self.name}")
+
+
+def permitted(tools: Mapping[str, Tool], caller: Caller) -> dict[str, Tool]:
+    """Return the tools that this caller may use."""
+    return {name: tool for name, tool in tools.items() if tool.scope.permits(caller)}
 
 
 def _check_limits(name: str, max_calls: int | None, timeout_s: float) -> None:
@@ -143,15 +195,10 @@ def _check_limits(name: str, max_calls: int | None, timeout_s: float) -> None:
 def _type_hints(function: Callable[..., object]) -> dict[str, Any]:
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
-        # A tool's module may import AgentContext for type checkers only.
+        # The module of a tool may import AgentContext for type checkers only.
         return get_type_hints(target, localns={"AgentContext": AgentContext}, include_extras=True)
     except NameError as error:
         raise TypeError(f"an annotation cannot be resolved: {error}") from error
-
-
-def _takes_context(parameters: dict[str, inspect.Parameter], types: dict[str, Any]) -> bool:
-    first = next(iter(parameters), None)
-    return first is not None and types.get(first) is AgentContext
 
 
 def _is_async(function: Callable[..., object]) -> bool:
@@ -165,6 +212,60 @@ def _is_being_cancelled() -> bool:
 
 def _log_raised(tool: str, error: BaseException) -> None:
     frames = traceback.extract_tb(error.__traceback__)
-    where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "?"
-    log.warning("tool_raised", tool=tool, error=type(error).__name__, where=where)
+    place = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "?"
+    log.warning("tool_raised", tool=tool, error=type(error).__name__, where=place)
     log.debug("tool_raised_with", tool=tool, exc_info=error)  # its text may quote the conversation
+
+
+def _read_arguments(parameters: Mapping[str, inspect.Parameter], types: Mapping[str, Any]) -> ToolArguments:
+    """Return the arguments of a function with these parameters.
+
+    Raises TypeError for a parameter that cannot be passed by name, has no annotation, or has an annotation
+    that JSON cannot express.
+    """
+    fields = {
+        _field_name(number): _field(parameter, types) for number, parameter in enumerate(parameters.values())
+    }
+    try:
+        model = cast("Callable[..., type[BaseModel]]", create_model)(
+            "Arguments", __config__=ConfigDict(extra="forbid"), **fields
+        )
+        schema = model.model_json_schema(by_alias=True)
+    except PydanticUserError as error:
+        raise TypeError(
+            f"an annotation cannot be described to a model: {error.message.splitlines()[0]}"
+        ) from error
+    return ToolArguments(names=tuple(parameters), model=model, schema=_plain_schema(schema))
+
+
+def _field_name(number: int) -> str:
+    # A pydantic model does not allow some parameter names: `schema`, `copy`, `_x`.
+    return f"argument_{number}"
+
+
+def _field(parameter: inspect.Parameter, types: Mapping[str, Any]) -> tuple[Any, Any]:
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        raise TypeError(f"parameter {parameter} cannot be given by name")
+    if parameter.name not in types:
+        raise TypeError(f"parameter {parameter.name} has no type annotation")
+    default: Any = ... if parameter.default is parameter.empty else parameter.default
+    return types[parameter.name], Field(default, alias=parameter.name)
+
+
+def _plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema without pydantic's titles, which only cost tokens, and always with `properties`."""
+    properties = {
+        name: {key: value for key, value in described.items() if key != "title"}
+        for name, described in schema.get("properties", {}).items()
+    }
+    rest = {key: value for key, value in schema.items() if key not in ("title", "description", "properties")}
+    return {**rest, "properties": properties}
+
+
+def _in_plain_words(error: ValidationError) -> str:
+    problems = (
+        f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+        + ("" if problem["type"] == "missing" else f", not {shorten(repr(problem['input']))}")
+        for problem in error.errors(include_url=False, include_context=False)
+    )
+    return "; ".join(problems)

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from bot.agent.context import Caller
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import PromptMessage
-from bot.agent.prompt.parts import AssembledPrompt
-from bot.agent.prompt.receipt import PromptReceipt, ReceiptItem
-from bot.agent.scope import Caller
+from bot.agent.prompt.parts import AssembledPrompt, PromptReceipt, ReceiptItem
 from bot.app.agents import read_agents
 from bot.app.build import build_conversations, build_team, loaded_messages
 from bot.app.stores import Stores, open_stores
@@ -65,7 +64,7 @@ async def _preview(settings: Settings, stores: Stores, chat: KnownChat, text: st
         ),
     )
     if text is None:
-        context.recalled = ()
+        context.thinking.recalled = ()
     agent = team.agent_named(context.agent_name)
     if not isinstance(agent, FunctionsBasedAgent):
         raise CommandFailed(f"The agent of this chat ({team.name_of(context)}) makes no prompt to show.")

@@ -64,7 +64,10 @@ async def search_memory(
     if not ranked:
         return NOTHING_FOUND
     now = asked.sent_at if asked else None
-    lines = [FOUND, *(quote_line(hit.message, is_group=context.is_group, now=now) for hit in ranked)]
+    lines = [
+        FOUND,
+        *(quote_line(hit.message, is_group=context.conversation.is_group, now=now) for hit in ranked),
+    ]
     return Quoting.of("\n".join(lines), (hit.message.id for hit in ranked))
 
 
@@ -77,7 +80,7 @@ async def _asked(context: AgentContext) -> Message | None:
 
 def _people(context: AgentContext) -> Mapping[int, str]:
     present = {each.sender.id: each.sender.name for each in context.user_messages if each.sender}
-    return {**context.people, **present}
+    return {**context.conversation.people, **present}
 
 
 def _of_speaker(speaker: str, asked: Message | None, people: Mapping[int, str]) -> Where:

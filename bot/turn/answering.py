@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from bot.agent.context import AgentContext
+from bot.agent.loop import RunLimits, run_agent
 from bot.agent.model import Usage
-from bot.agent.prompt.receipt import dump_receipt
-from bot.agent.runner import RunLimits, run_agent
+from bot.agent.prompt.parts import PromptReceipt
 from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
 from bot.turn.asking import append_questions, append_unread
@@ -21,6 +21,7 @@ from bot.turn.reading import ReadMessage
 from bot.turn.services import TurnServices
 from bot.turn.stop_button import dump_stop
 from bot.turn.turn_trace import TurnTrace, trace_of
+from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerEntry
 from memory.summary.compression import is_due
@@ -66,20 +67,16 @@ class _Run:
     preview: Preview | None = None
     reads: Sequence[ReadMessage] = ()
     text: str = ""
-    replies: list[str] = field(default_factory=list[str])
 
     @property
     def usage(self) -> Usage:
         """Of all the calls of the model so far."""
-        return sum(self.context.usages, Usage())
+        return sum(self.context.record.usages, Usage())
 
     async def take(self, text: str) -> None:
         self.text = text
         if self.preview is not None:
             await self.preview.take(text)
-
-    async def emit(self, reply: str) -> None:
-        self.replies.append(reply)
 
     def has_written(self) -> bool:
         return bool(self.text.strip())
@@ -103,7 +100,7 @@ async def answer(services: TurnServices, question: Question) -> Outcome:
     )
     return Outcome(
         answer=given,
-        ledger=(*(entry for read in run.reads for entry in read.ledger), *context.ledger),
+        ledger=(*(entry for read in run.reads for entry in read.ledger), *context.record.ledger),
         receipt=_last_receipt(services, context),
         active_agent=None if context.agent_name == before.active_agent else context.agent_name,
         compresses=compresses,
@@ -132,7 +129,6 @@ def _open(services: TurnServices, question: Question) -> _Run:
     )
     run = _Run(context=context)
     context.on_text = run.take
-    context.emit_functions.append(run.emit)
     return run
 
 
@@ -200,8 +196,8 @@ async def _read_and_run(services: TurnServices, question: Question, run: _Run) -
         return Answer(text=problem, reason="unreadable_media")
     context.caller = await find_caller(services, question)
     limits = RunLimits(max_actions=services.limits.max_actions)
-    await run_agent(services.team, context, journal=journal, limits=limits)
-    return Answer(text=run.replies[-1], message_id=question.reply_id)
+    reply = await run_agent(services.team, context, journal=journal, limits=limits)
+    return Answer(text=reply, message_id=question.reply_id)
 
 
 def _unreadable(reads: Sequence[ReadMessage]) -> str:
@@ -224,5 +220,5 @@ async def _stopped(question: Question, run: _Run) -> Answer:
 def _last_receipt(services: TurnServices, context: AgentContext) -> str:
     """Of the last prompt of who has the chat: those that it delegated to have left theirs there too."""
     agent = services.team.name_of(context)
-    own = [receipt for receipt in context.receipts if receipt.agent == agent]
-    return dump_receipt(own[-1]) if own else ""
+    own = [receipt for receipt in context.record.receipts if receipt.agent == agent]
+    return dump_json(PromptReceipt, own[-1]) if own else ""

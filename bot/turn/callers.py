@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import structlog
 
-from bot.agent.scope import Caller, Place, Role, least_of
+from bot.agent.context import Caller, Place, Role, lowest_role
 from bot.errors import TelegramFailure
 from bot.transport.gating import GROUPS
 from bot.turn.question import Question
@@ -26,7 +26,7 @@ async def find_caller(services: TurnServices, question: Question) -> Caller:
     roles: list[Role] = [
         await _role_of(services, message.chat_id, message.chat_type, asker) for asker in askers
     ]
-    return Caller(role=least_of(roles), place=_place_of(message.chat_type), chat_id=message.chat_id)
+    return Caller(role=lowest_role(roles), place=_place_of(message.chat_type), chat_id=message.chat_id)
 
 
 def _askers(question: Question) -> Collection[int | None]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, Conversation
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.history.buffered import BufferedHistory
@@ -57,17 +57,20 @@ class Conversations:
             return now.conversation_count - now.covered_count
 
         return AgentContext(
-            ref=ref,
+            conversation=Conversation(
+                ref=ref,
+                is_group=is_group,
+                people=snapshot.people,
+                heard=snapshot.heard if self.tells_talk or not is_group else (),
+                summary=snapshot.summary,
+                ledger=snapshot.ledger,
+                is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,
+                count_uncovered=count_uncovered,
+            ),
             chat_history=self._chat_history(ref, snapshot, buffered),
-            people=snapshot.people,
-            heard=snapshot.heard if self.tells_talk or not is_group else (),
-            is_group=is_group,
             request_id=request_id,
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
-            summary=snapshot.summary,
-            past_ledger=snapshot.ledger,
-            is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,
             artifacts=ContextArtifacts(
                 self.redis,
                 ref,
@@ -76,7 +79,6 @@ class Conversations:
                 ttl_s=self.artifact_ttl_s,
                 keep_beyond=self.artifact_chars,
             ),
-            count_uncovered=count_uncovered,
         )
 
     def _chat_history(

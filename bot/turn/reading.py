@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from bot.agent.artifact_reference import READ_ARTIFACT
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, Journal
 from bot.agent.model import Image
-from bot.agent.tool_run import Journal
+from bot.agent.tool_output import READ_ARTIFACT
 from bot.errors import MediaUnreadable
 from bot.media.notes import SHOWN_WHOLE, extended, tell_document
 from bot.media.reader import READ_KINDS, Media, MediaReader

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, StepKind, StepNote
 from bot.agent.model import Usage
-from bot.agent.step_notes import StepKind, StepNote
 
 STEPS_AT_MOST = 60
 """Of a longer run the first so many are kept: about 3 kB."""
@@ -33,11 +32,11 @@ def trace_of(
     context: AgentContext, *, usage: Usage, micros: int | None, files: int, compresses: bool
 ) -> TurnTrace:
     """What the run in this context did."""
-    notes = context.notes
+    notes, recalled = context.record.notes, context.thinking.recalled
     return TurnTrace(
         steps=tuple(notes[:STEPS_AT_MOST]),
         more_steps=max(0, len(notes) - STEPS_AT_MOST),
-        recalled=None if context.recalled is None else len(context.recalled),
+        recalled=None if recalled is None else len(recalled),
         files=files,
         usage=usage,
         micros=micros,

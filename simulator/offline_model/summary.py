@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from bot.agent.digest_request import DIGEST_SO_FAR, STEPS_AFTER
+from bot.agent.digest import DIGEST_SO_FAR, STEPS_AFTER
 from bot.agent.summarizer import MESSAGES_AFTER, SUMMARY_SO_FAR
 from bot.agent.summary_format import DIGEST_SCHEMA, SUMMARY_SCHEMA, parse_answer, read_summary, summary_fields
 from memory.history.summary import ArtifactNote, Fact, SummaryText

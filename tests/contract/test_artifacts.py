@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.agent.artifact_reference import keep_if_large
+from bot.agent.tool_output import keep_if_large
 from memory.artifacts import store as limits
 from memory.artifacts.store import (
     LARGEST_TEXT,

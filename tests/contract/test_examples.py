@@ -57,9 +57,9 @@ async def test_the_example_agent_answers_with_its_tools() -> None:
             tokenizer=TOKENIZER,
             limits=PromptLimits(context_window=8_000, answer_tokens=1_000),
         )
-        result = await run_alone(agent, context, journal=DictJournal())
+        reply = await run_alone(agent, context, journal=DictJournal())
 
-    assert result.text == "Milk and 500 g of flour."
+    assert reply == "Milk and 500 g of flour."
     assert server.invalid_requests == []
     assert [
         each["content"] for each in server.chat_requests[1].body["messages"] if each["role"] == "tool"

@@ -4,15 +4,16 @@ import json
 
 import pytest
 
-from bot.agent.actions import parse_result
+from bot.agent.actions import ToolResult
 from bot.agent.context import AgentContext
-from bot.agent.runner import run_agent
+from bot.agent.loop import run_agent
 from bot.agent.tool import Tool
-from bot.agent.tool_run import LONGEST_REPLY
+from bot.agent.tool_calls import LONGEST_REPLY
 from bot.errors import Fenced, ToolFailed
 from bot.observe.metrics import ARTIFACTS
 from bot.tools.read_artifact import read_artifact
 from memory.artifacts.store import ContextArtifacts
+from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.keys import epoch_key
 from memory.redis.client import RedisClient
@@ -60,11 +61,14 @@ async def test_i06_a_large_result_is_an_artifact_in_the_prompt_the_journal_and_t
     await run_alone(make_agent(model, many), context, journal=journal)
 
     assert sample(ARTIFACTS, "mnemogram_artifacts_total", outcome="kept") == before + 1
-    result = context.completed_steps[0].results[0]
+    result = context.thinking.completed_steps[0].results[0]
     assert result.output.startswith(f"[artifact {result.artifact_id}: the result of many, ")
     assert len(result.output) < LIMIT
-    assert parse_result(journal.steps["tool:1:0"]) == result
-    assert (context.ledger[0].artifact_id, context.ledger[0].output) == (result.artifact_id, result.output)
+    assert parse_json(ToolResult, journal.steps["tool:1:0"]) == result
+    assert (context.record.ledger[0].artifact_id, context.record.ledger[0].output) == (
+        result.artifact_id,
+        result.output,
+    )
     assert model.requests[1].messages[-1].text == result.output
     assert context.artifacts is not None
     whole = await context.artifacts.read(result.artifact_id, start=0, length=100_000)
@@ -80,7 +84,7 @@ async def test_i06_a_result_of_the_limit_stays_as_it_is(redis: RedisClient) -> N
     asked = asks(call("lines", f'{{"count": {LIMIT}}}'), call("lines", f'{{"count": {LIMIT + 1}}}'))
     await run_alone(make_agent(ScriptedModel(asked, says("ok")), lines), context, journal=DictJournal())
 
-    kept, moved = context.completed_steps[0].results
+    kept, moved = context.thinking.completed_steps[0].results
     assert (kept.output, kept.artifact_id) == ("x" * LIMIT, "")
     assert moved.artifact_id
 
@@ -94,17 +98,16 @@ async def test_i06_what_reads_artifacts_ends_the_run_or_is_short_is_none_itself(
     final = Tool.from_function(report, is_final=True)
     first = counting(5_000)
     await run_alone(make_agent(first, many), context, journal=DictJournal())
-    made = context.ledger[0].artifact_id
+    made = context.record.ledger[0].artifact_id
     reading = call("read_artifact", json.dumps({"artifact_id": made, "length": LIMIT}), call_id="r1")
     model = ScriptedModel(asks(reading), asks(call("report", call_id="f1")))
 
-    result = await run_alone(make_agent(model, read_artifact, final), context, journal=DictJournal())
+    reply = await run_alone(make_agent(model, read_artifact, final), context, journal=DictJournal())
 
-    read, reported = (step.results[0] for step in context.completed_steps)
+    read, reported = (step.results[0] for step in context.thinking.completed_steps)
     assert len(read.output) > LIMIT
     assert (read.artifact_id, reported.artifact_id) == ("", "")
-    assert result.ended_by == "final_tool"
-    assert len(result.text) < LONGEST_REPLY + 100
+    assert len(reply) < LONGEST_REPLY + 100
 
 
 async def test_i06_a_large_error_and_a_large_answer_of_a_delegated_agent_are_artifacts_too(
@@ -128,7 +131,7 @@ async def test_i06_a_large_error_and_a_large_answer_of_a_delegated_agent_are_art
 
     await run_agent(make_team(model, fail), context, journal=DictJournal())
 
-    failed, delegated = context.ledger
+    failed, delegated = context.record.ledger
     assert (failed.is_error, delegated.is_error) == (True, False)
     assert failed.artifact_id != delegated.artifact_id
     assert delegated.output.startswith(
@@ -147,7 +150,7 @@ async def test_i06_a_resumed_run_replaces_its_own_artifact(redis: RedisClient) -
     await run_alone(make_agent(ScriptedModel(says("ok")), many), after, journal=journal)
 
     (key,) = await redis.call("KEYS", "*artifact:*")
-    assert str(key).endswith(after.ledger[0].artifact_id)
+    assert str(key).endswith(after.record.ledger[0].artifact_id)
 
 
 async def test_i06_a_reset_meanwhile_ends_the_run(redis: RedisClient) -> None:
@@ -163,4 +166,4 @@ async def test_i06_without_a_store_a_large_result_is_cut() -> None:
 
     await run_alone(make_agent(counting(30_000), many), context, journal=DictJournal())
 
-    assert "characters left out" in context.completed_steps[0].results[0].output
+    assert "characters left out" in context.thinking.completed_steps[0].results[0].output

@@ -9,8 +9,8 @@ import pytest
 from bot.agent.agents_file import AgentSpec, load_agents
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
+from bot.agent.loop import run_agent
 from bot.agent.openai_model import OpenAIModel, open_openai_model
-from bot.agent.runner import RunResult, run_agent
 from bot.agent.team import Team
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
@@ -64,7 +64,7 @@ def open_team(model: OpenAIModel) -> Team:
 
 async def ask(
     model: OpenAIModel, text: str, *, redis: RedisClient | None = None, agent_name: str = ""
-) -> tuple[RunResult, AgentContext]:
+) -> tuple[str, AgentContext]:
     artifacts = None
     if redis is not None:
         artifacts = ContextArtifacts(
@@ -77,15 +77,15 @@ async def ask(
 
 
 def told(context: AgentContext) -> list[tuple[str, str, str, bool]]:
-    return [(each.kind, each.agent, each.name, each.is_error) for each in context.ledger]
+    return [(each.kind, each.agent, each.name, each.is_error) for each in context.record.ledger]
 
 
 async def test_i12_the_desk_delegates_and_gets_an_answer(model: OpenAIModel) -> None:
     asked = 'use delegate_to_researcher with task="use town_facts with town=Porto"'
 
-    result, context = await ask(model, asked)
+    reply, context = await ask(model, asked)
 
-    assert "Campanhã" in result.text
+    assert "Campanhã" in reply
     assert told(context) == [
         ("tool", "researcher", "town_facts", False),
         ("delegation", "desk", "researcher", False),
@@ -101,10 +101,10 @@ async def test_i12_the_desk_transfers_the_chat_to_booking(model: OpenAIModel) ->
 
 
 async def test_i12_booking_has_the_chat_then_and_can_give_it_back(model: OpenAIModel) -> None:
-    result, reserving = await ask(model, "use reserve with train=L004 seats=2", agent_name="booking")
+    reply, reserving = await ask(model, "use reserve with train=L004 seats=2", agent_name="booking")
     _, returning = await ask(model, 'use transfer_to_desk with reason="it is done"', agent_name="booking")
 
-    assert "2 seats on L004 are reserved." in result.text
+    assert "2 seats on L004 are reserved." in reply
     assert (reserving.agent_name, returning.agent_name) == ("booking", "")
 
 
@@ -115,7 +115,7 @@ async def test_i06_a_long_timetable_is_an_artifact_that_can_be_read(
 
     _, context = await ask(model, asked, redis=redis)
 
-    (found, delegated) = context.ledger
+    (found, delegated) = context.record.ledger
     assert found.artifact_id
     assert found.output.startswith(f"[artifact {found.artifact_id}: the result of timetable, ")
     assert "L000" in found.output

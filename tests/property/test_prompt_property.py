@@ -7,10 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.actions import CompletedStep, StepDigest, ToolResult
+from bot.agent.actions import CompletedStep, StepDigest, ToolResult, repair_pairs
 from bot.agent.model import Image, ModelReply, PromptMessage, ToolCall, ToolSpec
 from bot.agent.openai_request import request_body
-from bot.agent.pair_repair import repair_pairs
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from memory.history.heard import HeardLine
@@ -19,7 +18,7 @@ from memory.history.message import Message, Quote, Sender
 from memory.history.summary import Summary, SummaryText
 from memory.tokens import tokenizer_for
 from simulator.offline_model.request import find_fault
-from tests.unit.agent.kit import as_spoken
+from tests.unit.agent.kit import as_spoken, hit
 
 TOKENIZER = tokenizer_for("gpt-4o")
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
@@ -101,7 +100,7 @@ parts_of_prompts = st.builds(
     system=st.just("You are a test."),
     tools=st.lists(st.just(ADD), max_size=1),
     summary=st.none() | summaries,
-    recalled=st.lists(said, max_size=3),
+    recalled=st.lists(said.map(hit), max_size=3),
     window=st.lists(said, max_size=6),
     ledger=st.lists(turns, max_size=2),
     heard=st.lists(heard, max_size=3),
@@ -158,7 +157,9 @@ def test_every_id_of_the_receipt_is_told_or_left_out_once(parts: PromptParts, bu
 
     named = {part.part: [*part.included, *part.left_out] for part in receipt.parts}
     assert sorted(item.id for item in named.get("window", [])) == sorted(each.id for each in parts.window)
-    assert sorted(item.id for item in named.get("recalled", [])) == sorted(each.id for each in parts.recalled)
+    assert sorted(item.id for item in named.get("recalled", [])) == sorted(
+        each.message.id for each in parts.recalled
+    )
     assert sorted(item.id for item in named.get("prompt", [])) == sorted(each.id for each in parts.prompt)
 
 

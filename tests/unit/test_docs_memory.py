@@ -13,15 +13,14 @@ import pytest
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.agents_file import TeamSpec, load_agents
-from bot.agent.artifact_reference import render_reference
 from bot.agent.functions_based import FunctionsBasedAgent
+from bot.agent.loop import run_agent
 from bot.agent.model import ModelReply
 from bot.agent.prompt.assembly import assemble, measure
-from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
-from bot.agent.prompt.receipt import PartName
-from bot.agent.runner import run_agent
+from bot.agent.prompt.parts import AssembledPrompt, PartName, PromptBudget, PromptOrder, PromptParts
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
+from bot.agent.tool_output import render_reference
 from bot.errors import ToolFailed
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
@@ -37,6 +36,7 @@ from tests.unit.agent.kit import (
     ScriptedModel,
     asks,
     call,
+    hit,
     make_agent,
     make_context,
     message,
@@ -127,9 +127,9 @@ async def test_the_agent_with_that_selector_answers_from_its_window(folder: Path
         history=[message(0, "Long ago."), message(90, "Hello.")], prompt=[message(91, "How are you?")]
     )
 
-    result = await run_agent(Team.of(agent), context, journal=DictJournal())
+    reply = await run_agent(Team.of(agent), context, journal=DictJournal())
 
-    assert result.text == "Fine."
+    assert reply == "Fine."
     assert model.requests[0].shown() == [
         "system: You help with whatever is being talked about now.",
         "user: Hello.",
@@ -203,9 +203,9 @@ async def test_the_sub_agents_work_and_see_what_the_text_says(folder: Path) -> N
     }
     context = await make_context(prompt=[message(0, "My tea was cold!")])
 
-    result = await run_agent(built(shop(folder), models), context, journal=DictJournal())
+    reply = await run_agent(built(shop(folder), models), context, journal=DictJournal())
 
-    assert (result.text, context.agent_name) == ("I am sorry about your tea.", "complaints")
+    assert (reply, context.agent_name) == ("I am sorry about your tea.", "complaints")
     asked, done = models["analyst"].requests
     assert {tool.name for tool in asked.tools} == {"read_artifact", "sales"}
     assert "## Tool: in_stock" in told(asked.shown())  # the top level's
@@ -216,13 +216,13 @@ async def test_the_sub_agents_work_and_see_what_the_text_says(folder: Path) -> N
     assert "## Tool: sales" in told(after.shown())  # the delegated agent's
     (taken,) = models["complaints"].requests
     assert "in_stock({" in told(taken.shown())  # it goes on with the finished steps
-    assert [render_entry(entry).partition("\n")[0] for entry in context.ledger] == [
+    assert [render_entry(entry).partition("\n")[0] for entry in context.record.ledger] == [
         "## Tool: in_stock",
         "## Tool: sales",
         "## Delegation: Shop → analyst",
         "## Transfer: Shop → complaints",
     ]
-    assert render_entry(context.ledger[0]) in quoted()
+    assert render_entry(context.record.ledger[0]) in quoted()
 
 
 def built(spec: TeamSpec, models: dict[str, ScriptedModel]) -> Team:
@@ -333,7 +333,7 @@ PARTS = PromptParts(
         model="m",
         created_at=0,
     ),
-    recalled=[message(1, _long("old")), message(2, _long("older"))],
+    recalled=[hit(message(1, _long("old"))), hit(message(2, _long("older")))],
     heard=[
         HeardLine(telegram_message_id=5, sender=Sender(id=1, name="Ben"), text=_long("talk"), sent_at=9.0)
     ],

@@ -15,7 +15,7 @@ from memory.recall.qdrant.points import to_batches
 from memory.recall.ranking import load_weights
 from memory.recall.ranking_features import FEATURES
 from memory.recall.vector_index import VectorPoint
-from tests.unit.agent.kit import TOKENIZER
+from tests.unit.agent.kit import TOKENIZER, hit
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -66,7 +66,7 @@ def told(parts: PromptParts) -> str:
 
 
 def test_recalled_messages_are_told_as_it_shows() -> None:
-    parts = PromptParts(system="Help.", recalled=[ANNA, TRAIN], prompt=[QUESTION], is_group=True)
+    parts = PromptParts(system="Help.", recalled=[hit(ANNA), hit(TRAIN)], prompt=[QUESTION], is_group=True)
 
     assert told(parts) == blocks("text")[0]
     assert QUESTION.text in TEXT

@@ -11,7 +11,7 @@ import yaml
 from typer.core import TyperGroup
 
 from bot.agent.agents_file import load_agents
-from bot.agent.scope import Scope
+from bot.agent.tool import Scope
 from bot.cli.console import build_console
 from bot.observe import metrics
 from bot.settings import Settings

@@ -21,6 +21,7 @@ from simulator.offline_model.arguments import fill_arguments
 from simulator.offline_model.recollection import read_line
 from simulator.offline_model.reply import OfflineReply, reply_to
 from simulator.offline_model.wire import in_pieces
+from tests.unit.agent.kit import hit
 
 ANNA = "my sister Anna lives in Lisbon"
 
@@ -324,8 +325,12 @@ def test_the_prompt_that_this_bot_builds_is_understood() -> None:
     ]
     asked = [said("where does Anna live?", ben)]
 
-    group = spoken(recalled=recalled, window=[said("hi all", olga)], prompt=asked, is_group=True)
-    private = spoken(recalled=recalled, window=[said("hi", olga)], prompt=asked, is_group=False)
+    group = spoken(
+        recalled=list(map(hit, recalled)), window=[said("hi all", olga)], prompt=asked, is_group=True
+    )
+    private = spoken(
+        recalled=list(map(hit, recalled)), window=[said("hi", olga)], prompt=asked, is_group=False
+    )
     tool = spoken(recalled=[], window=[], prompt=[said("add 2 and 3", ben)], is_group=True)
 
     quoted = 'she said: "Anna lives in Lisbon"'

@@ -6,8 +6,16 @@ from collections.abc import Iterator, Mapping
 from bot.agent.model import PromptMessage
 from bot.agent.prompt.draft import PromptDraft, draft_prompt, total_tokens
 from bot.agent.prompt.fit import fit
-from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
-from bot.agent.prompt.receipt import PartName, PromptReceipt, ReceiptPart
+from bot.agent.prompt.parts import (
+    AssembledPrompt,
+    PartName,
+    PromptBudget,
+    PromptOrder,
+    PromptParts,
+    PromptReceipt,
+    PromptSize,
+    ReceiptPart,
+)
 from bot.agent.prompt.section import Section
 from memory.history.selectors import TokenCounter
 

@@ -5,10 +5,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage, ToolSpec
-from bot.agent.pair_repair import exchanges, repair_pairs
-from bot.agent.prompt.parts import PromptParts
-from bot.agent.prompt.receipt import PartName, ReceiptItem
+from bot.agent.prompt.parts import PartName, PromptParts, ReceiptItem
 from bot.agent.prompt.section import MESSAGE_OVERHEAD, Piece, Section, cost_of
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
@@ -154,10 +153,12 @@ def _unselected(parts: PromptParts) -> list[ReceiptItem]:
 
 def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
     """The worst hit gives way first, with what is told beside it; told are they from the oldest to the newest."""
-    fresh, repeated = _sift(parts.recalled, known, place="the recalled messages")
+    hits = {hit.message.id: hit for hit in parts.recalled}
+    fresh, repeated = _sift([hit.message for hit in parts.recalled], known, place="the recalled messages")
     pieces: list[Piece] = []
     for message in fresh:
-        beside, _ = _sift(parts.beside.get(message.id, ()), known, place="the recalled messages")
+        hit = hits[message.id]
+        beside, _ = _sift((*hit.before, *hit.after), known, place="the recalled messages")
         text = _quotation(message, beside, parts)
         why = f"with {len(beside)} beside it" if beside else ""
         piece = Piece(id=message.id, text=text, tokens=meter.count(text), told_at=message.sent_at, why=why)

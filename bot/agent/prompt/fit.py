@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.agent.prompt.draft import PromptDraft, total_tokens
-from bot.agent.prompt.receipt import PartName
+from bot.agent.prompt.parts import PartName
 from bot.agent.prompt.section import Section
 from bot.agent.prompt.shrink import Need, cut_messages, cut_text, drop, drop_images
 from bot.errors import PromptTooLong

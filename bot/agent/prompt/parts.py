@@ -1,4 +1,4 @@
-"""What a prompt is made from, how much of a model's window it may take, and what comes of it."""
+"""The parts of a prompt, the budget for it, the assembled request, and its receipt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,42 +6,58 @@ from typing import Literal
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, PromptMessage, ToolSpec
-from bot.agent.prompt.receipt import PromptReceipt
 from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
+from memory.recall.history_search import RankedMessage
 
 PromptOrder = Literal["described", "cached"]
-"""described: recalled messages before the conversation. cached: behind it, so that what repeats comes first."""
+"""described: recalled messages before the conversation. cached: after it, so that requests begin alike."""
+
+PartName = Literal[
+    "system",
+    "tools",
+    "summary",
+    "recalled",
+    "heard",
+    "window",
+    "ledger",
+    "prompt",
+    "record",
+    "task",
+    "digest",
+    "steps",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptParts:
-    """All that a prompt could tell, for one agent.
-
-    `recalled` has the best hit first, `beside` (its id →) what was said around it, to be told with it; `window` and
-    `ledger` (past turns, only what this agent may see) the oldest.
-    `heard` is what was said in the chat lately and not to the bot, oldest first. `prompt` are the messages to answer,
-    `images` (by message id) what they show; `record` what other agents of this run called, `task` what a delegated
-    agent was told to do. `digest` tells the first of `steps`. `unselected`: how many messages that no summary covers
-    are neither in `window` nor in `prompt`.
-    """
+    """The contents of a prompt for one agent, before anything is left out."""
 
     system: str
     tools: Sequence[ToolSpec] = ()
     summary: Summary | None = None
-    recalled: Sequence[Message] = ()
+    # Search hits and their neighbours, the best hit first.
+    recalled: Sequence[RankedMessage] = ()
+    # Recent messages that were not addressed to the bot, oldest first.
     heard: Sequence[HeardLine] = ()
-    beside: Mapping[str, Sequence[Message]] = field(default_factory=dict[str, Sequence[Message]])
+    # The newest messages of the conversation, oldest first.
     window: Sequence[Message] = ()
+    # The number of messages without a summary that are neither in `window` nor in `prompt`.
     unselected: int = 0
+    # The tool calls of past turns that this agent may see, oldest first.
     ledger: Sequence[LedgerTurn] = ()
+    # The messages to answer.
     prompt: Sequence[Message] = ()
+    # The pictures of these messages, by message id.
     images: Mapping[str, Sequence[Image]] = field(default_factory=dict[str, Sequence[Image]])
+    # The calls of other agents in this run.
     record: Sequence[LedgerEntry] = ()
+    # The task of a delegated agent.
     task: str = ""
+    # Replaces the first of `steps`.
     digest: StepDigest | None = None
     steps: Sequence[CompletedStep] = ()
     is_group: bool = False
@@ -49,35 +65,72 @@ class PromptParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptBudget:
-    """The model's `window` in tokens, of which `answer_tokens` are kept free.
+    """The room for a prompt, in tokens."""
 
-    In the cached order a window that must be made shorter loses about `chunk` messages at once.
-    """
-
+    # The window of the model.
     window: int
+    # The part of the window that stays free for the answer.
     answer_tokens: int
     order: PromptOrder = "cached"
+    # In the cached order a window that is too long loses about this many messages at once.
     chunk: int = WINDOW_CHUNK
 
     @property
     def room(self) -> int:
-        """What a prompt may take, the tools' schemas included."""
+        """The most that a prompt may take, the tools' schemas included."""
         return self.window - self.answer_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSize:
-    """What a request would take before anything gives way; of it `older_steps`, which a digest could tell: all
-    steps that no digest tells yet, but the newest.
-    """
+    """The size of a request in tokens, before anything is left out."""
 
     tokens: int
+    # The share of the steps that a new digest would replace: all without a digest, except the newest.
     older_steps: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptItem:
+    """One thing that is in a prompt, or was left out."""
+
+    # The id of a message, a summary or a ledger entry; a tool's name; the first call id of a step;
+    # "heard:" and a Telegram message id; "older" for all messages that the window's selector left out.
+    id: str
+    # Its tokens in the prompt; 0 if they were not counted.
+    tokens: int
+    # Why it was changed or left out; "" for an unchanged item.
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptPart:
+    """One part of a prompt, and the reason for it."""
+
+    part: PartName
+    tokens: int
+    why: str
+    included: tuple[ReceiptItem, ...] = ()
+    left_out: tuple[ReceiptItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptReceipt:
+    """The contents of one request as ids and token counts, without text."""
+
+    agent: str
+    order: PromptOrder
+    # The window of the model, and the room for prompts in it.
+    window: int
+    room: int
+    tokens: int
+    # In the order of the prompt.
+    parts: tuple[ReceiptPart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AssembledPrompt:
-    """A request that fits, and the receipt that says what is in it."""
+    """A request that fits, and its receipt."""
 
     messages: tuple[PromptMessage, ...]
     receipt: PromptReceipt

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent.model import PromptMessage
-from bot.agent.prompt.receipt import ReceiptItem
+from bot.agent.prompt.parts import ReceiptItem
 from memory.history.selectors import TokenCounter
 
 MESSAGE_OVERHEAD = 4

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bot.agent.agents_file import AgentSpec, TeamSpec
-from bot.agent.handover_tools import delegate_tool, transfer_tool
 from bot.agent.model import ModelReply, PromptMessage, ToolCall
 from bot.agent.prompt.text import TASK_HEADING
-from bot.agent.team import TeamLimits
+from bot.agent.team import TeamLimits, delegate_tool, transfer_tool
 from bot.agent.tool import Tool
 from chaos.rig.crashes.outside import Log
 

@@ -35,7 +35,7 @@ import os
 from pathlib import Path
 
 from bot.agent.context import AgentContext
-from bot.agent.scope import Scope
+from bot.agent.tool import Scope
 from bot.agent.tool import Tool
 from bot.tools.guarded_http import GuardedHttp
 from bot.tools.read_web_page import page_reader

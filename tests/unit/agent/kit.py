@@ -8,21 +8,22 @@ from typing import Any, Unpack
 
 from prometheus_client import Counter, Histogram
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, Conversation, Delegation, Journal, RunRecord
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
+from bot.agent.loop import RunLimits, run_agent
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.prompt.text import spoken_as_one
-from bot.agent.runner import RunLimits, RunResult, run_agent
 from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
-from bot.agent.tool_run import Journal
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
 from memory.history.buffered import BufferedHistory
+from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, Role, Sender
 from memory.history.selectors import MessageSelector, MessageWindowMessageSelector
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
+from memory.recall.history_search import RankedMessage
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
@@ -32,6 +33,9 @@ from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
 
 REF = ContextRef(context_id="c" * 32, partition=0)
+_OF_THE_CONVERSATION = frozenset(
+    ["is_group", "people", "heard", "summary", "is_window_short", "count_uncovered"]
+)
 FIRST_SECOND = 1_763_661_780.0  # 2025-11-20 18:03 UTC
 TOKENIZER = tokenizer_for("gpt-4o")
 
@@ -158,7 +162,10 @@ async def make_context(
     index: MemoryIndex | None = None,
     **details: Any,
 ) -> AgentContext:
-    """A context with this history; with an `index`, all of it is indexed there and can be searched."""
+    """A context with this history; with an `index`, all of it is indexed there and can be searched.
+
+    `details` are fields of the context, its conversation, its delegation and its record.
+    """
     numbered = tuple(replace(each, sequence=number) for number, each in enumerate(history))
     recall = None
     if index is not None:
@@ -185,7 +192,21 @@ async def make_context(
         clock=lambda: FIRST_SECOND,
         new_id=lambda: f"new-{next(ids)}",
     )
-    return AgentContext(ref=REF, chat_history=chat_history, user_messages=tuple(prompt), **details)
+    conversation = {key: details.pop(key) for key in _OF_THE_CONVERSATION & details.keys()}
+    past_ledger: tuple[LedgerTurn, ...] = details.pop("past_ledger", ())
+    return AgentContext(
+        conversation=Conversation(ref=REF, ledger=past_ledger, **conversation),
+        chat_history=chat_history,
+        user_messages=tuple(prompt),
+        delegation=Delegation(path=details.pop("delegation_id", ""), task=details.pop("task", "")),
+        record=RunRecord(ledger=details.pop("ledger", [])),
+        **details,
+    )
+
+
+def hit(message: Message, *, before: Sequence[Message] = (), after: Sequence[Message] = ()) -> RankedMessage:
+    """The message as a search has found it, with the messages around it."""
+    return RankedMessage(message=message, score=1.0, before=tuple(before), after=tuple(after))
 
 
 def sample(metric: Counter | Histogram, name: str, **labels: str) -> float:
@@ -214,8 +235,8 @@ def make_agent(
 
 async def run_alone(
     agent: Agent, context: AgentContext, *, journal: Journal, limits: RunLimits | None = None
-) -> RunResult:
-    """A run of a team of one."""
+) -> str:
+    """The reply of a team of one."""
     return await run_agent(Team.of(agent), context, journal=journal, limits=limits)
 
 

@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from bot.agent.functions_based import FunctionsBasedAgent
-from bot.agent.handover_tools import delegate_tool, read_handover, transfer_tool
 from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec
-from bot.agent.team import Digester, Team, TeamLimits
+from bot.agent.team import Digester, Team, TeamLimits, delegate_tool, parse_handover, transfer_tool
 from bot.agent.tool import Tool
 from tests.unit.agent.kit import ModelRequest, make_agent
 
@@ -82,5 +81,5 @@ def _agent(
 
 
 def _is_transfer(tool: Tool) -> bool:
-    handover = read_handover(tool.name)
+    handover = parse_handover(tool.name)
     return handover is not None and handover.kind == "transfer"

@@ -8,15 +8,15 @@ import pytest
 
 from bot.agent.agents_file import BUILT_IN_PROMPT, AgentSpec, TeamSpec, load_agents
 from bot.agent.model import ToolSpec
-from bot.agent.scope import Scope
 from bot.agent.team import TeamLimits
+from bot.agent.tool import Scope
 from bot.errors import SettingsInvalid, ToolFailed
 from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from tests.unit.agent.kit import make_context
 
 TOOLS = '''
 """Tools for a test."""
-from bot.agent.scope import Scope
+from bot.agent.tool import Scope
 from bot.agent.tool import Tool
 
 NUMBER = 4

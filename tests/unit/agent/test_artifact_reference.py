@@ -1,6 +1,6 @@
 """What a model reads in place of a large result, and what it reads where none can be kept."""
 
-from bot.agent.artifact_reference import cut_middle, keep_if_large, render_reference
+from bot.agent.tool_output import cut_middle, keep_if_large, render_reference
 from memory.artifacts.preview import preview
 from memory.artifacts.store import LARGEST_TEXT, Artifact, ContextArtifacts
 from memory.redis.client import RedisClient

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, Delegation
+from bot.agent.loop import RunLimits, run_agent
 from bot.agent.model import ModelReply, ToolCall
-from bot.agent.runner import RunLimits, RunResult, run_agent
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
 from bot.errors import Fenced, ModelRefused, ModelUnavailable, TurnStopped
@@ -47,7 +47,7 @@ def shout(text: str, *, call_id: str = "u1") -> ToolCall:
 
 async def run(
     model: TeamModel, *tools: Any, context: AgentContext | None = None, limits: TeamLimits | None = None
-) -> tuple[RunResult, AgentContext]:
+) -> tuple[str, AgentContext]:
     context = context or await make_context(prompt=[ASK], request_id="5")
     team = make_team(model, *(tools or (upper,)), limits=limits)
     return await run_agent(team, context, journal=DictJournal()), context
@@ -58,7 +58,7 @@ def told(context: AgentContext) -> list[str]:
     return [
         f"{each.id} {each.kind} {each.agent} {each.name}: {'failed: ' if each.is_error else ''}{each.output}"
         + (" (opened)" if each.opened else "")
-        for each in context.ledger
+        for each in context.record.ledger
     ]
 
 
@@ -72,9 +72,9 @@ async def test_i11_i10_each_prompt_of_a_delegation_and_of_who_delegated() -> Non
     history = [message(-2, "hello"), message(-1, "Hi.", role="assistant")]
     context = await make_context(history=history, prompt=[ASK], request_id="5")
 
-    result, _ = await run(model, context=context)
+    reply, _ = await run(model, context=context)
 
-    assert result.text == "Take the train."
+    assert reply == "Take the train."
     assert model.requests["researcher: Find the train."][1].shown() == [
         "system: You are the researcher.",
         "user: hello",
@@ -142,7 +142,7 @@ async def test_i08_i09_the_ledger_has_every_call_once_inner_ones_before_the_dele
         "5:tool:2:0 tool desk upper: failed: The arguments must be one JSON object with named values, not [1]",
         "5:tool:2:1 transfer desk support: support has this chat now and answers from here on.",
     ]
-    assert [each.delegation_id for each in context.ledger] == [
+    assert [each.delegation_id for each in context.record.ledger] == [
         "",
         "5:tool:1:1/tool:1:0",
         "5:tool:1:1",
@@ -185,7 +185,7 @@ async def test_i11_delegations_of_one_action_run_at_the_same_time_and_see_nothin
             f'assistant:  meet({{"name": "{name} again"}}) #m-{name} again',
             f"tool #m-{name} again: {name} again was there",
         ]
-    assert [each.id for each in context.ledger] == [
+    assert [each.id for each in context.record.ledger] == [
         *("5:tool:1:0/tool:1:0", "5:tool:1:0/tool:2:0", "5:tool:1:0"),
         *("5:tool:1:1/tool:1:0", "5:tool:1:1/tool:2:0", "5:tool:1:1"),
     ]
@@ -204,7 +204,7 @@ async def test_i11_calls_of_an_earlier_turns_delegation_are_not_seen_and_its_res
         history=history,
         prompt=[ASK],
         request_id="6",
-        past_ledger=(LedgerTurn(first_sequence=0, last_sequence=1, entries=tuple(earlier.ledger)),),
+        past_ledger=(LedgerTurn(first_sequence=0, last_sequence=1, entries=tuple(earlier.record.ledger)),),
     )
 
     await run(model, context=context)
@@ -243,10 +243,10 @@ async def test_i12_a_delegated_agent_has_no_voice_in_the_chat_and_a_thinking_are
 
     assert (emitted, streamed) == (["Done."], ["Done."])
     assert told_status == ["Running tool delegate_to_researcher", "Running tool upper"]
-    assert [step.results[0].name for step in context.completed_steps] == ["delegate_to_researcher"]
+    assert [step.results[0].name for step in context.thinking.completed_steps] == ["delegate_to_researcher"]
     assert [each async for each in context.chat_history.messages(whole=True)] == []
-    assert (context.agent_name, context.delegation_id, context.task) == ("", "", "")
-    assert len(context.receipts) == 4
+    assert (context.agent_name, context.delegation_id, context.delegation.task) == ("", "", "")
+    assert len(context.record.receipts) == 4
 
 
 async def test_i12_delegations_are_as_deep_as_the_limit_says_and_no_deeper() -> None:
@@ -305,7 +305,7 @@ async def test_i12_each_delegation_has_the_actions_of_a_run() -> None:
     await run_agent(make_team(model, upper), context, journal=DictJournal(), limits=RunLimits(max_actions=2))
 
     assert [bool(each.tools) for each in model.requests["researcher: Find."]] == [True, True, False]
-    assert context.completed_steps[0].results[0].output == "So far."
+    assert context.thinking.completed_steps[0].results[0].output == "So far."
 
 
 @pytest.mark.parametrize(
@@ -329,9 +329,9 @@ async def test_i12_a_delegated_agent_whose_model_fails_is_an_error_for_who_deleg
     )
 
     before = delegations()
-    result, context = await run(model)
+    reply, context = await run(model)
 
-    assert result.text == "I could not find out."
+    assert reply == "I could not find out."
     assert [now - then for now, then in zip(delegations(), before, strict=True)] == [0, 1, 0]
     assert told(context) == [
         "5:tool:1:0/tool:1:0 tool researcher upper: B",
@@ -430,7 +430,7 @@ async def test_i12_a_delegated_agent_cannot_transfer_the_chat() -> None:
 
 
 def delegated(context: AgentContext) -> AgentContext:
-    return replace(context, agent_name="researcher", delegation_id="5:tool:1:0")
+    return replace(context, agent_name="researcher", delegation=Delegation(path="5:tool:1:0"))
 
 
 async def test_i12_a_transfer_gives_the_chat_away_and_the_run_goes_on_over_the_same_steps() -> None:
@@ -441,9 +441,9 @@ async def test_i12_a_transfer_gives_the_chat_away_and_the_run_goes_on_over_the_s
         }
     )
 
-    result, context = await run(model)
+    reply, context = await run(model)
 
-    assert (result.text, result.actions, context.agent_name) == ("Mended.", 2, "support")
+    assert (reply, context.agent_name) == ("Mended.", "support")
     assert model.requests["support"][0].shown() == [
         "system: You are the support.",
         "user: plan the trip",
@@ -460,10 +460,10 @@ async def test_i12_a_transfer_lasts_and_one_back_to_the_main_agent_is_one_to_nob
     model = TeamModel({"support": [asks(to_desk())], "desk": [says("never"), says("Here again.")]})
     context = await make_context(prompt=[ASK], agent_name="support")
 
-    result, _ = await run(model, context=context)
+    reply, _ = await run(model, context=context)
 
-    assert (result.text, context.agent_name) == ("Here again.", "")
-    assert [each.agent for each in context.ledger] == ["support"]
+    assert (reply, context.agent_name) == ("Here again.", "")
+    assert [each.agent for each in context.record.ledger] == ["support"]
 
 
 async def test_i12_the_first_transfer_of_an_action_counts_and_the_others_say_why_not() -> None:
@@ -492,9 +492,9 @@ async def test_i12_there_are_as_many_transfers_as_the_limit_says() -> None:
         }
     )
 
-    result, context = await run(model, limits=TeamLimits(transfers=2))
+    reply, context = await run(model, limits=TeamLimits(transfers=2))
 
-    assert (result.text, context.agent_name) == ("Mine.", "")
+    assert (reply, context.agent_name) == ("Mine.", "")
     assert model.requests["desk"][2].shown()[-2:] == [
         "tool #t3: This chat has reached its limit of 2 transfers for one message.",
         "tool #u1: X",
@@ -506,9 +506,9 @@ async def test_i12_a_chat_of_an_agent_that_is_gone_is_the_main_agents() -> None:
     context = await make_context(prompt=[ASK], agent_name="dismissed")
 
     with capture_logs() as logs:
-        result, _ = await run(model, context=context)
+        reply, _ = await run(model, context=context)
 
-    assert (result.text, context.agent_name) == ("Here.", "")
+    assert (reply, context.agent_name) == ("Here.", "")
     assert [(each["event"], each["agent"]) for each in logs if "agent" in each] == [
         ("agent_gone", "dismissed")
     ]
@@ -538,10 +538,10 @@ async def test_a_final_tool_of_a_delegated_agent_ends_the_delegation_only() -> N
         }
     )
 
-    result, context = await run(model, final)
+    reply, context = await run(model, final)
 
-    assert result.text == "ok"
-    assert context.completed_steps[0].results[0].output == "FOUND"
+    assert reply == "ok"
+    assert context.thinking.completed_steps[0].results[0].output == "FOUND"
 
 
 STORY = {
@@ -606,12 +606,12 @@ async def test_i12_a_run_resumes_after_a_crash_at_each_step_and_runs_nothing_aga
     journal.refusal = {}
     resumed = await make_context(prompt=[ASK], request_id="5")
 
-    result = await run_agent(team, resumed, journal=journal)
+    reply = await run_agent(team, resumed, journal=journal)
 
     missing = set(STEPS) - recorded
-    assert (result.text, resumed.agent_name) == ("Mended.", "support")
+    assert (reply, resumed.agent_name) == ("Mended.", "support")
     assert told(resumed) == told(whole)
-    assert resumed.ledger == whole.ledger
+    assert resumed.record.ledger == whole.record.ledger
     assert model.count() - asked == sum("model:" in step.rpartition("/")[2] for step in missing)
     assert tools.runs - ran == len(missing & TOOL_STEPS)
     assert sorted(journal.steps) == sorted(STEPS)
@@ -639,7 +639,7 @@ async def test_i12_the_limit_counts_what_was_opened_before_a_crash() -> None:
 
     await run_agent(team, context, journal=journal)
 
-    assert context.completed_steps[1].results[0].output == (
+    assert context.thinking.completed_steps[1].results[0].output == (
         "The limit of 2 delegations for one message is reached."
     )
 

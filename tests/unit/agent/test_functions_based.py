@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.actions import CompletedStep, Finish, ToolResult, UseTools
+from bot.agent.actions import NO_RESULT, CompletedStep, ToolResult
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
 from bot.agent.model import Image, ModelReply
-from bot.agent.pair_repair import NO_RESULT
 from bot.agent.prompt.text import HEARD_HEADING, RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
@@ -80,7 +79,7 @@ def tools_told(model: ScriptedModel) -> list[str]:
 async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_steps() -> None:
     model = ScriptedModel(asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
-    context.completed_steps.append(
+    context.thinking.completed_steps.append(
         CompletedStep(
             reply=asks(call("add", '{"a": 1, "b": 1}', call_id="c1")),
             results=(ToolResult(call_id="c1", name="add", output="2"),),
@@ -91,7 +90,7 @@ async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_step
 
     action = await agent.next_action(context)
 
-    assert action == UseTools(reply=asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
+    assert action == asks(call("add", '{"a": 1, "b": 2}', call_id="c2"))
     (request,) = model.requests
     assert request.shown() == [
         "system: You are a test.",
@@ -304,7 +303,7 @@ async def test_each_request_leaves_its_receipt() -> None:
 
     await agent.next_action(context)
 
-    whole, half = context.receipts
+    whole, half = context.record.receipts
     assert (whole.agent, whole.order, whole.window, whole.room) == ("main", "cached", 8_000, 7_000)
     assert (half.window, half.room) == (8_000, whole.tokens // 2)
     assert half.tokens <= half.room
@@ -314,9 +313,9 @@ async def test_the_receipt_counts_what_the_selector_passed_over_and_no_summary_c
     history = [message(number, f"number {number}") for number in range(-40, -10)]
     agent = make_agent(ScriptedModel(says("ok"), says("ok")))  # it selects ten
     context = await make_context(history=history, prompt=[ASK])
-    context.count_uncovered = lambda: counted(30)
+    context.conversation = replace(context.conversation, count_uncovered=lambda: counted(30))
     whole = await make_context(history=history[:10], prompt=[ASK])
-    whole.count_uncovered = lambda: counted(10)
+    whole.conversation = replace(whole.conversation, count_uncovered=lambda: counted(10))
 
     await agent.next_action(context)
     await agent.next_action(whole)
@@ -332,7 +331,7 @@ async def counted(number: int) -> int:
 
 
 def left_out_of_window(context: AgentContext) -> list[str]:
-    (window,) = [part for part in context.receipts[-1].parts if part.part == "window"]
+    (window,) = [part for part in context.record.receipts[-1].parts if part.part == "window"]
     return [item.why for item in window.left_out]
 
 
@@ -343,10 +342,10 @@ async def test_a_preview_is_the_request_that_would_be_sent_and_asks_nobody() -> 
 
     previewed = await agent.preview(context)
 
-    assert (model.requests, context.receipts) == ([], [])
+    assert (model.requests, context.record.receipts) == ([], [])
     await agent.next_action(context)
     assert model.requests[0].messages == previewed.messages
-    assert context.receipts == [previewed.receipt]
+    assert context.record.receipts == [previewed.receipt]
 
 
 async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way() -> None:
@@ -364,7 +363,7 @@ async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way
 async def test_i13_steps_that_do_not_pair_up_are_repaired_before_they_are_sent() -> None:
     model = ScriptedModel(says("ok"))
     context = await make_context(prompt=[ASK])
-    context.completed_steps.append(CompletedStep(reply=asks(call("add", call_id="c1")), results=()))
+    context.thinking.completed_steps.append(CompletedStep(reply=asks(call("add", call_id="c1")), results=()))
 
     await make_agent(model, add).next_action(context)
 
@@ -449,7 +448,7 @@ async def test_an_endpoint_with_a_smaller_window_gets_half_the_prompt_once() -> 
 
     action = await make_agent(model).next_action(context)
 
-    assert isinstance(action, Finish)
+    assert action.text == "ok"
     first, second = (len(request.messages) for request in model.requests)
     assert first == 10
     assert 2 < second <= 6

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.agent.metered_call import MeteredCall
-from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec, Usage
-from bot.agent.runner import RunLimits, run_agent
+from bot.agent.loop import RunLimits, run_agent
+from bot.agent.model import MeteredCall, ModelReply, OnText, PromptMessage, ToolSpec, Usage
 from bot.agent.team import Team
 from bot.errors import ModelRepliedNothing, ModelUnavailable, TellUser
 from tests.unit.agent.kit import (
@@ -85,12 +84,12 @@ async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_receipts_an
     await run_agent(team, context, journal=journal)
 
     written = sum(map(TOKENIZER.count, ("noon", "{}", "It is noon.")))
-    sent = sum(each.tokens for each in context.receipts)
-    assert len(context.receipts) == 2
-    assert sum(context.usages, Usage()) == Usage(prompt_tokens=sent, completion_tokens=written)
+    sent = sum(each.tokens for each in context.record.receipts)
+    assert len(context.record.receipts) == 2
+    assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=sent, completion_tokens=written)
     resumed = await make_context(prompt=[ASK])
     await run_agent(team, resumed, journal=journal)
-    assert resumed.usages == context.usages
+    assert resumed.record.usages == context.record.usages
 
 
 @pytest.mark.parametrize("written", ["", "It is almost"])
@@ -104,8 +103,10 @@ async def test_of_a_call_that_is_cancelled_the_prompt_and_what_was_written_count
     await asyncio.wait([running])
 
     assert running.cancelled()
-    (sent,) = context.receipts
-    assert context.usages == [Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written))]
+    (sent,) = context.record.receipts
+    assert context.record.usages == [
+        Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +123,8 @@ async def test_of_a_call_that_fails_the_prompt_counts_once_the_endpoint_has_answ
     context = await make_context(prompt=[ASK])
     with pytest.raises(type(failure)):
         await run_agent(Team.of(make_agent(EndingModel(written, failure))), context, journal=DictJournal())
-    used = Usage(prompt_tokens=context.receipts[0].tokens, completion_tokens=TOKENIZER.count(written))
-    assert context.usages == ([used] if counts else [])
+    used = Usage(prompt_tokens=context.record.receipts[0].tokens, completion_tokens=TOKENIZER.count(written))
+    assert context.record.usages == ([used] if counts else [])
 
 
 async def test_a_last_reply_that_says_nothing_counts() -> None:
@@ -132,4 +133,4 @@ async def test_a_last_reply_that_says_nothing_counts() -> None:
     await run_agent(
         Team.of(make_agent(model, noon)), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
     )
-    assert sum(context.usages, Usage()) == Usage(prompt_tokens=20, completion_tokens=4)
+    assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=20, completion_tokens=4)

@@ -8,41 +8,32 @@ from hypothesis import strategies as st
 
 from bot.agent.actions import (
     CompletedStep,
-    Finish,
     ToolResult,
-    UseTools,
-    dump_action,
-    dump_result,
-    parse_action,
-    parse_result,
+    parse_reply,
 )
-from bot.agent.model import ModelReply, ToolCall, Usage
-from bot.agent.output_parser import parse_reply
-from bot.agent.tool import TOOL_NAME, Tool
+from bot.agent.model import TOOL_NAME, ModelReply, ToolCall, Usage
+from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing
 from bot.tools.add import add
 from bot.tools.upper import upper
+from memory.codec import dump_json, parse_json
 from tests.unit.agent.kit import asks, call, says
 
 TOOLS = {tool.name: tool for tool in (Tool.from_function(add), Tool.from_function(upper))}
 
 
 def parsed(*calls: ToolCall, earlier: tuple[CompletedStep, ...] = ()) -> tuple[ToolCall, ...]:
-    action = parse_reply(ModelReply(tool_calls=calls), TOOLS, earlier=earlier)
-    assert isinstance(action, UseTools)
-    return action.calls
+    return parse_reply(ModelReply(tool_calls=calls), TOOLS, earlier=earlier).tool_calls
 
 
 def test_t02_a_reply_without_calls_is_the_answer() -> None:
-    action = parse_reply(says("It is 5."), TOOLS)
-
-    assert action == Finish(text="It is 5.", reply=says("It is 5."))
+    assert parse_reply(says("It is 5."), TOOLS) == says("It is 5.")
 
 
 def test_calls_count_whatever_text_stands_beside_them() -> None:
     reply = asks(call("add", '{"a": 1, "b": 2}'), text="One moment.")
 
-    assert parse_reply(reply, TOOLS) == UseTools(reply=reply)
+    assert parse_reply(reply, TOOLS) == reply
 
 
 def test_an_empty_reply_is_an_error() -> None:
@@ -128,8 +119,8 @@ def test_every_call_is_kept_with_an_id_of_its_own_in_a_form_that_can_be_sent_bac
 
 
 @given(st.lists(calls_of_any_kind, max_size=3), st.text())
-def test_an_action_and_a_result_survive_the_journal_as_ascii(calls: list[ToolCall], text: str) -> None:
-    reply = ModelReply(
+def test_an_action_and_a_result_survive_the_journal(calls: list[ToolCall], text: str) -> None:
+    action = ModelReply(
         text=text,
         tool_calls=tuple(calls),
         usage=Usage(prompt_tokens=3, completion_tokens=4),
@@ -137,22 +128,5 @@ def test_an_action_and_a_result_survive_the_journal_as_ascii(calls: list[ToolCal
     )
     result = ToolResult(call_id="c", name="add", output=text, is_error=True, is_final=False)
 
-    for action in (UseTools(reply=reply), Finish(text=text, reply=reply)):
-        assert dump_action(action).isascii()
-        assert parse_action(dump_action(action)) == action
-    assert dump_result(result).isascii()
-    assert parse_result(dump_result(result)) == result
-
-
-def test_a_result_that_was_recorded_before_there_were_artifacts_is_read() -> None:
-    line = '{"call_id":"c","name":"add","output":"5","is_error":false,"is_final":false}'
-
-    assert parse_result(line) == ToolResult(call_id="c", name="add", output="5", artifact_id="")
-
-
-def test_a_result_without_artifact_and_quotes_can_be_read_by_the_version_before_them() -> None:
-    result = ToolResult(call_id="c", name="add", output="5")
-
-    assert dump_result(result) == (
-        '{"call_id":"c","name":"add","output":"5","is_error":false,"is_final":false}'
-    )
+    assert parse_json(ModelReply, dump_json(ModelReply, action)) == action
+    assert parse_json(ToolResult, dump_json(ToolResult, result)) == result

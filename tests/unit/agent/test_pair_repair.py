@@ -1,7 +1,7 @@
 """Row I13: what becomes of calls and results that do not pair up."""
 
+from bot.agent.actions import NO_RESULT, repair_pairs
 from bot.agent.model import PromptMessage, ToolCall
-from bot.agent.pair_repair import NO_RESULT, repair_pairs
 from tests.unit.agent.kit import call, shown
 
 ASK = PromptMessage(role="user", text="what is it?")

@@ -6,8 +6,15 @@ from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.draft import HEARD_TOKENS
-from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
-from bot.agent.prompt.receipt import PromptReceipt, ReceiptItem, ReceiptPart, dump_receipt, parse_receipt
+from bot.agent.prompt.parts import (
+    AssembledPrompt,
+    PromptBudget,
+    PromptOrder,
+    PromptParts,
+    PromptReceipt,
+    ReceiptItem,
+    ReceiptPart,
+)
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
@@ -19,11 +26,12 @@ from bot.agent.prompt.text import (
     TASK_HEADING,
     UNANSWERED_HEADING,
 )
+from memory.codec import dump_json, parse_json
 from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.summary import Fact, Summary, SummaryText
-from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, message, shown
+from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, hit, message, shown
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
 STEP = CompletedStep(
@@ -52,7 +60,7 @@ EVERYTHING = PromptParts(
     system="You are a test.",
     tools=(ADD,),
     summary=SUMMARY,
-    recalled=[message(2, "my sister Anna lives in Lisbon"), message(0, 'say "hi"\nand go')],
+    recalled=[hit(message(2, "my sister Anna lives in Lisbon")), hit(message(0, 'say "hi"\nand go'))],
     window=[
         message(5, "good morning, how is it in Porto?", sequence=5),
         message(6, "It rains.", role="assistant", sequence=6),
@@ -124,7 +132,7 @@ def test_in_the_cached_order_the_next_prompt_begins_like_the_last_one() -> None:
     first = replace(EVERYTHING, prompt=[asked], steps=(), digest=None, record=(), task="")
     then = replace(
         first,
-        recalled=[message(1, "something else")],
+        recalled=[hit(message(1, "something else"))],
         window=[*first.window, asked, answered],
         prompt=[message(11, "thanks")],
     )
@@ -143,7 +151,12 @@ def test_in_the_cached_order_the_next_prompt_begins_like_the_last_one() -> None:
 def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() -> None:
     parts = PromptParts(
         system="S",
-        recalled=[message(1, "one"), message(9, "the prompt"), message(3, "three"), message(3, "three")],
+        recalled=[
+            hit(message(1, "one")),
+            hit(message(9, "the prompt")),
+            hit(message(3, "three")),
+            hit(message(3, "three")),
+        ],
         window=[message(1, "one"), message(2, "two"), message(2, "two"), message(9, "the prompt")],
         prompt=[message(9, "the prompt")],
     )
@@ -171,11 +184,17 @@ def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() ->
 def test_what_was_said_around_a_recalled_message_is_told_with_it_once() -> None:
     parts = PromptParts(
         system="S",
-        recalled=[message(4, "it is Lisbon", sequence=4), message(1, "Anna moved", sequence=1)],
-        beside={
-            "m4": [message(3, "which city?", role="assistant", sequence=3), message(5, "ok", sequence=5)],
-            "m1": [message(2, "really?", sequence=2), message(3, "which city?", sequence=3), message(8, "w")],
-        },
+        recalled=[
+            hit(
+                message(4, "it is Lisbon", sequence=4),
+                before=[message(3, "which city?", role="assistant", sequence=3)],
+                after=[message(5, "ok", sequence=5)],
+            ),
+            hit(
+                message(1, "Anna moved", sequence=1),
+                after=[message(2, "really?", sequence=2), message(3, "which city?"), message(8, "w")],
+            ),
+        ],
         window=[message(8, "w", sequence=8)],
         prompt=[message(9, "where is she?")],
     )
@@ -200,7 +219,7 @@ def test_what_was_said_around_a_recalled_message_is_told_with_it_once() -> None:
 def test_in_a_group_each_user_message_says_when_and_by_whom_it_was_written() -> None:
     parts = PromptParts(
         system="S",
-        recalled=[message(0, "I like tea")],
+        recalled=[hit(message(0, "I like tea"))],
         window=[message(1, "hello", sender="Jean-Luc O'Neill"), message(2, "Hi!", role="assistant")],
         prompt=[message(3, "who likes tea?", sender="Ксения 🌻")],
         is_group=True,
@@ -320,15 +339,13 @@ def test_the_receipt_says_what_is_in_the_prompt_why_and_how_many_tokens() -> Non
     assert part_of(receipt, "recalled").tokens == 4 + TOKENIZER.count(RECALLED.removeprefix("user: "))
 
 
-def test_a_receipt_is_one_line_of_ascii_and_comes_back_whole() -> None:
+def test_a_receipt_is_stored_and_comes_back_whole() -> None:
     receipt = prompt_of(replace(EVERYTHING, prompt=[message(7, "ä" * 9_000)]), window=1_500).receipt
     odd = replace(receipt, agent="Ксения \u2028")
 
-    line = dump_receipt(odd)
+    line = dump_json(PromptReceipt, odd)
 
-    assert line.isascii()
-    assert len(line.splitlines()) == 1
-    assert parse_receipt(line) == odd
+    assert parse_json(PromptReceipt, line) == odd
 
 
 def test_nothing_raises_on_lone_surrogates_special_tokens_and_empty_texts() -> None:
@@ -338,7 +355,7 @@ def test_nothing_raises_on_lone_surrogates_special_tokens_and_empty_texts() -> N
         parts = PromptParts(
             system=text,
             summary=replace(SUMMARY, text=SummaryText(overview=text)),
-            recalled=[message(3, text)],
+            recalled=[hit(message(3, text))],
             window=spoken,
             ledger=[LedgerTurn(first_sequence=1, last_sequence=2, entries=(entry,))],
             prompt=[message(4, text)],

@@ -7,15 +7,21 @@ import pytest
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
-from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts
-from bot.agent.prompt.receipt import PartName, ReceiptItem
+from bot.agent.prompt.parts import (
+    AssembledPrompt,
+    PartName,
+    PromptBudget,
+    PromptOrder,
+    PromptParts,
+    ReceiptItem,
+)
 from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
 from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryText
-from tests.unit.agent.kit import TOKENIZER, asks, call, message
+from tests.unit.agent.kit import TOKENIZER, asks, call, hit, message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
 SUMMARY = Summary(
@@ -41,7 +47,7 @@ def parts_of(
     return PromptParts(
         system="You are a test.",
         tools=(ADD,),
-        recalled=[message(number, f"recalled {number}") for number in range(recalled)],
+        recalled=[hit(message(number, f"recalled {number}")) for number in range(recalled)],
         window=[message(10 + number, f"said {number}", sequence=10 + number) for number in range(window)],
         prompt=[message(500, prompt)],
         steps=[
@@ -95,8 +101,11 @@ def test_the_worst_hit_of_recall_goes_first() -> None:
 
 
 def test_a_hit_of_recall_goes_with_what_was_said_around_it() -> None:
-    beside = {"m0": [message(20, "around 0")], "m1": [message(21, "around 1"), message(22, "and 1")]}
-    parts = replace(parts_of(), beside=beside)
+    recalled = [
+        hit(message(0, "recalled 0"), after=[message(20, "around 0")]),
+        hit(message(1, "recalled 1"), after=[message(21, "around 1"), message(22, "and 1")]),
+    ]
+    parts = replace(parts_of(), recalled=recalled)
 
     smaller = fitted(parts, size(parts) - 1)
 

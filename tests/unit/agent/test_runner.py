@@ -6,16 +6,16 @@ import json
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.actions import UseTools, dump_action
 from bot.agent.context import AgentContext
+from bot.agent.loop import RunLimits
 from bot.agent.model import ModelReply, Usage
-from bot.agent.runner import RunLimits
 from bot.agent.tool import Tool
-from bot.agent.tool_run import AT_ONCE
+from bot.agent.tool_calls import AT_ONCE
 from bot.errors import Fenced, ModelUnavailable, TurnStopped
 from bot.observe.metrics import TOOL_CALLS
 from bot.tools.add import add
 from bot.tools.upper import upper
+from memory.codec import dump_json
 from memory.errors import Forgotten
 from tests.unit.agent.kit import (
     DictJournal,
@@ -39,10 +39,10 @@ async def test_t02_model_and_tools_take_turns_until_a_reply_without_calls() -> N
     model = ScriptedModel(asks(ADD), asks(call("upper", '{"text": "five"}', call_id="c2")), says("FIVE"))
     context = await make_context(prompt=[ASK])
 
-    result = await run_alone(make_agent(model, add, upper), context, journal=DictJournal())
+    reply = await run_alone(make_agent(model, add, upper), context, journal=DictJournal())
 
-    assert (result.text, result.ended_by, result.actions) == ("FIVE", "answer", 3)
-    assert result.usage == Usage(prompt_tokens=30, completion_tokens=6)
+    assert reply == "FIVE"
+    assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=30, completion_tokens=6)
     assert model.requests[2].shown() == [
         "system: You are a test.",
         "user: add 2 and 3",
@@ -58,10 +58,10 @@ async def test_m11_completed_steps_are_fresh_for_each_prompt_and_never_in_the_hi
     agent = make_agent(ScriptedModel(asks(ADD), says("5"), says("hello")), add)
 
     await run_alone(agent, context, journal=DictJournal())
-    steps = len(context.completed_steps)
+    steps = len(context.thinking.completed_steps)
     await run_alone(agent, context, journal=DictJournal())
 
-    assert (steps, len(context.completed_steps)) == (1, 0)
+    assert (steps, len(context.thinking.completed_steps)) == (1, 0)
     assert [each async for each in context.chat_history.messages(whole=True)] == []
 
 
@@ -85,12 +85,13 @@ async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None
     journal.refusal = {}
     model = ScriptedModel(says("done"))
 
-    result = await run_alone(make_agent(model, note), await make_context(prompt=[ASK]), journal=journal)
+    context = await make_context(prompt=[ASK])
+    reply = await run_alone(make_agent(model, note), context, journal=journal)
 
-    assert result.text == "done"
+    assert reply == "done"
     assert sorted(ran) == ["a", "b", "b"]
     assert model.requests[0].shown()[-2:] == ["tool #c1: noted a", "tool #c2: noted b"]
-    assert result.usage == Usage(prompt_tokens=20, completion_tokens=4)
+    assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=20, completion_tokens=4)
 
 
 async def test_a_finished_run_is_replayed_without_any_call() -> None:
@@ -102,20 +103,21 @@ async def test_a_finished_run_is_replayed_without_any_call() -> None:
     )
     silent = ScriptedModel()
 
-    result = await run_alone(make_agent(silent, add), await make_context(prompt=[ASK]), journal=journal)
+    reply = await run_alone(make_agent(silent, add), await make_context(prompt=[ASK]), journal=journal)
 
-    assert (result.text, silent.requests) == ("5", [])
+    assert (reply, silent.requests) == ("5", [])
 
 
 async def test_m12_a_run_makes_exactly_n_actions() -> None:
     model = ScriptedModel(asks(ADD), asks(ADD), says("never asked as an action"))
     context = await make_context(prompt=[ASK])
 
-    result = await run_alone(
-        make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=2)
-    )
+    with capture_logs() as logs:
+        await run_alone(
+            make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=2)
+        )
 
-    assert (result.ended_by, result.actions) == ("max_actions", 2)
+    assert [entry["max_actions"] for entry in logs if entry["event"] == "run_limit_reached"] == [2]
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
 
 
@@ -124,9 +126,9 @@ async def test_t03_at_the_limit_one_more_call_without_tools_gives_the_answer() -
     context = await make_context(prompt=[ASK])
     journal = DictJournal()
 
-    result = await run_alone(make_agent(model, add), context, journal=journal)
+    reply = await run_alone(make_agent(model, add), context, journal=journal)
 
-    assert (result.text, result.ended_by, result.actions) == ("So far: 5.", "max_actions", 5)
+    assert reply == "So far: 5."
     assert len(model.requests) == 6
     assert model.requests[5].tools == ()
     assert "model:last" in journal.steps
@@ -136,12 +138,11 @@ async def test_t03_a_model_that_has_no_last_answer_is_answered_for() -> None:
     model = ScriptedModel(asks(ADD), asks(ADD))
     context = await make_context(prompt=[ASK])
 
-    result = await run_alone(
+    reply = await run_alone(
         make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
     )
 
-    assert result.ended_by == "max_actions"
-    assert result.text == (
+    assert reply == (
         "I ran out of steps (1) before I had a final answer. Ask me to go on, or ask for less at once."
     )
 
@@ -150,11 +151,11 @@ async def test_m12_the_output_of_a_final_tool_is_the_reply() -> None:
     final = Tool.from_function(upper, is_final=True)
     model = ScriptedModel(asks(ADD, call("upper", '{"text": "done"}', call_id="c2")))
 
-    result = await run_alone(
+    reply = await run_alone(
         make_agent(model, add, final), await make_context(prompt=[ASK]), journal=DictJournal()
     )
 
-    assert (result.text, result.ended_by, len(model.requests)) == ("DONE", "final_tool", 1)
+    assert (reply, len(model.requests)) == ("DONE", 1)
 
 
 async def test_m12_a_final_tool_that_fails_or_says_nothing_does_not_end_the_run() -> None:
@@ -163,11 +164,9 @@ async def test_m12_a_final_tool_that_fails_or_says_nothing_does_not_end_the_run(
         asks(call("upper", "{}")), asks(call("upper", '{"text": " "}', call_id="c2")), says("sorry")
     )
 
-    result = await run_alone(
-        make_agent(model, final), await make_context(prompt=[ASK]), journal=DictJournal()
-    )
+    reply = await run_alone(make_agent(model, final), await make_context(prompt=[ASK]), journal=DictJournal())
 
-    assert (result.text, result.ended_by) == ("sorry", "answer")
+    assert reply == "sorry"
 
 
 async def test_m12_a_tool_runs_as_often_as_its_limit_says_and_not_once_more() -> None:
@@ -254,7 +253,7 @@ async def test_calls_of_one_action_run_at_the_same_time_up_to_a_bound() -> None:
     await run
 
     assert most == AT_ONCE
-    assert len(context.completed_steps[0].results) == 20
+    assert len(context.thinking.completed_steps[0].results) == 20
 
 
 async def test_m14_a_tool_shares_the_history_that_the_next_prompt_shows() -> None:
@@ -372,7 +371,7 @@ async def test_a_cancelled_run_leaves_no_task_behind() -> None:
 
 
 async def test_a_replayed_call_of_a_tool_that_is_gone_is_answered() -> None:
-    journal = DictJournal(steps={"model:1": dump_action(UseTools(reply=asks(ADD)))})
+    journal = DictJournal(steps={"model:1": dump_json(ModelReply, asks(ADD))})
     model = ScriptedModel(says("ok"))
 
     await run_alone(make_agent(model, upper), await make_context(prompt=[ASK]), journal=journal)

@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent.context import AgentContext
-from bot.agent.handover_tools import delegate_tool, transfer_tool
-from bot.agent.runner import run_agent
-from bot.agent.scope import ANYWHERE, Caller, Role, Scope, least_of
-from bot.agent.team import Team
-from bot.agent.tool import Tool
+from bot.agent.context import AgentContext, Caller, Role, lowest_role
+from bot.agent.loop import run_agent
+from bot.agent.team import Team, delegate_tool, transfer_tool
+from bot.agent.tool import ANYWHERE, Scope, Tool
 from tests.unit.agent.kit import (
     DictJournal,
     ScriptedModel,
@@ -88,7 +86,7 @@ def test_two_scopes_permit_together_what_each_permits() -> None:
     [([], "anyone"), (["operators"], "operators"), (["operators", "anyone", "administrators"], "anyone")],
 )
 def test_of_several_askers_the_least_counts(roles: list[Role], least: Role) -> None:
-    assert least_of(roles) == least
+    assert lowest_role(roles) == least
 
 
 async def test_out_of_scope_a_tool_is_not_offered_and_not_run() -> None:

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.actions import CompletedStep, StepDigest, dump_digest, parse_digest
+from bot.agent.actions import CompletedStep
+from bot.agent.digest import share_for, should_digest
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
-from bot.agent.handover_tools import delegate_tool
+from bot.agent.loop import RunLimits, run_agent
 from bot.agent.model import Usage
 from bot.agent.prompt.parts import PromptSize
-from bot.agent.runner import RunLimits, run_agent
-from bot.agent.step_digest import share_for, should_digest
-from bot.agent.team import Digester, Team
+from bot.agent.team import Digester, Team, delegate_tool
 from bot.errors import Fenced, ModelUnavailable
 from bot.observe.metrics import DIGESTS
 from memory.errors import SummaryFailed
@@ -107,11 +106,11 @@ async def test_i03_a_long_run_goes_on_from_a_digest_and_the_rest_of_the_prompt_s
     model, digester = reading(7), RecordingDigester()
     context = await make_context(history=HISTORY, prompt=[ASK])
 
-    result = await run_agent(
+    reply = await run_agent(
         team_of(model, digester), context, journal=DictJournal(), limits=RunLimits(max_actions=9)
     )
 
-    assert result.text == "It is about pages."
+    assert reply == "It is about pages."
     assert digester.asked == [
         ("read it all", "", ["p1", "p2"]),
         ("read it all", "Read so far, time 1.", ["p3", "p4"]),
@@ -126,8 +125,8 @@ async def test_i03_a_long_run_goes_on_from_a_digest_and_the_rest_of_the_prompt_s
         'assistant:  page({"number": 3}) #p3',
         f"tool #p3: 3: {PAGE}",
     ]
-    assert len(context.completed_steps) == len(context.ledger) == 7
-    assert sum(context.usages, Usage()) == Usage(
+    assert len(context.thinking.completed_steps) == len(context.record.ledger) == 7
+    assert sum(context.record.usages, Usage()) == Usage(
         prompt_tokens=8 * 10 + 3 * 700, completion_tokens=8 * 2 + 3 * 70
     )
 
@@ -145,8 +144,8 @@ async def test_i03_the_steps_of_a_delegated_agent_are_compressed_for_its_own_tas
 
     assert digester.asked == [("Read three pages.", "", ["p1", "p2"])]
     assert "tool:1:0/digest:3" in journal.steps
-    assert context.digest is None
-    assert len(context.ledger) == 4
+    assert context.thinking.digest is None
+    assert len(context.record.ledger) == 4
 
 
 async def test_i03_a_short_run_is_not_digested() -> None:
@@ -199,12 +198,12 @@ async def test_i03_a_resumed_run_has_the_same_digests_and_makes_none_again(crash
     after, model = RecordingDigester(), reading(7, begun=decided)
     context = await make_context(prompt=[ASK])
 
-    result = await run_agent(team_of(model, after), context, journal=journal, limits=limits)
+    reply = await run_agent(team_of(model, after), context, journal=journal, limits=limits)
 
-    assert result.text == "It is about pages."
+    assert reply == "It is about pages."
     assert len(after.asked) == 3 - kept
-    assert context.digest is not None
-    assert context.digest.covers == 6
+    assert context.thinking.digest is not None
+    assert context.thinking.digest.covers == 6
     assert {"digest:3", "digest:5", "digest:7"} <= set(journal.steps)
     assert "Read so far" in "".join(model.requests[-1].shown())
 
@@ -226,20 +225,13 @@ async def test_i03_a_digest_that_cannot_be_had_is_logged_once_asked_for_and_the_
 
     failed = sample(DIGESTS, "mnemogram_digests_total", outcome="failed")
     with capture_logs() as logs:
-        result = await run_agent(
+        reply = await run_agent(
             team_of(reading(7), digester), context, journal=journal, limits=RunLimits(max_actions=9)
         )
 
-    assert result.text == "It is about pages."
-    assert context.digest is None
+    assert reply == "It is about pages."
+    assert context.thinking.digest is None
     assert [entry["event"] for entry in logs].count("steps_not_digested") == 1
     assert sample(DIGESTS, "mnemogram_digests_total", outcome="failed") == failed + 1
     assert digester is None or len(digester.asked) == 1
     assert not any(step.startswith("digest") for step in journal.steps)
-
-
-def test_a_digest_survives_the_journal() -> None:
-    digest = StepDigest(covers=3, text="é\n\ud800")
-
-    assert dump_digest(digest).isascii()
-    assert parse_digest(dump_digest(digest)) == digest

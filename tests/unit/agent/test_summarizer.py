@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.agent.actions import CompletedStep, ToolResult
-from bot.agent.digest_request import stored_results
+from bot.agent.digest import stored_results
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, Usage
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.summary_format import DIGEST_SCHEMA, SUMMARY_SCHEMA, summary_fields

@@ -1,0 +1,127 @@
+"""The loop of a run: decide, run tools, decide again, within exact limits and resumable from a journal."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from bot.agent.actions import Action
+from bot.agent.context import AgentContext, Journal, RunRecord, StepNote, Thinking, note_step
+from bot.agent.digest import StepDigests
+from bot.agent.model import ModelReply
+from bot.agent.team import Agent, Team
+from bot.agent.tool_calls import CallRunner
+from bot.errors import ModelRepliedNothing
+from bot.observe.tracing import trace_agent_end, traced
+from memory.codec import dump_json, parse_json
+
+LAST = "model:last"
+"""The journal step of the answer when no action is left."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """Limits of a run, and of each delegation in it. One action may hold several tool calls."""
+
+    max_actions: int = 5
+
+    def __post_init__(self) -> None:
+        if self.max_actions < 1:
+            raise ValueError("a run needs at least one action")
+
+
+async def run_agent(
+    team: Team, context: AgentContext, *, journal: Journal, limits: RunLimits | None = None
+) -> str:
+    """Return the reply of the agent that has the chat, and pass it to the context's emit functions.
+
+    A transfer changes `context.agent_name`, and the run continues with that agent and the same completed
+    steps. Model calls and tool calls that the journal has are not repeated. Raises the TellUser errors of
+    the model and the errors of the journal. The caller sets the deadline: a run may be cancelled at any
+    await.
+    """
+    context.thinking, context.record = Thinking(), RunRecord()
+    _check_agent_name(team, context)
+    with traced("agent_run", request_id=context.request_id):
+        reply = await _Run(team, limits or RunLimits()).reply(context, journal)
+        trace_agent_end(reply)
+    await context.emit(reply)
+    return reply
+
+
+class _Run:
+    """One run of a team, with the state that the loops of all its agents share."""
+
+    def __init__(self, team: Team, limits: RunLimits) -> None:
+        self._team = team
+        self._limits = limits
+        self._calls = CallRunner(team, self._answer_task)
+        self._digests = StepDigests(team.digester)
+
+    async def reply(self, context: AgentContext, journal: Journal) -> str:
+        """Return the text of the first action without calls, or the output of a final tool.
+
+        After `max_actions` actions one more model call, without tools, gives the answer.
+        """
+        for number in range(1, self._limits.max_actions + 1):
+            agent = self._team.agent_in(context)
+            action = await self._decide(agent, context, journal, step=f"model:{number}")
+            if not action.tool_calls:
+                return action.text
+            results = await self._calls.run(action, agent, context, journal)
+            _check_agent_name(self._team, context)
+            for result in results:
+                if result.is_final:
+                    return result.output
+        log.info("run_limit_reached", max_actions=self._limits.max_actions)
+        last = await self._decide(self._team.agent_in(context), context, journal, step=LAST)
+        return last.text
+
+    async def _decide(self, agent: Agent, context: AgentContext, journal: Journal, *, step: str) -> Action:
+        """Return the action that the journal has for this step, or ask the agent and journal its action."""
+        await self._digests.restore(context, journal)
+        line = await journal.finished(step)
+        if line is not None:
+            return self._replay(parse_json(ModelReply, line), context)
+        await self._digests.relieve(agent, context, journal)
+        with note_step(context, "model", self._team.name_of(context)) as note:
+            action = await (self._last_answer(agent, context) if step == LAST else agent.next_action(context))
+            note.usage = action.usage
+        context.record.usages.append(action.usage)
+        await journal.record(step, dump_json(ModelReply, action))
+        return action
+
+    def _replay(self, action: Action, context: AgentContext) -> Action:
+        context.record.usages.append(action.usage)
+        context.record.notes.append(
+            StepNote(
+                kind="model",
+                name=self._team.name_of(context),
+                outcome="replayed",
+                seconds=0.0,
+                usage=action.usage,
+                depth=context.depth,
+            )
+        )
+        return action
+
+    async def _last_answer(self, agent: Agent, context: AgentContext) -> Action:
+        try:
+            return await agent.last_answer(context)
+        except ModelRepliedNothing:
+            spent = f"I ran out of steps ({self._limits.max_actions}) before I had a final answer."
+            return ModelReply(text=f"{spent} Ask me to go on, or ask for less at once.")
+
+    async def _answer_task(self, context: AgentContext, journal: Journal) -> str:
+        """Return the reply of a delegated agent."""
+        with traced("delegation", agent=context.agent_name):
+            return await self.reply(context, journal)
+
+
+def _check_agent_name(team: Team, context: AgentContext) -> None:
+    """Set the name of the main agent to "", also if AGENTS_FILE no longer has the agent of the chat."""
+    if context.agent_name not in ("", *team.agents):
+        log.warning("agent_gone", agent=context.agent_name)
+    if team.name_of(context) == team.main:
+        context.agent_name = ""
