@@ -6,7 +6,6 @@ import pytest
 
 from bot.agent.agents_file import load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
-from bot.agent.loop import str
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.tools import BUILT_IN_TOOLS
 from memory.history.message import Message

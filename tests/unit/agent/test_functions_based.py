@@ -1,6 +1,7 @@
 """The steps of next_action, in the order of row M10, and what each does when it cannot."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
