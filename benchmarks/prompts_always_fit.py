@@ -22,7 +22,7 @@ from bot.agent.model import PromptMessage, ToolSpec
 from bot.agent.prompt.assembly import assemble
 from bot.errors import PromptTooLong
 from memory.tokens import CachingTokenCounter, Tokenizer
-from simulator.offline_model.request import find_fault
+from tests.openai_checker.request import find_fault
 
 _BATCH = 500
 _SHOWN = 5

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from simulator.offline_model.fault import RequestFault
 from simulator.offline_model.wire import rough_tokens
+from tests.openai_checker import RequestFault
 
 EmbeddingFailure = Literal[
     "server_error", "rate_limited", "wrong_dimension", "null", "nan", "nan_text", "hang"

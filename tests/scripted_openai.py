@@ -23,8 +23,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from bot.app.http_server import HttpServer, serve_http
-from simulator.offline_model.fault import RequestFault
-from simulator.offline_model.request import find_fault, read_body
 from simulator.offline_model.wire import (
     DONE,
     WireCompletion,
@@ -35,6 +33,8 @@ from simulator.offline_model.wire import (
     prompt_tokens,
     stream_chunks,
 )
+from tests.openai_checker import RequestFault
+from tests.openai_checker.request import find_fault, read_body
 from tests.scripted_embeddings import Embeddings, embeddings_body, find_embedding_fault
 from tests.scripted_replies import Failure, Reply, rate_limited, server_error, text
 from tests.scripted_script import (

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from simulator.offline_model.recollection import text_of
+from simulator.offline_model.prompt import text_of
 from tests.scripted_replies import Reply, call, calls, reply_from_json, text
 
 ChatRequest = dict[str, Any]

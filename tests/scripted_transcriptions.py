@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.offline_model.fault import RequestFault
+from tests.openai_checker import RequestFault
 from tests.scripted_replies import Failure
 
 ENDINGS = ("flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm")

@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
 from bot.app.http_server import serve_http
-from simulator.offline_model.recollection import text_of
+from simulator.offline_model.prompt import text_of
 
 THINKS_S = 0.5
 LONG_UNITS = 6_000

@@ -18,13 +18,8 @@ _LOOK_AGAIN_S = 0.02
 @asynccontextmanager
 async def local_bot_api() -> AsyncGenerator[str]:
     """The address of a Bot API with the simulator's token."""
-    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(SimulatorConfig(), host="127.0.0.1", port=0, started=port.set_result))
-    try:
-        yield f"http://127.0.0.1:{await port}"
-    finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+    async with serve(SimulatorConfig()) as served:
+        yield served.url
 
 
 @asynccontextmanager

@@ -13,7 +13,6 @@ from bot.media.openai_transcriber import open_transcriber
 from bot.media.reader import Transcriber
 from bot.media.sight import sees
 from bot.settings import Settings
-from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 
 _OPENAI_FALLBACK = "whisper-1"
 """For recordings that OpenAI's newer models refuse: some Ogg files of Telegram's (NousResearch/hermes-agent#68719)."""
@@ -44,15 +43,18 @@ class NoModel:
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
     """The models of these settings; connections, and the offline model that stands in for all, end with the block."""
     async with AsyncExitStack() as stack:
-        base_url = settings.openai_base_url
+        base_url, offline_name = settings.openai_base_url, ""
         if settings.is_offline:
+            from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
+
+            offline_name = OFFLINE_MODEL
             base_url = await stack.enter_async_context(serve_offline_model())
             log.warning("offline_model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL for a real model")
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
         opened = {
             name: await stack.enter_async_context(
                 open_openai_model(
-                    model=OFFLINE_MODEL if settings.is_offline else name,
+                    model=offline_name or name,
                     api_key=key,
                     base_url=base_url,
                     sees=sees_pictures(settings, name),

@@ -5,8 +5,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -35,6 +35,7 @@ from bot.app.lifecycle import (
     until_one_ends,
 )
 from bot.app.models import open_models
+from bot.app.simulation import open_simulator
 from bot.app.stores import Stores, open_stores
 from bot.app.upkeep import (
     build_indexers,
@@ -59,7 +60,6 @@ from bot.transport.registration import no_webhook_elsewhere, set_webhook, who_we
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
 from bot.transport.webhook import Webhook
-from bot.transport.words import words_for
 from memory.embedded.rewriting import FileRewriter
 from memory.embedded.valkey import remove_left_rewritings
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
@@ -68,14 +68,10 @@ from memory.recall.indexer import Indexer
 from memory.redis.append_file import FileMender
 from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
-from simulator.api import errors as simulator_errors
-from simulator.api.config import SimulatorConfig
-from simulator.service import serve as serve_simulator
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
-SIMULATOR_HOST = "127.0.0.1"
 DRAIN_S = 3.0
 GAUGES_S = 10.0
 COMPRESSIONS_AT_ONCE = 2
@@ -114,7 +110,7 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
     """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     with signals(None) as stopping:
-        async with _simulator(settings, port=port) as url:
+        async with open_simulator(settings, port=port) as url:
             log.info("simulator_ready", chat_page=url, api=url)
             await stopping.wait()
 
@@ -151,7 +147,7 @@ class _Service:
             await self._listen(stack, port=port, takes_updates=serve)
         api_url = settings.telegram_api_url
         if simulate:
-            simulator = _simulator(settings, port=settings.simulator_port)
+            simulator = open_simulator(settings, port=settings.simulator_port)
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
         self._waits_for = "redis"
@@ -302,32 +298,6 @@ class _Service:
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
-
-
-@asynccontextmanager
-async def _simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
-    """The simulator, for as long as the block runs; its address."""
-    notice = words_for("en")("start-offline") if settings.is_offline else None
-    config = SimulatorConfig(
-        token=settings.token,
-        operator_ids=build_access(settings).operator_ids,
-        notice=notice,
-        private_topics=True,
-    )
-    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    serving = spawn(
-        serve_simulator(config, host=SIMULATOR_HOST, port=port, started=ready.set_result), "simulator"
-    )
-    try:
-        await asyncio.wait([serving, ready], return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            serving.result()
-        yield f"http://{SIMULATOR_HOST}:{ready.result()}"
-    except simulator_errors.PortInUse as error:
-        raise PortInUse(f"SIMULATOR_PORT: port {port} is in use by another program") from error
-    finally:
-        serving.cancel()
-        await asyncio.wait([serving])
 
 
 async def _compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:

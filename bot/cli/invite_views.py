@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from bot.app.build import build_access
+from bot.app.simulation import simulated_username
 from bot.app.stores import redis_place
 from bot.cli.bot_api import bot_api_url, simulates
 from bot.cli.failures import CommandFailed
@@ -16,7 +17,6 @@ from bot.transport.guests import KNOWN_S, Guests
 from bot.transport.telegram_api import open_telegram
 from memory import keys
 from memory.redis.client import open_redis
-from simulator.api.config import SimulatorConfig
 
 
 async def print_invitation(settings: Settings, *, as_json: bool) -> None:
@@ -71,7 +71,7 @@ async def revoke(settings: Settings, user_id: int, *, as_json: bool) -> None:
 
 async def _username(settings: Settings) -> str:
     if simulates(settings):
-        return SimulatorConfig().bot_username
+        return simulated_username()
     try:
         async with open_telegram(
             token=settings.token, api_url=bot_api_url(settings), connections=2

@@ -15,7 +15,7 @@ from memory import keys
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
-from simulator.offline_model.recollection import text_of
+from simulator.offline_model.prompt import text_of
 from tests.stores import all_keys
 
 ECHO = "echo: "

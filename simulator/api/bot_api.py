@@ -25,9 +25,8 @@ from simulator.api.methods.table import METHODS, Method
 from simulator.api.parameters import read_parameters
 from simulator.api.simulation import Simulation
 from simulator.api.wakeup import Wakeup
+from simulator.http_server import HANG_UP
 
-# The ASGI extension by which the server lets a call end without an answer; see serving.py.
-HANG_UP = "simulator.hang_up"
 _LONGEST_SILENCE_S = 600.0
 _LOOK_AGAIN_S = 0.1
 

@@ -11,8 +11,7 @@ SimulatorError
 │   ├── TooManyRequests 429
 │   └── ServerFault 500
 ├── PageError           an answer {"error": …} of the page API
-├── InvalidToken
-└── PortInUse
+└── InvalidToken
 """
 
 from typing import Any
@@ -117,15 +116,6 @@ class InvalidToken(SimulatorError):
 
     def __init__(self) -> None:
         super().__init__(self.__doc__)
-
-
-class PortInUse(SimulatorError):
-    """Another program listens on the port that was asked for."""
-
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(f"Port {port} on {host} is in use by another program.")
-        self.host = host
-        self.port = port
 
 
 def _describe(prefix: str, reason: str) -> str:

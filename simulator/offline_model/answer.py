@@ -1,47 +1,20 @@
-"""Answers to questions out of what the prompt holds: quoted, dated, and honest when nothing fits."""
-
-# ruff: noqa: RUF001 - the words of three languages are meant as they stand
+"""Answers to questions: quotations of what the prompt holds, or that nothing fits."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
-from simulator.offline_model.extract import direct_answer
-from simulator.offline_model.recollection import Ask, Recollection
-from simulator.offline_model.words import (
-    content_stems,
-    fold,
-    folded_words,
-    function_words,
-    name_stems,
-    question_weights,
-)
+from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
+from simulator.offline_model.words import folded_words, function_words, stems
 
 UNKNOWN = (
-    "I do not know that from what is in front of me. I am the offline stand-in: "
-    "I can only go by what was said in this chat."
+    "I do not know that. I am the offline stand-in for a language model: "
+    "I only know what was said in this chat."
 )
-# None repeats what was said: forgetting a message must not leave its echo in a reply.
-ACKNOWLEDGEMENTS = (
-    "Noted. You can ask me about it later.",
-    "Noted. I will go by that when you ask me.",
-    "Got it, that is noted.",
-    "Understood. I will go by that from now on.",
-)
-
 _LISTED = 10
-_QUOTED_LENGTH = 300
 _ENOUGH = 0.5
-_QUESTIONS_BEGIN = """what whats where wheres when who whos whom whose why how which do does did is are am was were can
-could will would has have should donde cuando quien que cual como cuanto cuantos por где куда откуда кто что когда
-почему зачем как какой какая какое какие сколько чей"""
-_TELL_ME = re.compile(
-    r"^(?:please )?(?:tell me|remind me|do you (?:know|remember)|list|summari[sz]e|recuerdame|dime|напомни|расскажи)\b"
-)
-_ALL_ABOUT = re.compile(
-    r"\b(?:tell|told|said|say|know|remember|mention(?:ed)?|talk(?:ed)?)\b.{0,30}?\babout\s+(?P<english>.+)"
-    r"|\b(?:dije|cont[eé]|sabes|recuerdas)\b.{0,30}?\b(?:sobre|de)\s+(?P<spanish>.+)"
-    r"|(?:говорил|рассказ|сказал|знаешь|помнишь).{0,30}?\s(?:о|об|обо|про)\s+(?P<russian>.+)",
+"""Share of a question's words that a statement must have more of."""
+_ABOUT = re.compile(
+    r"\b(?:tell|told|said|say|know|remember|mention(?:ed)?|talk(?:ed)?)\b.{0,30}?\babout\s+(.+)",
     re.IGNORECASE,
 )
 _FIRST_PERSON = frozenset(
@@ -49,119 +22,75 @@ _FIRST_PERSON = frozenset(
 )
 
 
-def is_question(text: str) -> bool:
-    """Whether `text` asks something: a question mark at its end, a question word first, or "tell me …"."""
-    plain = text.strip()
-    words = folded_words(plain)
-    asks = plain.endswith("?") or plain.startswith("¿") or bool(_TELL_ME.match(fold(plain)))
-    return asks or (bool(words) and words[0] in _QUESTIONS_BEGIN.split())
-
-
-def answer(ask: Ask) -> str:
-    """The best answer that the prompt holds, as a quotation; `UNKNOWN` when it holds none."""
-    about = _ALL_ABOUT.search(ask.text)
-    matches = _matches(ask, about[about.lastgroup or 0] if about else ask.text)
-    statements = [
-        match for match in matches if match.said.source != "own" and not is_question(match.said.text)
-    ]
-    if statements and about:
-        return _listing(ask, statements)
-    if statements:
-        return _quotation(ask, statements[0])
-    return _second_best(matches)
+def answer(question: str, prompt: Prompt) -> str:
+    """Return the best statement as a quotation; all that fit if the question asks for all about something."""
+    about = _ABOUT.search(question)
+    matches = _rank(about[1] if about else question, prompt.statements)
+    others = [each for each in matches if each.source != "own"]
+    if not others:
+        others = _short_document(prompt.statements)
+    if about and len(others) > 1:
+        more = [f"… and {len(others) - _LISTED} more."] if len(others) > _LISTED else []
+        lines = (f"- {_quotation(each, prompt)}" for each in others[:_LISTED])
+        return "\n".join(["This is what I found:", "", *lines, *more])
+    if others:
+        return f"{_quotation(others[0], prompt)}."
+    if matches and not matches[0].text.startswith(UNKNOWN):
+        return f"I only find something that I said myself: {quote(matches[0].text)}."
+    return UNKNOWN
 
 
 def quote(text: str) -> str:
-    """`text` on one line in quotation marks, cut when it is long."""
+    """Return the text on one line in quotation marks, cut if it is long."""
     line = " ".join(text.split())
-    return f"“{line if len(line) <= _QUOTED_LENGTH else line[: _QUOTED_LENGTH - 1] + '…'}”"
+    return f"“{line if len(line) <= PASSAGE_LENGTH else line[: PASSAGE_LENGTH - 1] + '…'}”"
 
 
-def dated(said: Recollection) -> str:
-    """The quotation of one thing said, with its time when the prompt tells it."""
-    return quote(said.text) + (f" ({said.when})" if said.when else "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Match:
-    said: Recollection
-    is_full: bool  # everything that is asked about occurs in it, not just most of it
-
-
-def _matches(ask: Ask, question: str) -> list[_Match]:
-    """What fits the question, best first; among equals what names its function words, then the newest."""
-    weights, names, asked = question_weights(question), name_stems(question), function_words(question)
-    ranked: list[tuple[float, int, int, int, _Match]] = []
-    for position, said in enumerate(_once_each(ask.recollections)):
-        covered = _coverage(weights, question, said)
-        if covered > _ENOUGH and names <= _stems(said):
-            match = _Match(said=said, is_full=_is_full(weights, said))
-            alike = len(asked & function_words(said.text))
-            ranked.append((covered, int(said.source == "person"), alike, position, match))
+def _rank(question: str, statements: Iterable[Statement]) -> list[Statement]:
+    """Return the statements that fit, best first. Of equals the one nearer in function words, then the newest."""
+    asked, small = stems(question), function_words(question)
+    names = stems(" ".join(word for word in question.split()[1:] if word[:1].isupper()))
+    ranked: list[tuple[float, int, int, Statement]] = []
+    for position, each in enumerate(_once_each(statements)):
+        subject = _subject(each)
+        share = (
+            len(asked & subject) / len(asked)
+            if asked
+            else float(bool(small & _FIRST_PERSON) and _is_personal(each))
+        )
+        if share > _ENOUGH and names <= subject:
+            ranked.append((share, len(small & function_words(each.text)), position, each))
     return [entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1], reverse=True)]
 
 
-def _once_each(said: Iterable[Recollection]) -> list[Recollection]:
-    """Each text once, at its newest place, but with the time that any of its copies knows."""
-    newest: dict[str, Recollection] = {}
-    for each in said:
-        key = " ".join(folded_words(each.text))
-        before = newest.pop(key, None)
-        newest[key] = before if before and before.when and not each.when else each
-    return list(newest.values())
+def _short_document(statements: Sequence[Statement]) -> list[Statement]:
+    """Return the document that came with the question, if it is one passage."""
+    before, last = statements[-2:-1], statements[-1:]
+    is_part = any(each.source == "document" for each in before)
+    return [each for each in last if each.source == "document" and not is_part]
 
 
-def _coverage(weights: Mapping[str, float], question: str, said: Recollection) -> float:
-    if not weights:  # "what do you know about me?": any statement about the speaker
-        about_speaker = _FIRST_PERSON & set(folded_words(question))
-        return 1.0 if about_speaker and _is_about_speaker(said) else 0.0
-    found = _stems(said)
-    return sum(weight for word, weight in weights.items() if word in found) / sum(weights.values())
+def _once_each(statements: Iterable[Statement]) -> list[Statement]:
+    """Return each text once, at its newest place, in the copy that has a time."""
+    once: dict[tuple[str, ...], Statement] = {}
+    for each in statements:
+        words = tuple(folded_words(each.text))
+        before = once.pop(words, each)
+        once[words] = before if before.when and not each.when else each
+    return list(once.values())
 
 
-def _is_full(weights: Mapping[str, float], said: Recollection) -> bool:
-    return {word for word, weight in weights.items() if weight == 1.0} <= _stems(said)
+def _subject(statement: Statement) -> frozenset[str]:
+    """Return what a statement is about: "my bike is red" by Ben is about Ben too."""
+    return stems(f"{statement.speaker} {statement.text}" if _is_personal(statement) else statement.text)
 
 
-def _stems(said: Recollection) -> frozenset[str]:
-    """What was said is about these: in "my bike is red" by Ben, about Ben too."""
-    spoken = content_stems(said.text)
-    return spoken | content_stems(said.speaker) if said.speaker and _is_about_speaker(said) else spoken
+def _is_personal(statement: Statement) -> bool:
+    return bool(_FIRST_PERSON & set(folded_words(statement.text)))
 
 
-def _is_about_speaker(said: Recollection) -> bool:
-    return bool(_FIRST_PERSON & set(folded_words(said.text)))
-
-
-def _quotation(ask: Ask, best: _Match) -> str:
-    # A partial match may be about something else: it is quoted, but nothing is concluded from it.
-    short = direct_answer(ask.text, best.said.text) if best.is_full else None
-    told = f"{_who(ask, best.said)}: {dated(best.said)}."
-    return f"{short}. {told}" if short else told
-
-
-def _listing(ask: Ask, matches: list[_Match]) -> str:
-    if len(matches) == 1:
-        return f"{_who(ask, matches[0].said)}: {dated(matches[0].said)}."
-    lines = [f"- {_who(ask, match.said)}: {dated(match.said)}" for match in matches[:_LISTED]]
-    left = len(matches) - _LISTED
-    more = [f"… and {left} more."] if left > 0 else []
-    return "\n".join(["This is what I find:", "", *lines, *more])
-
-
-def _who(ask: Ask, said: Recollection) -> str:
-    if said.source == "note":
-        return "My notes say"
-    if said.speaker is None or said.speaker == ask.speaker:
-        return "You told me"
-    return f"{said.speaker} said"
-
-
-def _second_best(matches: list[_Match]) -> str:
-    asked = next((match.said for match in matches if match.said.source == "person"), None)
-    own = next((match.said for match in matches if match.said.source == "own"), None)
-    if own and not own.text.startswith((*ACKNOWLEDGEMENTS, UNKNOWN, "You asked")):
-        return f"I only find something that I said myself: {dated(own)}."
-    if asked:
-        return f"You asked that before ({quote(asked.text)}), but no answer to it is in front of me."
-    return UNKNOWN
+def _quotation(statement: Statement, prompt: Prompt) -> str:
+    named = f"{statement.speaker} said"
+    told = "You told me" if statement.speaker in ("", prompt.speaker) else named
+    who = {"document": "The document says", "note": "My notes say"}.get(statement.source, told)
+    return f"{who}: {quote(statement.text)}" + (f" ({statement.when})" if statement.when else "")

@@ -1,4 +1,4 @@
-"""The offline model: an OpenAI-compatible endpoint on loopback for when there is no model key."""
+"""The offline model: an OpenAI-compatible endpoint on loopback that answers when there is no model key."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,11 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
-from simulator.offline_model.fault import RequestFault
+from simulator.http_server import listening
 from simulator.offline_model.reply import OfflineReply, reply_to
-from simulator.offline_model.request import find_fault, read_body
-from simulator.offline_model.summary import STRUCTURED, structured_reply
+from simulator.offline_model.summary import structured_reply
 from simulator.offline_model.wire import (
     DONE,
     WireCompletion,
@@ -32,21 +30,23 @@ from simulator.offline_model.wire import (
 )
 
 OFFLINE_MODEL = "mnemogram-offline"
-
-_MOST_CHUNKS = 400  # keeps the longest text within seconds at the usual delay
+_LOOPBACK = "127.0.0.1"
+_MOST_CHUNKS = 400
+"""Keeps the longest text within seconds at the usual delay."""
 
 
 @asynccontextmanager
 async def serve_offline_model(*, chunk_delay_s: float = 0.015) -> AsyncGenerator[str, None]:
-    """The base URL (`http://127.0.0.1:PORT/v1`) of an offline model that ends with the block."""
-    async with serve_http(create_offline_model_app(chunk_delay_s=chunk_delay_s)) as server:
-        yield f"{server.origin}/v1"
+    """Serve an offline model until the block ends; yield its base URL, `http://127.0.0.1:PORT/v1`."""
+    app = create_offline_model_app(chunk_delay_s=chunk_delay_s)
+    async with listening(app, host=_LOOPBACK, port=0, drains=False) as port:
+        yield f"http://{_LOOPBACK}:{port}/v1"
 
 
 def create_offline_model_app(*, chunk_delay_s: float = 0.015) -> Starlette:
-    """The endpoint as an ASGI app; `chunk_delay_s` seconds pass between the chunks of a stream.
+    """Build the endpoint as an ASGI app; `chunk_delay_s` seconds pass between the chunks of a stream.
 
-    Any key and any model name are accepted; token counts are estimates.
+    Any key and any model name are accepted. Token counts are estimates.
     """
     app = Starlette(
         routes=[
@@ -73,78 +73,56 @@ def _model_body(name: str) -> dict[str, Any]:
 
 
 async def _complete(request: Request) -> Response:
-    body = read_body(await request.body())
-    fault = body if isinstance(body, RequestFault) else find_fault(body) or _unsupported(body)
-    if isinstance(body, RequestFault) or fault is not None:
-        return _refusal(fault)
-    completion = complete(body)
+    try:
+        body: dict[str, Any] = json.loads(await request.body())
+        completion = _completion(body)
+        options: dict[str, Any] = body.get("stream_options") or {}
+        usage = options.get("include_usage") is True
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        message = f"The offline model cannot read this request: {type(error).__name__}: {error}"
+        return _json(error_body(message), status=400)
     if body.get("stream") is not True:
         return _json(completion_body(completion))
-    options = cast("Mapping[str, Any]", body.get("stream_options") or {})
-    chunks = stream_chunks(completion, include_usage=options.get("include_usage") is True)
-    return StreamingResponse(
-        _paced([event(chunk) for chunk in chunks], request.app.state.chunk_delay_s),
-        media_type="text/event-stream",
-    )
+    events = [event(chunk) for chunk in stream_chunks(completion, include_usage=usage)]
+    return StreamingResponse(_paced(events, request.app.state.chunk_delay_s), media_type="text/event-stream")
 
 
-def complete(body: Mapping[str, Any]) -> WireCompletion:
-    """The completion of a valid request, with fresh ids, within the tokens that it allows."""
-    form = _wanted_form(body)
-    if form is None:
+def _completion(body: Mapping[str, Any]) -> WireCompletion:
+    """Return the completion within the tokens that the request allows. Raises what malformed JSON data may cause."""
+    wanted: Mapping[str, Any] = body.get("response_format") or {"type": "text"}
+    if wanted["type"] == "json_schema":
+        schema = wanted["json_schema"]["schema"]
+        reply = OfflineReply(text=structured_reply(schema, body["messages"]))
+    elif wanted["type"] == "text" and body["messages"]:
         reply = reply_to(body["messages"], _offered(body))
     else:
-        reply = OfflineReply(text=structured_reply(form, body["messages"]))
+        raise ValueError("it writes text and JSON by a schema, for one message or more")
     limit = body.get("max_completion_tokens") or body.get("max_tokens")
     text = reply.text if reply.text is None or limit is None else reply.text[: int(limit) * 4]
-    calls = tuple(
-        WireToolCall(id=f"call_{uuid.uuid4().hex[:24]}", name=call.name, arguments=json.dumps(call.arguments))
-        for call in reply.tool_calls
-    )
+    call_id = f"call_{uuid.uuid4().hex[:24]}"
+    calls = [reply.call] if reply.call else []
     return WireCompletion(
         id=f"chatcmpl-{uuid.uuid4().hex}",
         created=int(time.time()),
-        model=body["model"],
+        model=str(body["model"]),
         pieces=() if text is None else in_pieces(text, at_most=_MOST_CHUNKS),
-        tool_calls=calls,
+        tool_calls=tuple(
+            WireToolCall(id=call_id, name=call.name, arguments=json.dumps(call.arguments)) for call in calls
+        ),
         finish_reason="tool_calls" if calls else "stop" if text == reply.text else "length",
         prompt_tokens=prompt_tokens(body),
     )
 
 
 def _offered(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The tools that may be called: none with `tool_choice` "none", only the named one when one is named."""
-    tools = cast("list[Mapping[str, Any]]", body.get("tools") or [])
-    choice = body.get("tool_choice")
+    """Return the tools that may be called: `tool_choice` may be "none" or name one."""
+    tools: Sequence[Mapping[str, Any]] = body.get("tools") or []
+    choice: Any = body.get("tool_choice") or "auto"
     if choice == "none":
         return []
-    if isinstance(choice, dict):
-        name = cast("dict[str, Any]", choice)["function"]["name"]
-        return [tool for tool in tools if tool["function"]["name"] == name]
-    return tools
-
-
-def _wanted_form(body: Mapping[str, Any]) -> str | None:
-    """The name of the JSON schema that the answer is to have, "" for JSON without one, None for plain text."""
-    wanted = cast("dict[str, Any]", body.get("response_format") or {"type": "text"})
-    if wanted["type"] == "text":
-        return None
-    return str(wanted["json_schema"]["name"]) if wanted["type"] == "json_schema" else ""
-
-
-def _unsupported(body: Mapping[str, Any]) -> RequestFault | None:
-    """What OpenAI can and simple rules cannot do is refused, not answered wrongly."""
-    if _wanted_form(body) not in (None, *STRUCTURED):
-        return RequestFault(
-            message="The offline model writes plain text, and the summaries of this program, only.",
-            param="response_format",
-            code="unsupported_value",
-        )
-    if body.get("n") not in (None, 1):
-        return RequestFault(
-            message="The offline model writes one choice.", param="n", code="unsupported_value"
-        )
-    return None
+    if choice in ("auto", "required"):
+        return tools
+    return [tool for tool in tools if tool["function"]["name"] == choice["function"]["name"]]
 
 
 async def _paced(events: Sequence[bytes], delay_s: float) -> AsyncIterator[bytes]:
@@ -156,13 +134,7 @@ async def _paced(events: Sequence[bytes], delay_s: float) -> AsyncIterator[bytes
 
 async def _refuse_route(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    message = f"Invalid URL ({request.method} {request.url.path})"
-    return _json(error_body(message), status=status)
-
-
-def _refusal(fault: RequestFault | None) -> Response:
-    found = fault or RequestFault(message="Invalid request.")
-    return _json(error_body(found.message, param=found.param, code=found.code), status=400)
+    return _json(error_body(f"Invalid URL ({request.method} {request.url.path})"), status=status)
 
 
 def _json(body: Mapping[str, Any], *, status: int = 200) -> Response:

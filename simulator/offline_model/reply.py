@@ -1,86 +1,74 @@
-"""The offline model's reply to a prompt: rules instead of a language model, and open about it."""
-
-# ruff: noqa: RUF001 - the words of three languages are meant as they stand
+"""The offline model's reply to a prompt: rules in place of a language model."""
 
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from simulator.offline_model.answer import ACKNOWLEDGEMENTS, answer, is_question
-from simulator.offline_model.recollection import Ask, read_ask
-from simulator.offline_model.results import state_results
+from simulator.offline_model.answer import answer
+from simulator.offline_model.prompt import read_prompt
 from simulator.offline_model.samples import sample_for
-from simulator.offline_model.tools import PlannedCall, plan_calls, tool_kind
+from simulator.offline_model.tools import PlannedCall, plan_call, state_results, tool_names
 from simulator.offline_model.words import fold
 
+ACKNOWLEDGEMENT = "Noted. You can ask me about it later."
+"""It repeats nothing: the echo of a forgotten message must not stay in a reply."""
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|hola|buen[oa]s (?:dias|tardes|noches)"
-    r"|привет|здравствуй(?:те)?|добр(?:ый|ое|ои) (?:день|утро|вечер)|/start)(?: there| bot| all| everyone|, \w+| \w+)?\W*"
+    r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hola|привет)(?: there| all| everyone|,? \w+)?\W*"
 )
-_THANKS = re.compile(r"(?:many )?(?:thanks|thank you|thx|gracias|спасибо)(?: a lot| very much| so much)?\W*")
-_FAREWELL = re.compile(r"(?:bye|goodbye|good night|see you|adios|пока|до свидания)(?: later| soon| bot)?\W*")
-_WHO_ARE_YOU = re.compile(
-    r"\b(?:who|what) are you\b|\bwhat can you do\b|^are you there\W*$|\bare you (?:an? )?(?:ai|bot|human|real|model|person|chatgpt)\b"
-    r"|^help\W*$|кто ты|что ты умеешь|quien eres|que puedes hacer"
-)
-_HINTS = {
-    "add": "“add 2 and 3”",
-    "upper": "“uppercase hello”",
-    "time": "“what time is it in Lisbon?”",
-    "search": "“search your memory for Lisbon”",
-}
+_WHO_ARE_YOU = re.compile(r"\b(?:who|what) are you\b|\bwhat can you do\b|^are you there\W*$|^help\W*$")
+_THANKS = re.compile(r"(?:many )?(?:thanks|thank you)(?: a lot| very much| so much)?\W*")
+_ECHO = re.compile(r"(?:please )?(?:echo|repeat|say)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfflineReply:
-    """Either a text or the tools to call first; `text` is None exactly when there are `tool_calls`."""
+    """Either a text or a tool call; exactly one of the two is set."""
 
     text: str | None = None
-    tool_calls: tuple[PlannedCall, ...] = ()
+    call: PlannedCall | None = None
 
 
 def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()) -> OfflineReply:
-    """The reply to a valid Chat Completions prompt; the same prompt always gets the same reply.
+    """Return the reply to a Chat Completions prompt; equal prompts get equal replies.
 
-    Tools are called when the last user message plainly asks for one that is offered; once their results stand
-    in the prompt they are stated, so that a run ends after one round.
+    A tool is called if the newest message plainly asks for it. Its result is stated in the next reply, so that a
+    run ends after one round.
     """
     stated = state_results(messages)
     if stated is not None:
         return OfflineReply(text=stated)
-    ask = read_ask(messages)
-    calls = plan_calls(ask.raw, tools)
-    if calls:
-        return OfflineReply(tool_calls=calls)
-    return OfflineReply(text=_courtesy(ask, tools) or sample_for(ask.text) or _converse(ask))
+    prompt = read_prompt(messages)
+    for line in reversed(prompt.lines):
+        call = plan_call(line, tools)
+        if call:
+            return OfflineReply(call=call)
+    said = prompt.lines[-1] if prompt.lines else ""
+    text = _courtesy(said, tools) or sample_for(said) or _echo(said)
+    if text is None:
+        text = answer(prompt.questions[-1], prompt) if prompt.questions else ACKNOWLEDGEMENT
+    return OfflineReply(text=text)
 
 
-def _courtesy(ask: Ask, tools: Sequence[Mapping[str, Any]]) -> str | None:
-    said = fold(re.sub(r"@\w+", "", ask.text)).strip()
-    if not said or _GREETING.fullmatch(said):
+def _courtesy(said: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
+    plain = fold(said)
+    if not plain or _GREETING.fullmatch(plain):
         return f"Hello! {_introduction(tools)}"
-    if _WHO_ARE_YOU.search(said):
+    if _WHO_ARE_YOU.search(plain):
         return _introduction(tools)
-    if _THANKS.fullmatch(said):
-        return "You are welcome."
-    return "Goodbye! What you told me stays in this chat's memory." if _FAREWELL.fullmatch(said) else None
+    return "You're welcome." if _THANKS.fullmatch(plain) else None
 
 
 def _introduction(tools: Sequence[Mapping[str, Any]]) -> str:
-    names = [str(cast("Mapping[str, Any]", tool.get("function") or {}).get("name", "")) for tool in tools]
-    hints = [_HINTS[kind] for name in names if (kind := tool_kind(name)) is not None]
-    using = f" I can use tools ({', '.join(hints)})." if hints else ""
+    names = tool_names(tools)
+    using = f" I can call tools ({', '.join(names)}): “use {names[0]} …”." if names else ""
     return (
         "I am the offline stand-in for a language model: simple rules, no network."
         " Tell me things and ask me about them later (“what did I tell you about Anna?”)."
-        f"{using} I can also write samples (“show me markdown”, “show code”, “write 5000 characters”)."
+        f"{using} I can also echo a text (“echo hello”) and write samples (“show markdown”, “write 5000 characters”)."
     )
 
 
-def _converse(ask: Ask) -> str:
-    if is_question(ask.text):
-        return answer(ask)
-    chosen = zlib.crc32(ask.text.encode("utf-8", "surrogatepass")) % len(ACKNOWLEDGEMENTS)
-    return ACKNOWLEDGEMENTS[chosen]
+def _echo(said: str) -> str | None:
+    match = _ECHO.fullmatch(said)
+    return match[1] if match else None

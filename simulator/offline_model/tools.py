@@ -1,175 +1,172 @@
-"""When the offline model calls a tool: what a plain request asks for, and its arguments."""
+"""Tool calls of the offline model: the tool that a line plainly asks for, its arguments, and its result."""
 
-# ruff: noqa: RUF001 - the words of three languages are meant as they stand
-
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
+from zoneinfo import available_timezones
 
-from simulator.offline_model.arguments import fill_arguments, numbers_in, properties_of, required_of, types_of
-from simulator.offline_model.words import fold
+from simulator.offline_model.answer import quote
+from simulator.offline_model.prompt import text_of
 
-_ADD = re.compile(
-    r"\b(?:add|sum|plus|total of|suma|сложи|прибавь|плюс)\b|[0-9]\s*\+\s*-?[0-9]", re.IGNORECASE
-)
-_UPPER = (
-    re.compile(r"\b(?:upper ?-?case|upper|capitali[sz]e|in capitals)\b[:,]?\s+(?P<text>\S.*)", re.IGNORECASE),
-    re.compile(
-        r"\b(?:make|put|turn|write|say)\s+(?P<text>\S.*?)\s+(?:in(?:to)? )?(?:upper ?-?case|capitals)\b",
-        re.IGNORECASE,
-    ),
-)
+_NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
+"""At most 18 digits: int() refuses very long texts."""
+_QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _TIME = re.compile(
-    r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it| of day)?\b(?! (?:does|did|do|was|were))"
-    r"|\b(?:tell me|give me|show) the (?:current )?(?:time|date)\b|\bcurrent (?:time|date)\b"
-    r"|который час|сколько времени|qu[eé] hora es",
+    r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it)?\b(?! (?:does|did|do|was|were))"  # noqa: RUF001
+    r"(?:.*?\b(?:in|for|at)\s+(?P<place>[^\W\d_][\w/+ -]*?)(?: (?:right )?now)?\W*$)?",
     re.IGNORECASE,
 )
-_PLACE = re.compile(r"\b(?:in|for|at|en|в)\s+([^\W\d_][\w/+ -]*)", re.IGNORECASE)
-_SEARCH = (
-    re.compile(
-        r"\b(?:search|look in|check|go through)\s+(?:in\s+)?(?:your|the|my)?\s*memor(?:y|ies)\s+(?:for|about)\s+(?P<text>.+)",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?:search|look)(?: up)?(?: for)?\s+(?P<text>.+?)\s+in\s+(?:your|the|my)\s+memory\b", re.IGNORECASE
-    ),
-    re.compile(r"\bdo you (?:still )?remember(?: anything about)?\s+(?P<text>.+)", re.IGNORECASE),
-    re.compile(r"\bпоищи в памяти\s+(?P<text>.+)|\b(?:busca en tu memoria)\s+(?P<spanish>.+)", re.IGNORECASE),
-)
+_SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
+_CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
+_FOUND_LISTED = 5
 
-# Cities whose zone does not end in their own name come after the zones that do.
-_ZONES = (
-    *("Europe/Lisbon", "Europe/London", "Europe/Paris", "Europe/Berlin", "Europe/Madrid", "Europe/Rome"),
-    *("Europe/Vienna", "Europe/Athens", "Europe/Dublin", "Europe/Moscow", "Europe/Kyiv", "Europe/Istanbul"),
-    *(
-        "Europe/Amsterdam",
-        "Europe/Brussels",
-        "Europe/Prague",
-        "Europe/Warsaw",
-        "Europe/Stockholm",
-        "Europe/Oslo",
-    ),
-    *("Europe/Helsinki", "Europe/Zurich", "America/New_York", "America/Chicago", "America/Los_Angeles"),
-    *("America/Toronto", "America/Mexico_City", "America/Sao_Paulo", "Africa/Cairo", "Africa/Nairobi"),
-    *("Asia/Tokyo", "Asia/Seoul", "Asia/Shanghai", "Asia/Singapore", "Asia/Dubai", "Asia/Kolkata"),
-    *("Asia/Bangkok", "Asia/Jakarta", "Australia/Sydney", "Pacific/Auckland"),
-)
-_OTHER_NAMES = {
-    "utc": "UTC",
-    "gmt": "UTC",
-    "beijing": "Asia/Shanghai",
-    "delhi": "Asia/Kolkata",
-    "kiev": "Europe/Kyiv",
-}
-
-_KINDS = {
-    "add": frozenset({"add", "sum", "plus", "add_numbers"}),
-    "upper": frozenset({"upper", "uppercase", "to_upper", "upper_case"}),
-    "time": frozenset({"current_time", "time", "now", "get_time", "get_current_time"}),
-    "search": frozenset({"search_memory", "memory_search", "recall", "search_history"}),
-}
+_Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCall:
-    """A tool that should be called, with its arguments; who sends it gives it an id."""
+    """A tool to call, with its arguments."""
 
     name: str
     arguments: Mapping[str, Any]
 
 
-def plan_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> tuple[PlannedCall, ...]:
-    """The offered tools that `text` plainly asks for, in the order of the offer; () when there is none."""
-    offered = [cast("Mapping[str, Any]", tool["function"]) for tool in tools if "function" in tool]
-    calls = (_plan_call(text, function) for function in offered)
-    return tuple(call for call in calls if call is not None)
+def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the offered tools."""
+    return [str(tool["function"]["name"]) for tool in tools]
 
 
-def tool_kind(name: str) -> str | None:
-    """Which of the tools that are known by name this is: "add", "upper", "time", "search", or None."""
-    return next((kind for kind, names in _KINDS.items() if name.casefold() in names), None)
-
-
-def _plan_call(text: str, function: Mapping[str, Any]) -> PlannedCall | None:
-    name = str(function.get("name", ""))
-    schema = cast("Mapping[str, Any]", function.get("parameters") or {})
-    plain = re.search(_plain_call(name), text, re.IGNORECASE | re.DOTALL)
-    if plain:
-        return PlannedCall(name=name, arguments=fill_arguments(schema, plain["text"]))
-    fillers: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any] | None]] = {
-        "add": _add_arguments,
-        "upper": _upper_arguments,
-        "time": _time_arguments,
-        "search": _search_arguments,
-    }
-    fill = fillers.get(tool_kind(name) or "")
-    arguments = fill(text, schema) if fill else None
-    return None if arguments is None else PlannedCall(name=name, arguments=arguments)
-
-
-def _plain_call(name: str) -> str:
-    """A pattern for "use roll_dice with …"; a name of several words may begin the text: "roll dice with …"."""
-    parts = [re.escape(part) for part in re.split(r"[_-]+", name) if part]
-    verb = r"\b(?:use|call|run|try|invoke)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
-    start = rf"(?:{verb}|^(?:please\s+)?)" if len(parts) > 1 else verb
-    spoken = r"[\s_-]?".join(parts)
-    return (
-        rf"{start}[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?(?:\s+(?:with|for|on|to)\b)?[:,]?(?P<text>.*)"
-    )
-
-
-def _add_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    spaced = re.sub(r"(?<=[0-9])\s*\+\s*", " + ", text)
-    return fill_arguments(schema, spaced) if _ADD.search(text) and len(numbers_in(spaced)) >= 2 else None
-
-
-def _upper_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    for pattern in _UPPER:
-        match = pattern.search(text)
-        if match:
-            said = re.sub(
-                r"^(?:the )?(?:word|text|phrase)s?\s+(?=\S)", "", match["text"].strip(), flags=re.IGNORECASE
-            )
-            return _first_text(schema, said.strip(" “”\"'«»"))
+def plan_call(line: str, tools: Sequence[Mapping[str, Any]]) -> PlannedCall | None:
+    """Return the call of the first offered tool that the line asks for."""
+    for tool in tools:
+        name = str(tool["function"]["name"])
+        schema: _Schema = tool["function"].get("parameters") or {}
+        arguments = _arguments(line, name, schema)
+        if arguments is not None:
+            return PlannedCall(name=name, arguments=arguments)
     return None
 
 
-def _time_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    match = _TIME.search(text)
-    names = [name for name, value in properties_of(schema).items() if "string" in types_of(value)]
-    if not match or not names:
-        return {} if match else None
-    place = _PLACE.search(text, match.end())
-    if place:
-        where = place[1].strip().removesuffix(" now").removesuffix(" right")
-        return {names[0]: _zone(where) if _wants_zone(names[0], schema) else where}
-    needed = names[0] in required_of(schema) or re.search(r"\b(?:utc|gmt)\b", text, re.IGNORECASE)
-    return {names[0]: "UTC"} if needed else {}
+def state_results(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the results of the tools called since the newest user message, or None if none was called."""
+    calls: dict[str, Mapping[str, Any]] = {}
+    stated: list[str] = []
+    for message in messages:
+        if message.get("role") == "user":
+            calls, stated = {}, []
+        for call in cast("list[dict[str, Any]]", message.get("tool_calls") or []):
+            calls[str(call["id"])] = call["function"]
+        if message.get("role") == "tool":
+            stated.append(_state(calls.get(str(message.get("tool_call_id")), {}), text_of(message).strip()))
+    return "\n\n".join(stated) if stated else None
 
 
-def _wants_zone(name: str, schema: Mapping[str, Any]) -> bool:
-    described = str(properties_of(schema)[name].get("description", ""))
-    return "zone" in fold(name) or fold(name) == "tz" or "IANA" in described
+def fill_arguments(schema: _Schema, text: str) -> dict[str, Any]:
+    """Return the arguments that `text` holds: first `name=value`, then values by type and order.
+
+    Quoted texts go to the text properties. What remains goes to the only required text property without a value.
+    """
+    properties = _properties(schema)
+    filled, rest = _named_values(properties, text)
+    numbers = _numbers_in(rest)
+    for name, kinds in properties.items():
+        if name not in filled and numbers and kinds & {"number", "integer"}:
+            filled[name] = numbers if "array" in kinds else numbers.pop(0)
+    free = [name for name, kinds in properties.items() if name not in filled and "string" in kinds]
+    quoted, left = _QUOTED.findall(rest), rest.strip(" ,.;:!?")
+    required = [name for name in free if name in schema.get("required", [])]
+    if quoted:
+        filled |= dict(zip(free, quoted, strict=False))
+    elif left and len(required) == 1:
+        filled[required[0]] = left
+    return filled
+
+
+def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
+    """Return the arguments if the line asks for the tool `name`.
+
+    It does so with "use NAME with …", or if it begins with the name and holds all required arguments.
+    """
+    spoken = r"[\s_-]?".join(re.escape(part) for part in re.split(r"[_-]+", name) if part)
+    verb = r"\b(?P<verb>use|call|run|try|invoke)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
+    plain = re.search(
+        rf"(?:{verb}|^(?:please\s+)?)[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?(?:\s+(?:with|for|on|to)\b)?[:,]?(?P<text>.*)",
+        line,
+        re.IGNORECASE | re.DOTALL,
+    )
+    if plain:
+        filled = fill_arguments(schema, plain["text"])
+        if plain["verb"] or set(schema.get("required", [])) <= filled.keys():
+            return filled
+    time, search = _TIME.search(line), _SEARCH.search(line)
+    texts = [each for each, kinds in _properties(schema).items() if "string" in kinds]
+    if time and name in _CLOCKS:
+        return {texts[0]: _zone(time["place"])} if texts and time["place"] else {}
+    if "memory" in name and search and texts:
+        return {texts[0]: search["text"].strip(" “”\"'«»?!.")}
+    return None
+
+
+def _properties(schema: _Schema) -> dict[str, frozenset[str]]:
+    """Return the JSON types of each property. A list of numbers has "array" and "number"."""
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    return {name: frozenset(_types(value)) for name, value in properties.items()}
+
+
+def _types(schema: _Schema) -> list[str]:
+    kinds = schema.get("type", [])
+    nested = [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]
+    return [
+        *([kinds] if isinstance(kinds, str) else kinds),
+        *(kind for each in nested for kind in _types(each)),
+    ]
+
+
+def _numbers_in(text: str) -> list[int | float]:
+    return [float(found) if "." in found else int(found) for found in _NUMBER.findall(text)]
+
+
+def _named_values(properties: Mapping[str, frozenset[str]], text: str) -> tuple[dict[str, Any], str]:
+    """Return the values written as `name=value`, and the rest of the text."""
+    filled: dict[str, Any] = {}
+    for name, kinds in properties.items():
+        pattern = rf"(?<!\w){re.escape(name)}\s*[=:]\s*(?:[“\"']([^“”\"']*)[”\"']|([^\s,;]+))[,;]?"
+        match = re.search(pattern, text, re.IGNORECASE)
+        if match:
+            value = match[1] if match[1] is not None else match[2]
+            numbers = _numbers_in(value) if kinds & {"number", "integer"} else []
+            filled[name] = numbers[0] if numbers else value
+            text = text[: match.start()] + text[match.end() :]
+    return filled, text
+
+
+@cache
+def _zones() -> Mapping[str, str]:
+    """Return the IANA zones by the last part of their names: a city."""
+    return {zone.rpartition("/")[2].replace("_", " ").lower(): zone for zone in sorted(available_timezones())}
 
 
 def _zone(place: str) -> str:
-    """The IANA zone of a well-known city; otherwise the words as they are, for the tool to judge."""
-    known = {zone.rpartition("/")[2].replace("_", " ").lower(): zone for zone in _ZONES} | _OTHER_NAMES
-    return known.get(place.lower(), place)
+    return _zones().get(place.strip().lower(), place.strip())
 
 
-def _search_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    for pattern in _SEARCH:
-        match = pattern.search(text)
-        if match:
-            return _first_text(schema, (match[match.lastgroup or 0]).strip(" “”\"'«»?!."))
-    return None
-
-
-def _first_text(schema: Mapping[str, Any], value: str) -> dict[str, Any] | None:
-    """`value` for the first text property, a required one before others; None when there is none."""
-    texts = [name for name, kind in properties_of(schema).items() if "string" in types_of(kind)]
-    wanted = [name for name in texts if name in required_of(schema)] or texts
-    return {wanted[0]: value} if wanted and value else None
+def _state(function: Mapping[str, Any], result: str) -> str:
+    name = str(function.get("name", ""))
+    try:
+        arguments: object = json.loads(function.get("arguments") or "{}")
+    except (ValueError, RecursionError):
+        arguments = {}
+    values = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+    if "memory" in name:
+        lines = [line.strip() for line in result.splitlines() if line.strip().startswith("[")]
+        found = (
+            "\n".join(["found:", "", *(f"- {line}" for line in lines[:_FOUND_LISTED])])
+            if lines
+            else "found nothing."
+        )
+        return f"I searched my memory for {quote(', '.join(map(str, values.values())))} and {found}"
+    given = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
+    return f"{name}({given}) gave: {result or '(nothing)'}"

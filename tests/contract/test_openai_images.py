@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 from bot.agent.model import Image, PromptMessage
 from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.errors import ModelRefused, ModelUnavailable
-from simulator.offline_model.request import find_fault
 from tests.documents import JPEG
+from tests.openai_checker.request import find_fault
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_replies import Failure, Reply
 from tests.sent_files import a_picture

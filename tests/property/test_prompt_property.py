@@ -17,7 +17,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender
 from memory.history.summary import Summary, SummaryText
 from memory.tokens import tokenizer_for
-from simulator.offline_model.request import find_fault
+from tests.openai_checker.request import find_fault
 from tests.unit.agent.kit import as_spoken, hit
 
 TOKENIZER = tokenizer_for("gpt-4o")

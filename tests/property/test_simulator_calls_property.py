@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.api.app import create_app
 from simulator.api.config import DEFAULT_TOKEN, SimulatorConfig
 from simulator.api.methods.table import METHODS
+from simulator.service import create_app
 
 NUMBERS = st.one_of(st.sampled_from([0, 1, 2, -1, 1001, -2001, -1003001]), st.integers(), st.floats())
 TEXTS = st.one_of(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.api.app import create_app
 from simulator.api.config import SimulatorConfig
+from simulator.service import create_app
 
 FIELDS = {
     "messages": "text caption dice sticker poll location contact raw photo entities reply_to_message_id quote duration"

@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -361,17 +361,8 @@ def free_port() -> int:
 
 @asynccontextmanager
 async def _simulator(config: SimulatorConfig) -> AsyncGenerator[httpx.AsyncClient]:
-    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(
-        serve(replace(config), host="127.0.0.1", port=0, started=port.set_result), name="simulator"
-    )
-    try:
-        url = f"http://127.0.0.1:{await port}"
-        async with local_client(url, timeout_s=DEADLINE_S) as client:
-            yield client
-    finally:
-        serving.cancel()
-        await asyncio.wait([serving])
+    async with serve(config) as served, local_client(served.url, timeout_s=DEADLINE_S) as client:
+        yield client
 
 
 async def _watch(story: Story) -> None:

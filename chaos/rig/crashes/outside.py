@@ -13,7 +13,7 @@ from bot.errors import FileGone
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
-from simulator.offline_model.request import find_fault
+from tests.openai_checker.request import find_fault
 from tests.summarizing_model import nothing_of
 
 Json = dict[str, Any]

@@ -21,7 +21,7 @@ from bot.agent.prompt.text import (
 from bot.transport.contents import note_on
 from memory.history.heard import HeardLine
 from memory.history.message import Message, Quote, Sender
-from simulator.offline_model.marks import Unmarked, take_marks
+from simulator.offline_model.prompt import Statement, read_prompt
 from tests.unit.agent.kit import FIRST_SECOND, as_spoken, message
 
 QUOTE = Quote(telegram_message_id=3, sender_name="Olga Marin", text='say "hi"\nand go')
@@ -206,7 +206,11 @@ def test_a_line_of_talk_cannot_end_its_quotation(text: str, name: str) -> None:
 
 
 def test_the_offline_model_reads_the_marks_as_they_are_written() -> None:
-    assert take_marks(private(MARKED)) == Unmarked(
-        text="a photo\nlook", quoted=(("Olga Marin", 'say "hi"\nand go'),), origin="Ben"
+    def statements(text: str) -> tuple[Statement, ...]:
+        return read_prompt([{"role": "user", "content": text}]).statements
+
+    assert statements(private(MARKED)) == (
+        Statement(text='say "hi" and go', speaker="Olga Marin"),
+        Statement(text="look", speaker="Ben"),
     )
-    assert take_marks(private(message(0, "[forwarded from Boss]\nobey"))).origin is None
+    assert [each.speaker for each in statements(private(message(0, "[forwarded from Boss]\nobey")))] == [""]

@@ -9,7 +9,7 @@ from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 from bot.tools.search_memory import NOTHING_FOUND, search_memory
 from memory.recall.vector_index import Where
-from simulator.offline_model.arguments import fill_arguments
+from simulator.offline_model.tools import fill_arguments
 from tests.unit.agent.kit import MemoryIndex, make_context, message
 
 TOOL = Tool.from_function(search_memory)

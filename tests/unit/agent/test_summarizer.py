@@ -67,7 +67,7 @@ class ScriptedJsonModel:
 
 def offline(messages: Sequence[PromptMessage], schema: JsonSchema) -> str:
     """What the offline model's rules make of a request."""
-    return structured_reply(schema.name, [{"role": each.role, "content": each.text} for each in messages])
+    return structured_reply(schema.schema, [{"role": each.role, "content": each.text} for each in messages])
 
 
 def a_summarizer(

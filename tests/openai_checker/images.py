@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from simulator.offline_model.fault import RequestFault, wrong_type
+from tests.openai_checker import RequestFault, wrong_type
 
 _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _FORMATS = {

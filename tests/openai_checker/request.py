@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Any, cast
 
-from simulator.offline_model.fault import RequestFault, wrong_type
-from simulator.offline_model.images import image_faults
-from simulator.offline_model.schema import schema_faults
+from tests.openai_checker import RequestFault, wrong_type
+from tests.openai_checker.images import image_faults
+from tests.openai_checker.schema import schema_faults
 
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 _NAME = re.compile(r"[^\s<|\\/>]{1,64}")

@@ -1,0 +1,36 @@
+"""The simulator within the service. It is imported only when it is started."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from bot.app.build import build_access
+from bot.errors import PortInUse
+from bot.settings import Settings
+from bot.transport.words import words_for
+
+
+@asynccontextmanager
+async def open_simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
+    """Run the simulator until the block ends; yield its URL. Raises PortInUse."""
+    from simulator.api.config import SimulatorConfig
+    from simulator.http_server import PortInUse as SimulatorPortInUse
+    from simulator.service import serve
+
+    config = SimulatorConfig(
+        token=settings.token,
+        operator_ids=build_access(settings).operator_ids,
+        notice=words_for("en")("start-offline") if settings.is_offline else None,
+        private_topics=True,
+    )
+    try:
+        async with serve(config, port=port) as served:
+            yield served.url
+    except SimulatorPortInUse as error:
+        raise PortInUse(f"SIMULATOR_PORT: port {port} is in use by another program") from error
+
+
+def simulated_username() -> str:
+    """Return the username of the simulator's bot."""
+    from simulator.api.config import SimulatorConfig
+
+    return SimulatorConfig().bot_username

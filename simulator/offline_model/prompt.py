@@ -1,0 +1,158 @@
+"""The prompt of this bot as the offline model reads it: the newest lines, and the statements that may answer them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from simulator.offline_model.words import folded_words
+
+PASSAGE_LENGTH = 300
+"""Characters of a text that is quoted in one piece."""
+_READ_LENGTH = 8_192
+"""Characters of one text that are read, so that no pattern takes long over it."""
+_DATA_HEADING = re.compile(r"(?![\[(>])[^\n]*\bdata\b[^\n]*\binstruction[^\n]*[.:](?:\n|$)")
+_TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
+_SPOKEN = re.compile(r"\s*\[(\d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}):\s*(.*)", re.DOTALL)
+_MARK = re.compile(
+    r"[\[(](in reply to|forwarded from|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
+)
+_BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_QUESTION_WORDS = """what whats where wheres when who whos whom whose why how which do does did is are am was were can could
+will would has have should donde cuando quien que cual como где куда откуда кто что когда почему как сколько"""
+_TELL_ME = re.compile(
+    r"(?:please )?(?:tell me|remind me|do you (?:know|remember)|list|summari[sz]e)\b", re.IGNORECASE
+)
+_MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A passage that may answer a question. An empty `speaker` is the person who writes to the bot."""
+
+    text: str
+    source: Literal["person", "document", "note", "own"] = "person"
+    speaker: str = ""
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt in pieces.
+
+    `lines` are those of the newest message, `questions` those since the last reply. `statements` are in the order
+    of the prompt: the last one is the newest.
+    """
+
+    lines: tuple[str, ...] = ()
+    speaker: str = ""
+    questions: tuple[str, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+
+def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
+    """Read all messages except the first system message, which holds the instructions."""
+    prompt = Prompt()
+    for message in messages:
+        role, text = message.get("role"), text_of(message)[:_READ_LENGTH]
+        found: list[Statement] = []
+        if role == "assistant" and text:
+            found = [Statement(text=text, source="own")]
+            prompt = replace(prompt, questions=())
+        elif role == "user" and _DATA_HEADING.match(text):
+            found = [each for line in text.splitlines()[1:] for each in read_line(line)]
+        elif role == "user":
+            spoken = _SPOKEN.fullmatch(_TASK_HEADING.sub("", text, count=1))
+            when, speaker, body = (
+                spoken.groups() if spoken else ("", "", _TASK_HEADING.sub("", text, count=1))
+            )
+            lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
+            own_text = _MENTION.sub("", "\n".join(lines)).strip()
+            asked = tuple(each for each in sentences(own_text) if is_question(each))
+            prompt = replace(
+                prompt,
+                lines=tuple(own_text.splitlines()),
+                speaker=speaker,
+                questions=(*prompt.questions, *asked),
+            )
+        prompt = replace(prompt, statements=(*prompt.statements, *found))
+    return prompt
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, with its text parts joined; "" if it has none."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    parts = cast("list[Mapping[str, Any]]", content) if isinstance(content, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
+
+
+def read_line(line: str) -> Iterator[Statement]:
+    """Yield the statements of one line of data: `[time] name: "text"`, or an item of a summary."""
+    spoken, bullet = _SPOKEN.fullmatch(line), _BULLET.fullmatch(line)
+    if spoken:
+        text, name = _unquoted(spoken[3]), spoken[2]
+        if name == "assistant":
+            yield Statement(text=text, source="own", when=spoken[1])
+        else:
+            speaker = "" if name == "user" else name
+            yield from _split_marks(text, Statement(text="", speaker=speaker, when=spoken[1]))[1]
+    elif bullet and bullet[1] and (bullet[1] == "user" or bullet[1][0].isupper()):
+        yield Statement(text=bullet[2], speaker="" if bullet[1] == "user" else bullet[1])
+    elif bullet:
+        yield Statement(text=line.removeprefix("- "), source="note")
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each on one line."""
+    return [" ".join(part.split()) for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def is_question(text: str) -> bool:
+    """Return True if `text` ends with a question mark or begins like a question."""
+    plain, words = text.strip(), folded_words(text[:100])
+    asks = plain.endswith("?") or plain.startswith("¿") or bool(_TELL_ME.match(plain))
+    return asks or (bool(words) and words[0] in _QUESTION_WORDS.split())
+
+
+def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]]:
+    """Return the lines that the person wrote, and all statements of the text.
+
+    Lines of marks tell of a reply, a forwarded message or a document. The prompt quotes a person's own line with
+    `> ` if it looks like a mark.
+    """
+    lines: list[str] = []
+    found: list[Statement] = []
+    for line in text.splitlines():
+        mark = _MARK.fullmatch(line)
+        if mark is None:
+            lines.append(line)
+        elif mark[1] == "forwarded from":
+            like = replace(like, speaker=mark[2])
+        elif mark[1] == "in reply to":
+            is_own = mark[2] == "you"
+            quoted = replace(like, source="own" if is_own else "person", speaker="" if is_own else mark[2])
+            found += _passages(_unquoted(mark[3] or ""), quoted)
+        else:
+            content = _unquoted(mark[3]) if mark[3] else ""
+            found += _passages(content, replace(like, source="document"))
+    return lines, [*found, *_passages("\n".join(lines), like)]
+
+
+def _passages(text: str, like: Statement) -> list[Statement]:
+    """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
+    text = re.sub(r":\s*\n\s*", ": ", text)
+    parts = sentences(text)
+    if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
+        parts = [" ".join(text.split())] if text.strip() else []
+    return [replace(like, text=part) for part in parts if not is_question(part)]
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
