@@ -1,4 +1,4 @@
-"""What the bot itself says in a chat where that takes more than a sentence of the catalogue (pure)."""
+"""Texts of the bot that consist of several sentences of the catalogue (pure)."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -32,7 +32,7 @@ _FAILURES: dict[type[TellUser], str] = {
 
 
 def failure_text(words: Words, failure: TellUser) -> str:
-    """The honest sentence for a failure; never the exception's own text."""
+    """Return the sentence that explains a failure; never the exception's own text."""
     return words(_FAILURES.get(type(failure), "failure-other"))
 
 
@@ -62,39 +62,34 @@ def reset_button(words: Words, *, data: str) -> Button:
 
 
 def help_text(words: Words, *, is_group: bool, is_operator: bool) -> str:
-    """What /help says here and to this person."""
+    """Return the answer to /help; the commands of operators appear only for operators."""
     help_here = words("help-group" if is_group else "help-private")
     return f"{help_here}\n\n{words('help-operator')}" if is_operator else help_here
 
 
 def stopped_mark(words: Words) -> str:
-    """What ends an answer that was stopped, as Markdown."""
+    """Return the Markdown that ends a stopped answer."""
     return f"\n\n_({words('stopped-mark')})_"
 
 
 def memory_text(words: Words, snapshot: HistorySnapshot, kept: Kept, *, searchable: int | None) -> str:
-    """What is kept of a chat; `searchable` is None where the index does not answer.
+    """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 
-    The summary comes last: nothing that it quotes can change what stands above it.
+    The summary comes last, so that its text cannot change the lines above it.
     """
     if snapshot.created_at is None and not kept.total:
         return words("memory-nothing")
-    lines = [
-        _kept_since(words, snapshot),
-        words(
-            "memory-conversation",
-            count=snapshot.conversation_count,
-            searchable=words("memory-unsearchable") if searchable is None else str(searchable),
-        ),
-        words(
-            "memory-beside",
-            summaries=words("count-summaries", count=kept.summaries),
-            ledger=words("count-ledger-turns", count=kept.ledger_turns),
-            artifacts=words("count-artifacts", count=kept.artifacts),
-        ),
-    ]
+    lines = [_remembered(words, snapshot, searchable)]
+    things = _counts(
+        words,
+        ("count-summaries", kept.summaries),
+        ("count-tool-notes", kept.ledger_turns),
+        ("count-results", kept.artifacts),
+    )
+    if things:
+        lines.append(words("memory-also", things=things))
     if kept.heard:
-        lines.append(words("memory-heard", heard=words("count-heard", count=kept.heard)))
+        lines.append(words("memory-talk", things=words("count-talk", count=kept.heard)))
     if snapshot.active_agent:
         lines.append(words("memory-agent", agent=snapshot.active_agent))
     lines.append(words("memory-erasing"))
@@ -103,58 +98,70 @@ def memory_text(words: Words, snapshot: HistorySnapshot, kept: Kept, *, searchab
     return "\n".join(lines)
 
 
-def _kept_since(words: Words, snapshot: HistorySnapshot) -> str:
-    messages = words("count-messages", count=snapshot.count)
-    if snapshot.created_at is None:  # only talk that was not for us
-        return words("memory-kept", messages=messages)
-    begun = datetime.fromtimestamp(snapshot.created_at, UTC)
-    return words("memory-kept-since", messages=messages, since=f"{begun:%Y-%m-%d %H:%M}")
+def _remembered(words: Words, snapshot: HistorySnapshot, searchable: int | None) -> str:
+    count = snapshot.count
+    since = datetime.fromtimestamp(snapshot.created_at or 0, UTC).date()
+    sentences = [words("memory-messages", count=count, since=since)]
+    if 0 < snapshot.conversation_count < count:
+        sentences.append(words("memory-conversation", count=snapshot.conversation_count))
+    if count and searchable is None:
+        sentences.append(words("memory-unsearchable"))
+    elif count and searchable:
+        is_all = searchable >= count
+        key = "memory-searchable-all" if is_all else "memory-searchable"
+        sentences.append(words(key, count=count if is_all else searchable))
+    return " ".join(sentences)
+
+
+def _counts(words: Words, *counts: tuple[str, int]) -> str:
+    """Return a list such as "2 summaries, 1 quotation" without zeros; "" if all are zero."""
+    return words("list-separator").join(words(key, count=count) for key, count in counts if count)
 
 
 def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0) -> str:
-    """The receipt of a reset, with what reading back found. `of`: "chat", "topic", "all", or "other" with its id."""
-    done = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
-    return "\n".join(
-        [
-            done,
-            "",
-            _erased(words, receipt),
-            _left(words, receipt),
-            _proof(words, receipt, doubt="reset-doubt"),
-        ]
-    )
+    """Return the receipt of a reset. `of`: "chat", "topic", "all", or "other" for the chat `chat_id`."""
+    erased = _erased(words, receipt)
+    if not erased and receipt.is_proven:
+        return words(RESET_NOTHING)
+    head = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
+    details = [erased, _left(words, receipt), _proof(words, receipt, doubt="reset-doubt")]
+    return "\n".join([head, "", *filter(None, details)])
 
 
 def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, is_resumed: bool) -> str:
-    """The receipt of a /forget, which begins with the sentence of this key. `is_resumed`: an interrupted try may have erased more than this one counts."""
-    lines = [words(key), "", _erased(words, receipt)]
-    if is_resumed:
-        lines.append(words("forget-interrupted"))
-    return "\n".join([*lines, _left(words, receipt), _proof(words, receipt, doubt="forget-doubt")])
+    """Return the receipt of a /forget, which begins with the text of `key`.
+
+    `is_resumed`: an interrupted attempt may have erased more than the receipt counts.
+    """
+    details = [
+        _erased(words, receipt),
+        words("forget-interrupted") if is_resumed else "",
+        _left(words, receipt),
+        _proof(words, receipt, doubt="forget-doubt"),
+    ]
+    return "\n".join([words(key), "", *filter(None, details)])
 
 
 def _erased(words: Words, receipt: ErasureReceipt) -> str:
-    """Messages and search entries, and of the rest what there was."""
-    beside = (
+    things = _counts(
+        words,
+        ("count-messages", receipt.messages_erased),
+        ("count-vectors", receipt.vectors_erased),
         ("count-summaries", receipt.summaries_erased),
-        ("count-ledger-turns", receipt.ledger_turns_erased),
-        ("count-artifacts", receipt.artifacts_erased),
-        ("count-heard", receipt.heard_erased),
+        ("count-tool-notes", receipt.ledger_turns_erased),
+        ("count-results", receipt.artifacts_erased),
+        ("count-talk", receipt.heard_erased),
         ("count-quotes", receipt.quotes_erased),
         ("count-updates", receipt.updates_forgotten),
     )
-    always = (("count-messages", receipt.messages_erased), ("count-vectors", receipt.vectors_erased))
-    counted = [*always, *((key, count) for key, count in beside if count)]
-    things = [words(key, count=count) for key, count in counted]
-    return words("receipt-erased", things=words("list-separator").join(things))
+    return words("receipt-erased", things=things) if things else ""
 
 
 def _left(words: Words, receipt: ErasureReceipt) -> str:
-    vectors = receipt.vectors_left
     return words(
         "receipt-left",
         messages=receipt.messages_left,
-        vectors=words("unknown-now") if vectors is None else str(vectors),
+        vectors=words("unknown-now") if receipt.vectors_left is None else receipt.vectors_left,
         others=receipt.others_left,
     )
 

@@ -83,12 +83,12 @@ def wait_text(words: Words, seconds: float) -> str:
 
 def usage_text(words: Words, limits: UsageLimits, *, user: Used, chat: Used, resets_in_s: float) -> str:
     """What /usage says to one person in one chat."""
-    lines = [
-        words("usage-title"),
-        used_text(words, "you", user, limits.prices),
-        used_text(words, "chat", chat, limits.prices),
-        "",
+    used = [
+        used_text(words, whose, each, limits.prices)
+        for whose, each in (("you", user), ("chat", chat))
+        if each.tokens
     ]
+    lines = [words("usage-title"), *used, ""] if used else [words("usage-none"), ""]
     if limits.are_none:
         lines.append(words("usage-limits-none"))
     if not limits.user.are_none:

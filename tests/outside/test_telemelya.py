@@ -199,9 +199,9 @@ async def test_commands_and_forgetting_work_there_too(telemelya: Telemelya, rela
     await telemelya.send(command="/memory")
     after = await telemelya.wait_for("sendMessage", count=4)
 
-    assert kept["text"].startswith("I keep 2 messages of this chat")
-    assert "Both stores were read back afterwards: nothing is left." in receipt["text"]
-    assert after["text"] == "I keep nothing of this chat."
+    assert kept["text"].startswith("I remember 2 messages from this chat")
+    assert "I've checked both stores: nothing is left." in receipt["text"]
+    assert after["text"] == "I don't remember anything from this chat."
 
 
 async def test_an_update_without_the_secret_is_refused_and_not_answered(

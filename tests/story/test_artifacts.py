@@ -152,7 +152,7 @@ async def test_i06_a_reset_erases_it(stores: StoryStores, tmp_path: Path) -> Non
 
         receipt = await bot.ask(BEN, "/reset")
 
-        assert "1 tool record, 1 artifact" in receipt
+        assert "1 note about tools I used, 1 saved document or result" in receipt
         await bot.wait_until_idle()
         assert await bot.keys_with("quokka") == []
         assert await bot.keys_with(artifact) == []
@@ -171,7 +171,10 @@ async def test_i06_forgetting_the_message_that_it_was_made_for_erases_it(
 
         told = await bot.say(BEN, "/forget", reply_to=asked["message_id"])
 
-        assert "1 tool record, 1 artifact." in (await bot.wait_for_reply(told))["text"]
+        assert (
+            "1 note about tools I used, 1 saved document or result."
+            in (await bot.wait_for_reply(told))["text"]
+        )
         await bot.wait_until_idle()
         assert await bot.keys_with("quokka") == []
         assert await bot.keys_with(artifact) == []

@@ -39,10 +39,10 @@ pytestmark = pytest.mark.slow
 
 CANARY = "quokka"
 NOTHING_LEFT = (
-    "Found on reading back: messages 0, search entries 0, everything else 0.\n"
-    "Both stores were read back afterwards: nothing is left."
+    "Left after a check: messages 0, search entries 0, everything else 0.\n"
+    "I've checked both stores: nothing is left."
 )
-FORGOTTEN = "I have forgotten that message. If another one repeats it, such as an answer of mine, forget that one too."
+FORGOTTEN = english("forgotten")
 ONE_MESSAGE = f"{FORGOTTEN}\n\nErased: 1 message, 1 search entry.\n{NOTHING_LEFT}"
 HAND_MADE: dict[str, Any] = {"openai_summary_model": "", "recall_k": 0}
 """No model writes summaries: a test puts them there itself."""
@@ -183,7 +183,7 @@ async def test_forget_takes_the_record_of_the_tools_that_ran_for_the_message(sto
 
         receipt = await _forget(bot, asked)
 
-        assert "1 message, 1 search entry, 1 tool record." in receipt
+        assert "1 message, 1 search entry, 1 note about tools I used." in receipt
         assert receipt.endswith(NOTHING_LEFT)
         await _check_gone(bot, stores)
 
@@ -199,7 +199,7 @@ async def test_forget_takes_the_later_searches_that_found_the_message(stores: St
 
         receipt = await _forget(bot, secret)
 
-        assert "1 message, 1 search entry, 1 tool record." in receipt
+        assert "1 message, 1 search entry, 1 note about tools I used." in receipt
         assert receipt.endswith(NOTHING_LEFT)
         await _check_gone(bot, stores)
 
@@ -246,7 +246,7 @@ async def test_a_reset_of_all_takes_a_topic_whose_first_message_died(
 
         receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP)
 
-        assert "1 waiting update" in receipt
+        assert "1 waiting message" in receipt
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
 
@@ -414,8 +414,7 @@ async def test_a_forget_that_was_interrupted_goes_on_with_the_same_message(store
         told = bot.said_in(BEN)[1]
         assert told.startswith(f"{FORGOTTEN}\n\nErased: 1 message, ")
         assert told.endswith(
-            "\nI was interrupted: more may have been erased beside the message than is counted here.\n"
-            f"{NOTHING_LEFT}"
+            f"\nI was interrupted, so I may have erased more than these counts say.\n{NOTHING_LEFT}"
         )
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
@@ -630,15 +629,14 @@ async def test_memory_tells_the_counts_the_summary_and_who_answers(stores: Story
         told = await bot.ask(BEN, "/memory")
 
         assert told.startswith(
-            "I keep 2 messages of this chat. Its memory began "
-            f"{_since(await bot.history(BEN))} UTC.\n"
-            "In the present conversation: 2. Found by search: 2.\n"
-            "Beside them: 1 summary, 1 tool record, 0 artifacts.\n"
-            "The agent support answers here, to whom this chat was transferred.\n"
-            "/forget as a reply erases one message; /reset erases all of it.\n\n"
-            "What came earlier in this conversation, in short:\n\n"
+            f"I remember 2 messages from this chat, since {_since(await bot.history(BEN))}. "
+            "I can search all of them.\n"
+            "I also remember: 1 summary, 1 note about tools I used.\n"
+            "The agent support has taken over this chat and answers here.\n"
+            "To erase one message, reply to it with /forget. To erase everything, send /reset.\n\n"
+            "A summary of our earlier conversation:\n\n"
         )
-        summary = told.partition("in short:\n\n")[2]
+        summary = told.partition("earlier conversation:\n\n")[2]
         assert "Ben wanted a word in capitals. /reset erases nothing." in summary
         assert "likes tea" in summary
 
@@ -649,14 +647,13 @@ async def test_memory_without_a_summary_is_short(stores: StoryStores) -> None:
         await bot.wait_until_indexed()
 
         assert await bot.ask(BEN, "/memory") == (
-            "I keep 2 messages of this chat. Its memory began "
-            f"{_since(await bot.history(BEN))} UTC.\n"
-            "In the present conversation: 2. Found by search: 2.\n"
-            "Beside them: 0 summaries, 0 tool records, 0 artifacts.\n"
-            "/forget as a reply erases one message; /reset erases all of it."
+            f"I remember 2 messages from this chat, since {_since(await bot.history(BEN))}. "
+            "I can search all of them.\n"
+            "To erase one message, reply to it with /forget. To erase everything, send /reset."
         )
 
 
 def _since(snapshot: HistorySnapshot) -> str:
     assert snapshot.created_at is not None
-    return datetime.fromtimestamp(snapshot.created_at, UTC).strftime("%Y-%m-%d %H:%M")
+    created = datetime.fromtimestamp(snapshot.created_at, UTC)
+    return f"{created.day} {created:%B %Y}"

@@ -25,8 +25,8 @@ from tests.story.harness import (
 from tests.story.index_points import points_with
 
 CANARY = "quokka"
-READ_BACK = "Found on reading back: messages 0, search entries 0, everything else 0.\n"
-PROOF = "Both stores were read back afterwards: nothing is left."
+READ_BACK = "Left after a check: messages 0, search entries 0, everything else 0.\n"
+PROOF = "I've checked both stores: nothing is left."
 
 
 async def _canaries(bot: Story, index: IndexEndpoint) -> list[str]:
@@ -44,7 +44,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
         receipt = await bot.ask(BEN, "/reset")
 
         assert receipt == (
-            "I have erased the memory of this chat.\n\n"
+            "I've erased everything I remembered from this chat.\n\n"
             "Erased: 4 messages, 4 search entries.\n"
             f"{READ_BACK}{PROOF}"
         )
@@ -52,7 +52,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
         await bot.wait_until_indexed()
         assert await _canaries(bot, stores.index) == []
         assert await points_with(stores.index, a_ref(BEN).context_id) == []
-        assert await bot.ask(BEN, "/memory") == "I keep nothing of this chat."
+        assert await bot.ask(BEN, "/memory") == english("memory-nothing")
 
 
 async def test_after_a_reset_the_model_knows_nothing_of_before(stores: StoryStores) -> None:
@@ -111,7 +111,7 @@ async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores
         receipt = await bot.ask(OLGA, f"/reset {BEN}")
 
         assert receipt.startswith(
-            f"I have erased the memory of chat {BEN}.\n\nErased: 2 messages, 2 search entries"
+            f"I've erased everything I remembered from chat {BEN}.\n\nErased: 2 messages, 2 search entries"
         )
         assert receipt.endswith(PROOF)
         assert await _canaries(bot, stores.index) == []
@@ -138,7 +138,9 @@ async def test_in_a_topic_a_reset_erases_the_topic_only(stores: StoryStores) -> 
 
         receipt = await bot.ask(OLGA, "/reset", chat=WORKSHOP, thread=IDEAS)
 
-        assert receipt.startswith("I have erased the memory of this topic.\n\nErased: 2 messages")
+        assert receipt.startswith(
+            "I've erased everything I remembered from this topic.\n\nErased: 2 messages"
+        )
         left = [len(await bot.lines(WORKSHOP, thread)) for thread in (IDEAS, BUGS, None)]
         assert left == [0, 2, 2]
 
@@ -152,7 +154,9 @@ async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores)
 
         receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP, thread=IDEAS)
 
-        assert receipt.startswith("I have erased the memory of this chat, all its topics included.\n\n")
+        assert receipt.startswith(
+            "I've erased everything I remembered from this chat and all its topics.\n\n"
+        )
         assert "Erased: 6 messages, 6 search entries" in receipt
         assert receipt.endswith(PROOF)
         await bot.wait_until_idle()

@@ -63,7 +63,7 @@ async def test_a_model_that_does_not_see_is_told_so_and_a_photo_alone_gets_a_sen
 ) -> None:
     async with running_bot(stores, openai_vision=False) as bot:
         alone = await reply_to(bot, await bot.people.photo(OLGA))
-        assert alone.startswith("I cannot see pictures")
+        assert alone.startswith("I can't see pictures")
         assert bot.prompts() == []
 
         await reply_to(bot, await bot.people.photo(OLGA, "My cat Tom"))
@@ -106,7 +106,7 @@ async def test_a_voice_message_that_nobody_writes_down_now_gets_a_sentence(store
         bot.model.transcriptions = Transcriptions(failure=busy)
         said = await reply_to(bot, await bot.people.voice(OLGA))
 
-        assert said.startswith("I could not listen to your recording")
+        assert said.startswith("I couldn't listen to your recording")
         assert bot.prompts() == []
 
 
@@ -114,7 +114,7 @@ async def test_an_ogg_that_is_none_is_not_sent_anywhere_and_gets_a_sentence(stor
     async with running_bot(stores, **HEARING) as bot:
         said = await reply_to(bot, await bot.people.voice(OLGA, data=b"not an ogg at all", duration=3))
 
-        assert said.startswith("I could not open this recording")
+        assert said.startswith("I couldn't open this recording")
         assert bot.model.recordings == []
 
 
@@ -151,7 +151,7 @@ async def test_a_long_pdf_is_asked_about_through_its_artifact_and_forgotten_with
 async def test_a_corrupt_pdf_gets_a_sentence_and_a_question_with_it_an_answer(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         alone = await reply_to(bot, await bot.people.document(OLGA, BROKEN, name="broken.pdf"))
-        assert alone.startswith("I could not open this PDF")
+        assert alone.startswith("I couldn't open this PDF")
         assert bot.prompts() == []
 
         asked = await bot.people.document(OLGA, BROKEN, name="broken.pdf", caption="What is the total?")
@@ -163,5 +163,5 @@ async def test_a_file_that_is_too_large_is_not_fetched(stores: StoryStores) -> N
     async with running_bot(stores, media_bytes=1_000_000) as bot:
         said = await reply_to(bot, await bot.people.document(OLGA, b"x" * 1_000_001, name="big.txt"))
 
-        assert "at most 1 MB" in said
+        assert "up to 1 MB" in said
         assert await bot.people.calls("getFile") == []

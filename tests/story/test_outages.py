@@ -213,7 +213,7 @@ async def test_a_reset_without_the_index_is_honest_and_finished_when_it_is_back(
 
         receipt = await bot.ask(BEN, "/reset")
 
-        assert "search entries not known" in receipt
+        assert "search entries unknown" in receipt
         assert "nothing is left" not in receipt
         assert await bot.keys_with(CANARY) == []
         await way.mend()

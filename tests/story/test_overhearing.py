@@ -89,7 +89,7 @@ async def test_a_reset_erases_what_was_overheard_and_counts_it(stores: StoryStor
 
         receipt = await bot.ask(OLGA, "/reset", chat=WEEKEND)
 
-        assert words_for("en")("count-heard", count=1) in receipt
+        assert words_for("en")("count-talk", count=1) in receipt
         assert await bot.keys_with(CANARY) == []
         assert (await bot.history(WEEKEND)).heard == ()
 

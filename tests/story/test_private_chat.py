@@ -134,7 +134,7 @@ async def test_t01_within_a_conversation_the_array_grows(stores: StoryStores) ->
 
 async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
-        assert await bot.ask(BEN, "/memory") == "I keep nothing of this chat."
+        assert await bot.ask(BEN, "/memory") == english("memory-nothing")
         await bot.ask(BEN, "one")
         await bot.ask(BEN, "/new")
         await bot.ask(BEN, "two")
@@ -143,8 +143,8 @@ async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
 
         told = await bot.ask(BEN, "/memory")
 
-        assert told.startswith("I keep 6 messages of this chat. Its memory began 20")
-        assert "In the present conversation: 4. Found by search: 6." in told
+        assert told.startswith("I remember 6 messages from this chat, since ")
+        assert "4 of them are in our current conversation. I can search all of them." in told
 
 
 @pytest.mark.parametrize(

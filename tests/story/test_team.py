@@ -330,7 +330,7 @@ async def test_i12_a_transfer_lasts_over_a_restart_until_a_new_conversation(
         bot.start()
 
         assert await bot.ask(BEN, "and now?") == "Still here."
-        assert "The agent support answers here" in await bot.ask(BEN, "/memory")
+        assert "The agent support has taken over this chat" in await bot.ask(BEN, "/memory")
         await bot.ask(BEN, "/new")
         assert await bot.ask(BEN, "hello") == "The desk again."
         assert script.prompts["desk: hello"] == [[system(DESK), user("hello")]]

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ BOT = Path(__file__).parents[2] / "bot"
 CATALOGUE = BOT / "transport" / "catalogue"
 OTHERS = [language for language in LANGUAGES if language != "en"]
 COUNTS = (0, 1, 2, 5, 21)
+DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
 _SAME_EVERYWHERE = {"list-separator", "usage-tokens"}
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
@@ -59,10 +61,11 @@ def _variables(language: str) -> dict[str, _Variables]:
 
 
 def _said(language: str, key: str, count: int) -> str:
-    """The sentence with this for every count, and a name for all else."""
+    """The sentence with `count` for every count, a day for every date, and a name for every other variable."""
     counts = set[str]().union(*(_variables(each)[key].counts for each in LANGUAGES))
     names = _variables("en")[key].names
-    return words_for(language)(key, **{name: count if name in counts else "Anna" for name in names})
+    values = {name: count if name in counts else "Anna" for name in names}
+    return words_for(language)(key, **(values | ({"since": DAY} if "since" in names else {})))
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -151,6 +154,41 @@ def test_a_key_that_is_not_there_and_a_variable_that_is_missing_are_mistakes() -
 )
 def test_counts_agree_with_their_nouns(language: str, counted: list[str]) -> None:
     assert [words_for(language)("count-messages", count=count) for count in COUNTS] == counted
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("en", "21 November 2026"),
+        ("de", "21. November 2026"),
+        ("es", "21 de noviembre de 2026"),
+        ("pt", "21 de novembro de 2026"),
+        ("ru", "21 ноября 2026"),
+        ("fa", "۳۰ آبان ۱۴۰۵"),
+    ],
+)
+def test_a_date_is_written_as_in_the_readers_language(language: str, written: str) -> None:
+    assert written in words_for(language)("memory-messages", count=2, since=DAY)
+
+
+@pytest.mark.parametrize(
+    ("day", "written"),
+    [
+        (date(2026, 3, 20), "۲۹ اسفند ۱۴۰۴"),
+        (date(2026, 3, 21), "۱ فروردین ۱۴۰۵"),  # noqa: RUF001
+        (date(2025, 3, 20), "۳۰ اسفند ۱۴۰۳"),
+        (date(2026, 9, 22), "۳۱ شهریور ۱۴۰۵"),
+        (date(2026, 9, 23), "۱ مهر ۱۴۰۵"),  # noqa: RUF001
+        (date(2000, 1, 1), "۱۱ دی ۱۳۷۸"),  # noqa: RUF001
+    ],
+)
+def test_a_persian_date_is_in_the_calendar_of_iran(day: date, written: str) -> None:
+    assert written in words_for("fa")("memory-messages", count=2, since=day)
+
+
+def test_persian_numbers_have_persian_digits() -> None:
+    assert _bare(words_for("fa")("usage-tokens", count=12_345)) == "۱۲٬۳۴۵ توکن"
+    assert "۰٫۰۱۲۵" in words_for("fa")("usage-limit-money", money=0.0125)  # noqa: RUF001
 
 
 def _keys_in_code() -> tuple[set[str], list[str], set[str]]:

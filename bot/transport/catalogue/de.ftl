@@ -43,88 +43,88 @@ help-operator =
     /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
     /reset -1001234 — alles löschen, was ich aus dem Chat mit dieser ID weiß
 
-## Das Menü der Befehle (höchstens 256 Zeichen)
+## Menü der Befehle (höchstens 256 Zeichen)
 
 menu-help = Was ich kann
-menu-new = Ein neues Gespräch beginnen; Älteres bleibt auffindbar
-menu-memory = Was ich von diesem Chat aufbewahre
-menu-forget = Als Antwort: diese Nachricht löschen
-menu-reset = Löschen, was ich von diesem Chat aufbewahre
-menu-stop = Die Antwort anhalten, die ich gerade schreibe
-menu-usage = Heutiger Verbrauch und Grenzen
-menu-stats = Für Betreiber: Kontexte, Warteschlange, Verbrauch
+menu-new = Ein neues Gespräch beginnen; die alten bleiben durchsuchbar
+menu-memory = Zeigen, was ich aus diesem Chat weiß
+menu-forget = Als Antwort: diese Nachricht überall löschen
+menu-reset = Alles löschen, was ich aus diesem Chat weiß
+menu-stop = Die Antwort abbrechen, die ich gerade schreibe
+menu-usage = Heutiger Verbrauch und Limits
+menu-stats = Für Betreiber: Chats, Warteschlange und Verbrauch
 
 ## Antworten
 
-nothing-to-show = Die Antwort des Sprachmodells enthält nichts, was sich zeigen lässt. Bitte frag noch einmal anders.
-stopped = Angehalten.
-stopped-mark = angehalten
-nothing-to-stop = Es gibt nichts anzuhalten: Ich schreibe gerade keine Antwort.
-unreadable = Was in dieser Art von Nachricht steht, kann ich nicht sehen. Bitte sag es mir in Worten.
-unknown-command = Den Befehl { $name } kenne ich nicht. /help zeigt dir alle, die ich kenne.
-new-conversation = Ein neues Gespräch. Was vorher gesagt wurde, habe ich noch im Gedächtnis und kann es durchsuchen.
+nothing-to-show = Die Antwort des Sprachmodells enthielt nichts, was ich anzeigen kann. Bitte frag noch einmal anders.
+stopped = Abgebrochen.
+stopped-mark = abgebrochen
+nothing-to-stop = Es gibt nichts abzubrechen: Ich schreibe gerade keine Antwort.
+unreadable = Diese Art von Nachricht kann ich nicht lesen. Bitte schreib sie als Text.
+unknown-command = Den Befehl { $name } kenne ich nicht. Mit /help siehst du, was ich kann.
+new-conversation = Wir haben ein neues Gespräch begonnen. An die früheren erinnere ich mich weiterhin und kann sie durchsuchen.
 
-## Was schiefging
+## Fehler
 
-buried = Meine Antwort auf eine frühere Nachricht konnte ich nicht fertigstellen: Bei jedem Versuch ging etwas schief. Sie liegt für den Betreiber bereit, und ich mache mit der nächsten weiter.
-buried-edit = Du hast eine Nachricht bearbeitet, und ich konnte nicht übernehmen, was jetzt darin steht: Bei jedem Versuch ging etwas schief. Sie liegt für den Betreiber bereit. /forget als Antwort löscht die Nachricht.
-failure-model-unavailable = Das Sprachmodell ist gerade nicht erreichbar. Deine Nachricht habe ich mir gemerkt; bitte frag in einer Weile noch einmal.
+buried = Auf eine frühere Nachricht konnte ich nicht antworten, obwohl ich es mehrmals versucht habe. Ich habe sie für den Betreiber zurückgelegt und mache mit der nächsten weiter.
+buried-edit = Du hast eine Nachricht bearbeitet, aber ich konnte den neuen Text nicht speichern, obwohl ich es mehrmals versucht habe. Ich habe sie für den Betreiber zurückgelegt. Antworte mit /forget auf die Nachricht, um sie zu löschen.
+failure-model-unavailable = Ich kann das Sprachmodell gerade nicht erreichen. Deine Nachricht habe ich gespeichert; bitte frag in ein paar Minuten noch einmal.
 failure-model-quota = Das Guthaben für das Sprachmodell ist aufgebraucht. Ich kann erst wieder antworten, wenn der Betreiber sich darum gekümmert hat.
-failure-model-refused = Das Sprachmodell hat meine Anfrage nicht angenommen, deshalb kann ich nicht antworten. Den Grund sieht der Betreiber im Protokoll.
-failure-prompt-too-long = Das war mehr, als das Sprachmodell auf einmal lesen kann. Bitte schick es in kleineren Teilen.
-failure-model-silent = Das Sprachmodell hat zweimal eine leere Antwort gegeben. Bitte frag anders oder versuch es noch einmal.
-failure-deadline = Das hat zu lange gedauert, deshalb habe ich aufgehört. Bitte versuch es noch einmal, vielleicht mit einer kleineren Frage.
-failure-other = Etwas ging schief, und ich konnte nicht antworten. Bitte versuch es noch einmal.
+failure-model-refused = Das Sprachmodell hat meine Anfrage abgelehnt, deshalb kann ich nicht antworten. Den Grund findet der Betreiber im Log.
+failure-prompt-too-long = Das ist mehr, als das Sprachmodell auf einmal lesen kann. Bitte schick es in kleineren Teilen.
+failure-model-silent = Das Sprachmodell hat zweimal eine leere Antwort geliefert. Bitte frag anders oder versuch es noch einmal.
+failure-deadline = Das hat zu lange gedauert, deshalb habe ich abgebrochen. Bitte versuch es noch einmal, vielleicht mit einer kleineren Frage.
+failure-other = Etwas ist schiefgegangen, und ich konnte nicht antworten. Bitte versuch es noch einmal.
 
-## Wer was darf
+## Berechtigungen
 
-refused = Es tut mir leid, in diesem Chat darf ich nicht sprechen. Von dem, was du geschrieben hast, wurde nichts aufbewahrt.
-administrators-only = Das dürfen nur die Administratoren dieser Gruppe. Es wurde nichts geändert.
-operators-only = Das dürfen nur die Betreiber dieses Bots. Es wurde nichts geändert.
+refused = Tut mir leid, in diesem Chat darf ich nicht antworten. Von dem, was du geschrieben hast, habe ich nichts gespeichert.
+administrators-only = Das können nur die Administratoren dieser Gruppe. Es wurde nichts geändert.
+operators-only = Das können nur die Betreiber dieses Bots. Es wurde nichts geändert.
 cannot-check = Ich konnte bei Telegram nicht nachsehen, wer diese Gruppe verwaltet, deshalb wurde nichts geändert. Bitte versuch es noch einmal.
-others-message = Du kannst hier deine eigenen Nachrichten vergessen lassen. Die von anderen und meine Antworten nur die Administratoren dieser Gruppe. Es wurde nichts geändert.
-invitation-accepted = Willkommen! Deine Einladung gilt, ab jetzt antworte ich dir.
-invitation-invalid = Diese Einladung ist unbekannt, schon benutzt oder abgelaufen. Bitte lass dir von dem, der dich eingeladen hat, einen neuen Link geben.
-invitation-later = Du hast zu viele Einladungen versucht, die ich nicht kenne. Bitte warte eine Stunde bis zur nächsten.
+others-message = Du kannst hier nur deine eigenen Nachrichten vergessen lassen. Administratoren können das auch mit den Nachrichten anderer und mit meinen Antworten. Es wurde nichts geändert.
+invitation-accepted = Willkommen! Deine Einladung wurde angenommen, du kannst jetzt mit mir schreiben.
+invitation-invalid = Diese Einladung ist ungültig: Sie ist unbekannt, schon benutzt oder abgelaufen. Bitte frag die Person, die dich eingeladen hat, nach einem neuen Link.
+invitation-later = Du hast zu viele ungültige Einladungen ausprobiert. Bitte warte eine Stunde bis zum nächsten Versuch.
 
 ## Gruppen
 
-group-joined = Hallo! Ich bin ein Assistent, der sich an diese Gruppe erinnert, und was ich von ihr weiß, verwende ich in keinem anderen Chat.
+group-joined = Hallo! Ich bin ein Assistent, der sich an diese Gruppe erinnert. Was ich hier erfahre, bleibt hier.
 group-promoted = Ich bin jetzt Administrator hier und sehe mehr als vorher.
-group-sees-all = Ich sehe hier jede Nachricht und antworte nur, wenn ich angesprochen werde.
-group-sees-addressed = Ich sehe nur, was für mich bestimmt ist: Antworten an mich, Erwähnungen von { $bot } und Befehle. Damit ich auch dem Gespräch folgen kann, macht mich zum Administrator, oder mein Besitzer schaltet meinen Privatsphäre-Modus aus (/setprivacy bei @BotFather) und fügt mich der Gruppe neu hinzu.
+group-sees-all = Ich sehe hier alle Nachrichten, antworte aber nur, wenn ihr mich ansprecht.
+group-sees-addressed = Ich sehe nur, was für mich bestimmt ist: Antworten auf meine Nachrichten, Erwähnungen von { $bot } und Befehle. Wenn ich auch dem Gespräch folgen soll, macht mich zum Administrator. Oder bittet meinen Besitzer, meinen Privatsphäre-Modus auszuschalten (/setprivacy bei @BotFather) und mich neu zur Gruppe hinzuzufügen.
 group-keeps-talk =
     { $count ->
-        [one] Von dem, was nicht an mich gerichtet ist, behalte ich die neueste Nachricht, höchstens eine Woche lang, damit ich weiß, was ihr meint.
-       *[other] Von dem, was nicht an mich gerichtet ist, behalte ich die neuesten { $count } Nachrichten, höchstens eine Woche lang, damit ich weiß, was ihr meint.
+        [one] Damit ich weiß, worum es geht, merke ich mir auch die letzte Nachricht, die nicht für mich bestimmt ist, höchstens eine Woche lang.
+       *[other] Damit ich weiß, worum es geht, merke ich mir auch die letzten { $count } Nachrichten, die nicht für mich bestimmt sind, höchstens eine Woche lang.
     }
-group-keeps-addressed = Ich bewahre auf, was ihr mir sagt und was ich antworte, und sonst nichts.
-group-addressing = Antwortet mir oder erwähnt { $bot }, dann antworte ich. /help sagt mehr, /memory, was ich aufbewahre, und mit /reset lässt ein Administrator alles löschen.
+group-keeps-addressed = Ich speichere nur, was ihr mir sagt und was ich antworte.
+group-addressing = Antwortet auf meine Nachrichten oder erwähnt { $bot }, dann antworte ich. /help zeigt, was ich kann, und /memory, was ich weiß. Administratoren können mit /reset alles löschen.
 
-## Grenzen (wait = eines der wait-… unten)
+## Limits (wait = eines der wait-… unten)
 
 limit-user-messages =
     { $limit ->
-        [one] Ich darf dir einmal in der Minute antworten
-       *[other] Ich darf dir { $limit }-mal in der Minute antworten
-    }, und das ist erreicht. Bitte versuch es in { $wait } noch einmal.
+        [one] Ich kann dir einmal pro Minute antworten
+       *[other] Ich kann dir { $limit }-mal pro Minute antworten
+    }, und dieses Limit ist erreicht. Bitte versuch es in { $wait } noch einmal.
 limit-chat-messages =
     { $limit ->
-        [one] Ich darf in diesem Chat einmal in der Minute antworten
-       *[other] Ich darf in diesem Chat { $limit }-mal in der Minute antworten
-    }, und das ist erreicht. Bitte versuch es in { $wait } noch einmal.
+        [one] Ich kann in diesem Chat einmal pro Minute antworten
+       *[other] Ich kann in diesem Chat { $limit }-mal pro Minute antworten
+    }, und dieses Limit ist erreicht. Bitte versuch es in { $wait } noch einmal.
 limit-user-tokens =
     { $limit ->
         [one] Du hast dein { $limit } Token für heute verbraucht.
        *[other] Du hast deine { $limit } Tokens für heute verbraucht.
-    } In { $wait } kann ich dir wieder antworten; der Tag beginnt um 00:00 UTC.
+    } In { $wait } kann ich dir wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 limit-chat-tokens =
     { $limit ->
         [one] Dieser Chat hat sein { $limit } Token für heute verbraucht.
        *[other] Dieser Chat hat seine { $limit } Tokens für heute verbraucht.
-    } In { $wait } kann ich hier wieder antworten; der Tag beginnt um 00:00 UTC.
-limit-user-money = Was an einem Tag für dich ausgegeben werden darf ({ NUMBER($limit, maximumFractionDigits: 4) }), ist verbraucht. In { $wait } kann ich dir wieder antworten; der Tag beginnt um 00:00 UTC.
-limit-chat-money = Was an einem Tag für diesen Chat ausgegeben werden darf ({ NUMBER($limit, maximumFractionDigits: 4) }), ist verbraucht. In { $wait } kann ich hier wieder antworten; der Tag beginnt um 00:00 UTC.
+    } In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
+limit-user-money = Du hast dein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich dir wieder antworten, dann beginnt der neue Tag (00:00 UTC).
+limit-chat-money = Dieser Chat hat sein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 wait-seconds =
     { $count ->
         [one] { $count } Sekunde
@@ -141,21 +141,26 @@ wait-hours =
        *[other] { $count } Stunden
     }
 
-## /usage
+## /usage und /stats
 
-stats-contexts = Kontexte: { $count }.
-stats-queue = In der Warteschlange: { $count }, das Älteste wartet seit { $oldest }.
-usage-title = Heute verbraucht (UTC):
+stats-contexts = Chats und Themen: { $count }.
+stats-queue =
+    { $count ->
+        [0] Die Warteschlange ist leer.
+       *[other] In der Warteschlange: { $count }. Der älteste Eintrag wartet seit { $oldest }.
+    }
+usage-title = Heutiger Verbrauch (UTC):
+usage-none = Heute wurde noch nichts verbraucht.
 usage-you = Du: { $tokens }.
 usage-you-money = Du: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
 usage-chat = Dieser Chat: { $tokens }.
 usage-chat-money = Dieser Chat: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Alle Chats: { $tokens }.
 usage-all-money = Alle Chats: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
-usage-limits-none = Es gibt keine Grenzen.
-usage-limits-you = Grenzen für jede Person: { $limits }.
-usage-limits-chat = Grenzen für jeden Chat: { $limits }.
-usage-resets = In { $wait } beginnt die Zählung des Tages von vorn.
+usage-limits-none = Es gibt keine Limits.
+usage-limits-you = Limits pro Person: { $limits }.
+usage-limits-chat = Limits pro Chat: { $limits }.
+usage-resets = In { $wait } beginnt die Zählung von vorn.
 usage-tokens =
     { $count ->
         [one] { $count } Token
@@ -163,15 +168,15 @@ usage-tokens =
     }
 usage-limit-messages =
     { $count ->
-        [one] { $count } Nachricht in der Minute
-       *[other] { $count } Nachrichten in der Minute
+        [one] { $count } Nachricht pro Minute
+       *[other] { $count } Nachrichten pro Minute
     }
 usage-limit-tokens =
     { $count ->
-        [one] { $count } Token am Tag
-       *[other] { $count } Tokens am Tag
+        [one] { $count } Token pro Tag
+       *[other] { $count } Tokens pro Tag
     }
-usage-limit-money = Kosten { NUMBER($money, maximumFractionDigits: 4) } am Tag
+usage-limit-money = Kosten { NUMBER($money, maximumFractionDigits: 4) } pro Tag
 
 ## Mengen, immer nach einem Doppelpunkt oder in einer Aufzählung
 
@@ -191,20 +196,20 @@ count-summaries =
         [one] { $count } Zusammenfassung
        *[other] { $count } Zusammenfassungen
     }
-count-ledger-turns =
+count-tool-notes =
     { $count ->
-        [one] { $count } Werkzeugprotokoll
-       *[other] { $count } Werkzeugprotokolle
+        [one] { $count } Notiz zu benutzten Werkzeugen
+       *[other] { $count } Notizen zu benutzten Werkzeugen
     }
-count-artifacts =
+count-results =
     { $count ->
-        [one] { $count } Artefakt
-       *[other] { $count } Artefakte
+        [one] { $count } gespeichertes Dokument oder Ergebnis
+       *[other] { $count } gespeicherte Dokumente oder Ergebnisse
     }
-count-heard =
+count-talk =
     { $count ->
-        [one] { $count } nicht an mich gerichtete Zeile
-       *[other] { $count } nicht an mich gerichtete Zeilen
+        [one] { $count } Nachricht, die nicht für mich bestimmt war
+       *[other] { $count } Nachrichten, die nicht für mich bestimmt waren
     }
 count-quotes =
     { $count ->
@@ -220,27 +225,45 @@ unknown-now = unbekannt
 
 ## /memory
 
-memory-nothing = Von diesem Chat bewahre ich nichts auf.
-memory-kept = Von diesem Chat bewahre ich auf: { $messages }.
-memory-kept-since = Von diesem Chat bewahre ich auf: { $messages }. Sein Gedächtnis begann am { $since } UTC.
-memory-conversation = Im jetzigen Gespräch: { $count }. Durch Suche auffindbar: { $searchable }.
-memory-unsearchable = unbekannt, der Index antwortet gerade nicht
-memory-beside = Daneben: { $summaries }, { $ledger }, { $artifacts }.
-memory-heard = Für kurze Zeit als Zusammenhang aufbewahrt: { $heard }.
-memory-agent = Hier antwortet der Agent { $agent }, an den dieser Chat übergeben wurde.
-memory-erasing = /forget als Antwort löscht eine Nachricht, /reset alles.
-memory-summary = Was in diesem Gespräch vorher war, in Kürze:
+memory-nothing = Aus diesem Chat habe ich nichts gespeichert.
+memory-messages =
+    { $count ->
+        [0] Aus diesem Chat habe ich keine Nachrichten gespeichert.
+        [one] Ich erinnere mich an { $count } Nachricht aus diesem Chat, seit dem { DATETIME($since, dateStyle: "long") }.
+       *[other] Ich erinnere mich an { $count } Nachrichten aus diesem Chat, seit dem { DATETIME($since, dateStyle: "long") }.
+    }
+memory-conversation =
+    { $count ->
+        [one] { $count } davon gehört zu unserem aktuellen Gespräch.
+       *[other] { $count } davon gehören zu unserem aktuellen Gespräch.
+    }
+memory-searchable =
+    { $count ->
+        [one] { $count } davon kann ich durchsuchen.
+       *[other] { $count } davon kann ich durchsuchen.
+    }
+memory-searchable-all =
+    { $count ->
+        [1] Ich kann sie durchsuchen.
+       *[other] Ich kann alle durchsuchen.
+    }
+memory-unsearchable = Durchsuchen kann ich sie gerade nicht.
+memory-also = Außerdem habe ich gespeichert: { $things }.
+memory-talk = Um dem Gespräch zu folgen, merke ich mir außerdem für kurze Zeit: { $things }.
+memory-agent = Der Agent { $agent } hat diesen Chat übernommen und antwortet hier.
+memory-erasing = Um eine Nachricht zu löschen, antworte mit /forget auf sie. Um alles zu löschen, schick /reset.
+memory-summary = Eine Zusammenfassung unseres bisherigen Gesprächs:
 
 ## /forget und /reset
 
 forget-usage = Antworte mit /forget auf die Nachricht, die ich vergessen soll, deine oder meine. Es wurde nichts geändert.
-not-kept = Diese Nachricht bewahre ich nicht auf, es gibt also nichts zu vergessen.
-forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt, etwa eine Antwort von mir, lass auch die vergessen.
-forgotten-unanswered = Ich habe diese Nachricht vergessen. Gemerkt hatte ich sie mir nicht: Die Antwort war gescheitert, und sie war nur für einen neuen Versuch aufbewahrt.
-forgotten-unkept = Ich habe diese Nachricht vergessen. Gemerkt hatte ich sie mir nicht, aber anderes hier gab sie wieder.
-forget-interrupted = Ich wurde unterbrochen: Neben der Nachricht kann mehr gelöscht worden sein, als hier gezählt ist.
-forget-doubt = Etwas davon ist übrig geblieben. /reset löscht alles, was ich von diesem Chat aufbewahre.
-unknown-chat-id = Ein Chat wird mit seiner Nummer genannt, etwa /reset -1001234. Es wurde nichts geändert.
+not-kept = Diese Nachricht habe ich nicht gespeichert, es gibt also nichts zu vergessen.
+forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt, zum Beispiel eine Antwort von mir, lass mich auch die vergessen.
+forgotten-unanswered = Ich habe diese Nachricht vergessen. Ich konnte sie nicht beantworten und hatte sie nur für einen neuen Versuch gespeichert.
+forgotten-unkept = Ich habe diese Nachricht vergessen. Sie selbst hatte ich nicht gespeichert, aber ich habe hier anderes gelöscht, das sie erwähnte.
+forget-interrupted = Ich wurde unterbrochen, deshalb habe ich vielleicht mehr gelöscht, als hier steht.
+forget-doubt = Ein Teil davon ist noch da. /reset löscht alles, was ich aus diesem Chat weiß.
+unknown-chat-id = Bitte gib die ID des Chats an, zum Beispiel /reset -1001234. Es wurde nichts geändert.
 reset-asks =
     { $scope ->
         [topic] Damit löschst du alles, was ich aus diesem Thema weiß.
@@ -251,46 +274,46 @@ reset-button = Alles löschen
 reset-not-yours = Diesen Knopf kann nur drücken, wer /reset geschickt hat.
 reset-expired = Dieser Knopf ist abgelaufen, es wurde nichts gelöscht. Schick noch einmal /reset, wenn du weiterhin alles löschen willst.
 reset-nothing = Es gab nichts zu löschen.
-reset-chat = Ich habe das Gedächtnis dieses Chats gelöscht.
-reset-topic = Ich habe das Gedächtnis dieses Themas gelöscht.
-reset-all = Ich habe das Gedächtnis dieses Chats mit allen seinen Themen gelöscht.
-reset-other = Ich habe das Gedächtnis des Chats { $chat } gelöscht.
-reset-doubt = Während ich nachgesehen habe, kam etwas herein; schick /reset noch einmal, um sicherzugehen.
+reset-chat = Ich habe alles gelöscht, was ich aus diesem Chat wusste.
+reset-topic = Ich habe alles gelöscht, was ich aus diesem Thema wusste.
+reset-all = Ich habe alles gelöscht, was ich aus diesem Chat und all seinen Themen wusste.
+reset-other = Ich habe alles gelöscht, was ich aus dem Chat { $chat } wusste.
+reset-doubt = Während der Prüfung kam etwas Neues an. Schick zur Sicherheit noch einmal /reset.
 receipt-erased = Gelöscht: { $things }.
-receipt-left = Beim Nachsehen gefunden: Nachrichten { $messages }, Sucheinträge { $vectors }, alles andere { $others }.
-receipt-proven = Danach wurde in beiden Speichern nachgesehen: Es ist nichts übrig.
-receipt-index-away = Der Suchindex antwortet gerade nicht: Keine Suche sieht seine Einträge mehr, und sie werden gelöscht, sobald er antwortet.
+receipt-left = Nach einer Prüfung noch übrig: Nachrichten { $messages }, Sucheinträge { $vectors }, alles andere { $others }.
+receipt-proven = Ich habe beide Speicher geprüft: Es ist nichts übrig.
+receipt-index-away = Der Suchindex antwortet gerade nicht. Keine Suche findet diese Einträge mehr, und sie werden gelöscht, sobald der Index wieder da ist.
 
-## Dateien: was gesagt wird, wenn eine nicht zu lesen ist und die Nachricht keine Worte hat
+## Dateien, die sich in Nachrichten ohne Text nicht lesen lassen
 
-media-unseen = Ich kann keine Bilder sehen: Das Sprachmodell, mit dem ich arbeite, liest nur Text. Sag mir, was darauf ist, dann helfe ich dir damit.
-media-no-picture = Dieses Bild konnte ich nicht öffnen. Bitte schick es noch einmal, als Foto oder als JPEG-, PNG-, WebP- oder GIF-Datei.
-media-deaf = Ich kann keine Aufnahmen anhören: Hier ist nichts eingerichtet, das sie aufschreibt. Bitte schick es als Text.
-media-unheard = Diese Aufnahme konnte ich nicht öffnen: Ihr Format lässt sich nicht anhören. Bitte nimm sie neu auf oder schick es als Text.
-media-silent = Ich habe deine Aufnahme angehört, aber kein Wort verstanden. Bitte versuch es etwas lauter oder schick es als Text.
-media-unavailable = Ich konnte deine Aufnahme nicht anhören: Der Dienst, der sie aufschreibt, antwortet gerade nicht. Bitte schick sie in einer Weile noch einmal oder schick es als Text.
-media-too-long = Diese Aufnahme dauert { $duration }; ich kann höchstens { $limit } Minuten anhören. Bitte schick eine kürzere.
-media-too-large = Diese Datei ist mir zu groß: Ich kann höchstens { $limit } MB lesen. Bitte schick eine kleinere oder den Teil, auf den es ankommt.
+media-unseen = Ich kann keine Bilder sehen: Mein Sprachmodell liest nur Text. Beschreib mir, was darauf ist, dann helfe ich dir damit.
+media-no-picture = Ich konnte dieses Bild nicht öffnen. Bitte schick es noch einmal als Foto oder als JPEG-, PNG-, WebP- oder GIF-Datei.
+media-deaf = Ich kann keine Aufnahmen anhören, weil hier keine Spracherkennung eingerichtet ist. Bitte schick es als Text.
+media-unheard = Ich konnte diese Aufnahme nicht öffnen, weil ich ihr Format nicht abspielen kann. Bitte nimm sie noch einmal auf oder schick es als Text.
+media-silent = Ich habe mir deine Aufnahme angehört, aber keine Wörter verstanden. Bitte versuch es etwas lauter oder schick es als Text.
+media-unavailable = Ich konnte deine Aufnahme nicht anhören, weil die Spracherkennung gerade nicht antwortet. Bitte schick sie später noch einmal oder als Text.
+media-too-long = Diese Aufnahme ist { $duration } lang, und ich kann höchstens { $limit } Minuten anhören. Bitte schick eine kürzere.
+media-too-large = Diese Datei ist zu groß für mich: Ich kann höchstens { $limit } MB lesen. Bitte schick eine kleinere oder nur den wichtigen Teil.
 media-gone = Telegram gibt mir diese Datei nicht mehr. Bitte schick sie noch einmal.
-media-not-fetched = Ich konnte diese Datei gerade nicht von Telegram holen. Bitte schick sie gleich noch einmal.
-media-moving = Videos und Animationen kann ich nicht ansehen. Schick mir ein Foto von dem, worauf es ankommt, oder erzähl es mir in Worten.
-media-unknown = Diese Art von Datei kann ich nicht lesen. Ich lese Text, Markdown, CSV, JSON, Quelltext und PDF; bitte schick sie so oder kopiere den Text in eine Nachricht.
-media-empty = In dieser Datei ist nichts. Bitte prüf sie und schick sie noch einmal.
+media-not-fetched = Ich konnte diese Datei gerade nicht von Telegram laden. Bitte schick sie gleich noch einmal.
+media-moving = Ich kann keine Videos oder Animationen ansehen. Schick mir ein Foto von dem, was wichtig ist, oder beschreib es in Worten.
+media-unknown = Diese Art von Datei kann ich nicht lesen. Ich lese Text, Markdown, CSV, JSON, Quellcode und PDF. Bitte schick sie in einem dieser Formate oder kopier den Text in eine Nachricht.
+media-empty = Diese Datei ist leer. Bitte prüf sie und schick sie noch einmal.
 media-pdf-encrypted = Dieses PDF ist geschützt, und ich kann es nicht öffnen. Bitte schick es ohne Passwort.
-media-pdf-corrupt = Dieses PDF konnte ich nicht öffnen: Die Datei ist beschädigt oder kein PDF. Bitte schick sie noch einmal.
+media-pdf-corrupt = Ich konnte dieses PDF nicht öffnen: Die Datei ist beschädigt oder kein PDF. Bitte schick sie noch einmal.
 media-pdf-empty = In diesem PDF ist kein Text.
-media-pdf-scanned = Dieses PDF hat nur Bilder seiner Seiten und keinen Text, den ich lesen könnte. Bitte schick eines mit Text oder Fotos der Seiten, auf die es ankommt.
-media-pdf-too-much = Dieses PDF zu lesen macht mehr Arbeit, als ich dafür aufwenden kann. Bitte schick ein kleineres oder die Seiten, auf die es ankommt.
+media-pdf-scanned = Dieses PDF enthält nur Bilder seiner Seiten und keinen Text, den ich lesen kann. Bitte schick ein PDF mit Text oder Fotos der wichtigen Seiten.
+media-pdf-too-much = Dieses PDF ist zu umfangreich für mich. Bitte schick ein kleineres oder nur die wichtigen Seiten.
 
-## Während eine Antwort geschrieben wird, und lange
+## Vorschau und lange Antworten
 
 rest-in-file = Die ganze Antwort steht unten in der Datei { $name }.
 preview-writing = Ich schreibe eine Antwort…
-preview-stop = ⏹ Anhalten
+preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
 
-# Knöpfe
+## Knöpfe
 
-answer-written = Diese Antwort ist schon geschrieben.
-button-unknown = Dieser Knopf bewirkt nichts mehr.
-stop-not-yours = Diese Antwort anhalten können nur die Person, die gefragt hat, und die Administratoren der Gruppe.
+answer-written = Diese Antwort ist schon fertig.
+button-unknown = Dieser Knopf funktioniert nicht mehr.
+stop-not-yours = Diese Antwort können nur die Person, die gefragt hat, und die Administratoren dieser Gruppe abbrechen.

@@ -43,88 +43,88 @@ help-operator =
     /stats — see the number of chats, the queue and today's usage
     /reset -1001234 — erase everything I remember from the chat with this ID
 
-## The menu of commands (at most 256 characters each)
+## Menu of commands (up to 256 characters each)
 
 menu-help = What I can do
-menu-new = Start a new conversation; older memory stays searchable
-menu-memory = What I keep of this chat
-menu-forget = As a reply: erase that message from what I keep
-menu-reset = Erase what I keep of this chat
-menu-stop = Stop the answer being written
-menu-usage = What was used today, and the limits
-menu-stats = For operators: contexts, the queue, usage
+menu-new = Start a new conversation; I can still search the old ones
+menu-memory = See what I remember from this chat
+menu-forget = As a reply: erase that message everywhere
+menu-reset = Erase everything I remember from this chat
+menu-stop = Stop the answer I'm writing
+menu-usage = See today's usage and the limits
+menu-stats = For operators: chats, queue and usage
 
 ## Answers
 
-nothing-to-show = The language model's answer has nothing in it that can be shown. Please put it another way.
+nothing-to-show = The language model's answer had nothing in it that I can show. Please ask in a different way.
 stopped = Stopped.
 stopped-mark = stopped
-nothing-to-stop = There is nothing to stop: I am not writing an answer.
-unreadable = I cannot see what is in this kind of message. Please say it in words.
-unknown-command = I do not know the command { $name }. /help lists those that I know.
-new-conversation = A new conversation. What was said before is still in my memory, and I can search it.
+nothing-to-stop = There's nothing to stop: I'm not writing an answer.
+unreadable = I can't read this kind of message. Please write it as text.
+unknown-command = I don't know the command { $name }. Send /help to see what I can do.
+new-conversation = We've started a new conversation. I still remember the earlier ones and can search them.
 
-## What went wrong
+## Failures
 
-buried = I could not finish my answer to an earlier message: something went wrong each time that I tried. It is set aside for the operator, and I go on with the next one.
-buried-edit = You edited a message, and I could not take over what it says now: something went wrong each time that I tried. It is set aside for the operator. /forget as a reply erases the message.
-failure-model-unavailable = The language model cannot be reached right now. Your message is in my memory; please ask again in a little while.
-failure-model-quota = The language model's account has run out of quota, so I cannot answer until the operator sees to it.
-failure-model-refused = The language model did not accept my request, so I cannot answer. The operator can see the reason in the log.
-failure-prompt-too-long = That was more than the language model can read at once. Please send it in smaller parts.
-failure-model-silent = The language model gave an empty answer, twice. Please put it another way, or try again.
+buried = I couldn't finish my answer to an earlier message, although I tried several times. I've set it aside for the operator and I'm going on with the next one.
+buried-edit = You edited a message, but I couldn't save the new text, although I tried several times. I've set it aside for the operator. To erase the message, reply to it with /forget.
+failure-model-unavailable = I can't reach the language model right now. I've saved your message, so please ask again in a few minutes.
+failure-model-quota = The language model's account has run out of quota. I can't answer until the operator fixes it.
+failure-model-refused = The language model rejected my request, so I can't answer. The operator can find the reason in the log.
+failure-prompt-too-long = That's more than the language model can read at once. Please send it in smaller parts.
+failure-model-silent = The language model returned an empty answer twice. Please ask in a different way, or try again.
 failure-deadline = That took too long, so I stopped. Please try again, perhaps with a smaller question.
-failure-other = Something went wrong, and I could not answer. Please try again.
+failure-other = Something went wrong, and I couldn't answer. Please try again.
 
-## Who may do what
+## Permissions
 
-refused = I am sorry, I may not talk in this chat. Nothing that you wrote was kept.
-administrators-only = Only the administrators of this group may do that. Nothing was changed.
-operators-only = Only the operators of this bot may do that. Nothing was changed.
-cannot-check = I could not check with Telegram who administers this group, so nothing was changed. Please try again.
-others-message = You may have your own messages forgotten here. Those of others, and my answers, only the administrators of this group may. Nothing was changed.
-invitation-accepted = Welcome! Your invitation is accepted, and from now on I answer you.
-invitation-invalid = This invitation is unknown, used or too old. Please ask whoever invited you for a new link.
-invitation-later = You have tried too many invitations that I do not know. Please wait an hour before the next one.
+refused = I'm sorry, I'm not allowed to talk in this chat. I haven't saved anything you wrote.
+administrators-only = Only the administrators of this group can do that. Nothing was changed.
+operators-only = Only the operators of this bot can do that. Nothing was changed.
+cannot-check = I couldn't ask Telegram who the administrators of this group are, so nothing was changed. Please try again.
+others-message = You can only make me forget your own messages here. Administrators can also make me forget other people's messages and my answers. Nothing was changed.
+invitation-accepted = Welcome! Your invitation has been accepted, and you can talk to me now.
+invitation-invalid = This invitation isn't valid: it's unknown, already used or expired. Please ask the person who invited you for a new link.
+invitation-later = You've tried too many invalid invitations. Please wait an hour before you try another one.
 
 ## Groups
 
-group-joined = Hello! I am an assistant that remembers this group, and uses what it knows of it in no other chat.
-group-promoted = I am an administrator here now, and see more than before.
-group-sees-all = I see every message here, and answer only when I am addressed.
-group-sees-addressed = I see only what is meant for me: replies to me, mentions of { $bot } and commands. To let me follow the talk as well, make me an administrator, or have my owner turn my privacy mode off (/setprivacy at @BotFather) and add me to the group again.
+group-joined = Hi! I'm an assistant that remembers this group. What I learn here stays here.
+group-promoted = I'm an administrator here now, so I can see more than before.
+group-sees-all = I can see every message here, but I only answer when you address me.
+group-sees-addressed = I only see messages that are meant for me: replies to me, mentions of { $bot } and commands. If you'd like me to follow the conversation too, make me an administrator. Or ask my owner to turn off my privacy mode (/setprivacy at @BotFather) and to add me to the group again.
 group-keeps-talk =
     { $count ->
-        [one] Of the talk that is not addressed to me I keep the newest message, for a week at most, so that I know what you mean.
-       *[other] Of the talk that is not addressed to me I keep the newest { $count } messages, for a week at most, so that I know what you mean.
+        [one] To understand what you're talking about, I also keep the latest message that isn't meant for me, for a week at most.
+       *[other] To understand what you're talking about, I also keep the latest { $count } messages that aren't meant for me, for a week at most.
     }
-group-keeps-addressed = I keep what is said to me and what I answer, and nothing else.
-group-addressing = Reply to me or mention { $bot }, and I answer. /help says more, /memory what I keep, and with /reset an administrator has it all erased.
+group-keeps-addressed = I only save what you say to me and what I answer.
+group-addressing = Reply to me or mention { $bot }, and I'll answer. Send /help to see what I can do, or /memory to see what I remember. Administrators can erase all of it with /reset.
 
 ## Limits (wait = one of the wait-… below)
 
 limit-user-messages =
     { $limit ->
-        [one] I may answer you once a minute
-       *[other] I may answer you { $limit } times a minute
-    }, and that is reached. Please try again in { $wait }.
+        [one] I can answer you once a minute
+       *[other] I can answer you { $limit } times a minute
+    }, and you've reached that limit. Please try again in { $wait }.
 limit-chat-messages =
     { $limit ->
-        [one] I may answer once a minute in this chat
-       *[other] I may answer { $limit } times a minute in this chat
-    }, and that is reached. Please try again in { $wait }.
+        [one] I can answer once a minute in this chat
+       *[other] I can answer { $limit } times a minute in this chat
+    }, and you've reached that limit. Please try again in { $wait }.
 limit-user-tokens =
     { $limit ->
-        [one] You have used up your { $limit } token of today.
-       *[other] You have used up your { $limit } tokens of today.
-    } I can answer you again in { $wait }; the day begins at 00:00 UTC.
+        [one] You've used your { $limit } token for today.
+       *[other] You've used all of your { $limit } tokens for today.
+    } I can answer you again in { $wait }, when the new day starts (00:00 UTC).
 limit-chat-tokens =
     { $limit ->
-        [one] This chat has used up its { $limit } token of today.
-       *[other] This chat has used up its { $limit } tokens of today.
-    } I can answer here again in { $wait }; the day begins at 00:00 UTC.
-limit-user-money = You have used up what may be spent on you in a day ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer you again in { $wait }; the day begins at 00:00 UTC.
-limit-chat-money = This chat has used up what may be spent on it in a day ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer here again in { $wait }; the day begins at 00:00 UTC.
+        [one] This chat has used its { $limit } token for today.
+       *[other] This chat has used all of its { $limit } tokens for today.
+    } I can answer here again in { $wait }, when the new day starts (00:00 UTC).
+limit-user-money = You've reached your spending limit for today ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer you again in { $wait }, when the new day starts (00:00 UTC).
+limit-chat-money = This chat has reached its spending limit for today ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer here again in { $wait }, when the new day starts (00:00 UTC).
 wait-seconds =
     { $count ->
         [one] { $count } second
@@ -141,11 +141,16 @@ wait-hours =
        *[other] { $count } hours
     }
 
-## /usage
+## /usage and /stats
 
-stats-contexts = Contexts: { $count }.
-stats-queue = In the queue: { $count }, the oldest for { $oldest }.
-usage-title = Used today (UTC):
+stats-contexts = Chats and topics: { $count }.
+stats-queue =
+    { $count ->
+        [0] The queue is empty.
+       *[other] In the queue: { $count }. The oldest has been waiting for { $oldest }.
+    }
+usage-title = Today's usage (UTC):
+usage-none = Nothing has been used today.
 usage-you = You: { $tokens }.
 usage-you-money = You: { $tokens }, cost { NUMBER($money, maximumFractionDigits: 4) }.
 usage-chat = This chat: { $tokens }.
@@ -155,7 +160,7 @@ usage-all-money = All chats: { $tokens }, cost { NUMBER($money, maximumFractionD
 usage-limits-none = There are no limits.
 usage-limits-you = Limits for each person: { $limits }.
 usage-limits-chat = Limits for each chat: { $limits }.
-usage-resets = The day's counts begin anew in { $wait }.
+usage-resets = The day's count starts over in { $wait }.
 usage-tokens =
     { $count ->
         [one] { $count } token
@@ -191,20 +196,20 @@ count-summaries =
         [one] { $count } summary
        *[other] { $count } summaries
     }
-count-ledger-turns =
+count-tool-notes =
     { $count ->
-        [one] { $count } tool record
-       *[other] { $count } tool records
+        [one] { $count } note about tools I used
+       *[other] { $count } notes about tools I used
     }
-count-artifacts =
+count-results =
     { $count ->
-        [one] { $count } artifact
-       *[other] { $count } artifacts
+        [one] { $count } saved document or result
+       *[other] { $count } saved documents or results
     }
-count-heard =
+count-talk =
     { $count ->
-        [one] { $count } line not said to me
-       *[other] { $count } lines not said to me
+        [one] { $count } message that wasn't meant for me
+       *[other] { $count } messages that weren't meant for me
     }
 count-quotes =
     { $count ->
@@ -213,34 +218,52 @@ count-quotes =
     }
 count-updates =
     { $count ->
-        [one] { $count } waiting update
-       *[other] { $count } waiting updates
+        [one] { $count } waiting message
+       *[other] { $count } waiting messages
     }
-unknown-now = not known
+unknown-now = unknown
 
 ## /memory
 
-memory-nothing = I keep nothing of this chat.
-memory-kept = I keep { $messages } of this chat.
-memory-kept-since = I keep { $messages } of this chat. Its memory began { $since } UTC.
-memory-conversation = In the present conversation: { $count }. Found by search: { $searchable }.
-memory-unsearchable = not known: the index does not answer now
-memory-beside = Beside them: { $summaries }, { $ledger }, { $artifacts }.
-memory-heard = Kept for a short while as context: { $heard }.
-memory-agent = The agent { $agent } answers here, to whom this chat was transferred.
-memory-erasing = /forget as a reply erases one message; /reset erases all of it.
-memory-summary = What came earlier in this conversation, in short:
+memory-nothing = I don't remember anything from this chat.
+memory-messages =
+    { $count ->
+        [0] I don't remember any messages from this chat.
+        [one] I remember { $count } message from this chat, since { DATETIME($since, dateStyle: "long") }.
+       *[other] I remember { $count } messages from this chat, since { DATETIME($since, dateStyle: "long") }.
+    }
+memory-conversation =
+    { $count ->
+        [one] { $count } of them is in our current conversation.
+       *[other] { $count } of them are in our current conversation.
+    }
+memory-searchable =
+    { $count ->
+        [one] I can search { $count } of them.
+       *[other] I can search { $count } of them.
+    }
+memory-searchable-all =
+    { $count ->
+        [1] I can search it.
+       *[other] I can search all of them.
+    }
+memory-unsearchable = I can't search them right now.
+memory-also = I also remember: { $things }.
+memory-talk = To follow the conversation, I also keep for a short time: { $things }.
+memory-agent = The agent { $agent } has taken over this chat and answers here.
+memory-erasing = To erase one message, reply to it with /forget. To erase everything, send /reset.
+memory-summary = A summary of our earlier conversation:
 
 ## /forget and /reset
 
-forget-usage = Reply with /forget to the message that I should forget, yours or mine. Nothing was changed.
-not-kept = I do not keep that message, so there is nothing to forget.
-forgotten = I have forgotten that message. If another one repeats it, such as an answer of mine, forget that one too.
-forgotten-unanswered = I have forgotten that message. I had not remembered it: answering it had failed, and it was only kept to be tried again.
-forgotten-unkept = I have forgotten that message. I had not remembered it, but other things here told of it.
-forget-interrupted = I was interrupted: more may have been erased beside the message than is counted here.
-forget-doubt = Something of it was left. /reset erases all that I keep of this chat.
-unknown-chat-id = A chat is named by its number, such as /reset -1001234. Nothing was changed.
+forget-usage = Reply with /forget to the message I should forget, yours or mine. Nothing was changed.
+not-kept = I don't remember that message, so there's nothing to forget.
+forgotten = I've forgotten that message. If another message repeats it, such as one of my answers, make me forget that one too.
+forgotten-unanswered = I've forgotten that message. I couldn't answer it, and only kept it for another try.
+forgotten-unkept = I've forgotten that message. I didn't remember it itself, but I've erased other things here that mentioned it.
+forget-interrupted = I was interrupted, so I may have erased more than these counts say.
+forget-doubt = Some of it is still there. /reset erases everything I remember from this chat.
+unknown-chat-id = Please give the ID of the chat, for example /reset -1001234. Nothing was changed.
 reset-asks =
     { $scope ->
         [topic] This erases everything I remember from this topic.
@@ -251,46 +274,46 @@ reset-button = Erase everything
 reset-not-yours = Only the person who sent /reset can press this button.
 reset-expired = This button has expired, and nothing was erased. Send /reset again if you still want to erase everything.
 reset-nothing = There was nothing to erase.
-reset-chat = I have erased the memory of this chat.
-reset-topic = I have erased the memory of this topic.
-reset-all = I have erased the memory of this chat, all its topics included.
-reset-other = I have erased the memory of chat { $chat }.
-reset-doubt = Something came in while I was reading back; send /reset again to be sure.
+reset-chat = I've erased everything I remembered from this chat.
+reset-topic = I've erased everything I remembered from this topic.
+reset-all = I've erased everything I remembered from this chat and all its topics.
+reset-other = I've erased everything I remembered from chat { $chat }.
+reset-doubt = Something new arrived while I was checking. Send /reset again to be sure.
 receipt-erased = Erased: { $things }.
-receipt-left = Found on reading back: messages { $messages }, search entries { $vectors }, everything else { $others }.
-receipt-proven = Both stores were read back afterwards: nothing is left.
-receipt-index-away = The search index does not answer now: no search can see its entries any more, and they are erased as soon as it does.
+receipt-left = Left after a check: messages { $messages }, search entries { $vectors }, everything else { $others }.
+receipt-proven = I've checked both stores: nothing is left.
+receipt-index-away = The search index isn't responding right now. No search can find these entries any more, and they'll be erased as soon as the index is back.
 
-## Files (media): what is said where one cannot be read, and the message has no words to answer
+## Files that cannot be read in messages without text
 
-media-unseen = I cannot see pictures: the language model that I work with reads text only. Tell me what is in it, and I will help with that.
-media-no-picture = I could not open this picture. Please send it again, as a photo or as a JPEG, PNG, WebP or GIF file.
-media-deaf = I cannot listen to recordings: nothing is set up here that writes them down. Please send it as text.
-media-unheard = I could not open this recording: it is not in a format that can be listened to. Please record it again, or send it as text.
-media-silent = I listened to your recording, but could not make out any words. Please try again a little louder, or send it as text.
-media-unavailable = I could not listen to your recording: the service that writes it down does not answer now. Please send it again in a while, or send it as text.
-media-too-long = This recording is { $duration } long; I can listen to at most { $limit } minutes. Please send a shorter one.
-media-too-large = This file is too large for me: I can read at most { $limit } MB. Please send a smaller one, or the part that matters.
-media-gone = Telegram does not give me this file any more. Please send it again.
-media-not-fetched = I could not fetch this file from Telegram just now. Please send it again in a moment.
-media-moving = I cannot watch videos or animations. Send me a photo of what matters, or tell me about it in words.
-media-unknown = I cannot read this kind of file. I can read text, Markdown, CSV, JSON, source code and PDF; please send it as one of these, or copy the text into a message.
-media-empty = There is nothing in this file. Please check it, and send it again.
-media-pdf-encrypted = This PDF is protected, and I cannot open it. Please send it without a password.
-media-pdf-corrupt = I could not open this PDF: the file is damaged, or is not a PDF. Please send it again.
-media-pdf-empty = There is no text in this PDF.
-media-pdf-scanned = This PDF has only pictures of its pages, and no text that I could read. Please send one with text, or photos of the pages that matter.
-media-pdf-too-much = This PDF takes more work to read than I can give it. Please send a smaller one, or the pages that matter.
+media-unseen = I can't see pictures: my language model only reads text. Tell me what's in it, and I'll help with that.
+media-no-picture = I couldn't open this picture. Please send it again as a photo, or as a JPEG, PNG, WebP or GIF file.
+media-deaf = I can't listen to recordings, because transcription isn't set up here. Please send it as text.
+media-unheard = I couldn't open this recording: I can't play its format. Please record it again, or send it as text.
+media-silent = I listened to your recording, but I couldn't make out any words. Please try again a little louder, or send it as text.
+media-unavailable = I couldn't listen to your recording, because the transcription service isn't responding. Please send it again later, or as text.
+media-too-long = This recording is { $duration } long, and I can listen to { $limit } minutes at most. Please send a shorter one.
+media-too-large = This file is too large for me: I can read up to { $limit } MB. Please send a smaller file, or just the part that matters.
+media-gone = Telegram no longer gives me this file. Please send it again.
+media-not-fetched = I couldn't get this file from Telegram just now. Please send it again in a moment.
+media-moving = I can't watch videos or animations. Send me a photo of what matters, or describe it in words.
+media-unknown = I can't read this kind of file. I can read text, Markdown, CSV, JSON, source code and PDF. Please send it in one of these formats, or paste the text into a message.
+media-empty = This file is empty. Please check it and send it again.
+media-pdf-encrypted = This PDF is protected, and I can't open it. Please send it without a password.
+media-pdf-corrupt = I couldn't open this PDF: the file is damaged, or it isn't a PDF. Please send it again.
+media-pdf-empty = There's no text in this PDF.
+media-pdf-scanned = This PDF only contains pictures of its pages, so there's no text for me to read. Please send a PDF with text, or photos of the pages that matter.
+media-pdf-too-much = This PDF is too big for me to read. Please send a smaller one, or just the pages that matter.
 
-## D: while an answer is written, and long ones
+## Previews and long answers
 
-rest-in-file = The whole answer is in the file { $name } below.
-preview-writing = I am writing an answer…
+rest-in-file = The full answer is in the file { $name } below.
+preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop
-preview-tool = ⚙️ Running the tool { $tool }…
+preview-tool = ⚙️ Using the tool { $tool }…
 
-# Buttons
+## Buttons
 
-answer-written = That answer is already written.
-button-unknown = This button does nothing any more.
-stop-not-yours = Only who asked and this group's administrators may stop this answer.
+answer-written = I've already finished that answer.
+button-unknown = This button doesn't do anything any more.
+stop-not-yours = Only the person who asked and the administrators of this group can stop this answer.

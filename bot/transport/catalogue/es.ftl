@@ -43,63 +43,63 @@ help-operator =
     /stats — ver cuántos chats hay, la cola y el uso de hoy
     /reset -1001234 — borrar todo lo que recuerdo del chat con este ID
 
-## El menú de comandos (256 caracteres como máximo)
+## Menú de comandos (256 caracteres como máximo)
 
-menu-help = Qué sé hacer
-menu-new = Empezar una conversación nueva; la memoria anterior se puede buscar
-menu-memory = Qué guardo de este chat
-menu-forget = En respuesta a un mensaje: borrarlo de lo que guardo
-menu-reset = Borrar lo que guardo de este chat
+menu-help = Lo que sé hacer
+menu-new = Empezar una conversación nueva; puedo seguir buscando en las anteriores
+menu-memory = Ver lo que recuerdo de este chat
+menu-forget = En respuesta a un mensaje: borrarlo de todas partes
+menu-reset = Borrar todo lo que recuerdo de este chat
 menu-stop = Detener la respuesta que estoy escribiendo
-menu-usage = Lo usado hoy y los límites
-menu-stats = Para operadores: contextos, cola y uso
+menu-usage = Ver el uso de hoy y los límites
+menu-stats = Para operadores: chats, cola y uso
 
 ## Respuestas
 
-nothing-to-show = La respuesta del modelo de lenguaje no contiene nada que se pueda mostrar. Pregúntamelo de otra manera, por favor.
+nothing-to-show = La respuesta del modelo de lenguaje no contenía nada que pueda mostrar. Pregúntamelo de otra manera, por favor.
 stopped = Detenido.
 stopped-mark = detenido
 nothing-to-stop = No hay nada que detener: no estoy escribiendo ninguna respuesta.
-unreadable = No puedo ver lo que hay en este tipo de mensaje. Dímelo con palabras, por favor.
-unknown-command = No conozco el comando { $name }. Con /help ves los que conozco.
-new-conversation = Conversación nueva. Lo que se dijo antes sigue en mi memoria y puedo buscarlo.
+unreadable = No puedo leer este tipo de mensaje. Escríbelo como texto, por favor.
+unknown-command = No conozco el comando { $name }. Envía /help para ver lo que sé hacer.
+new-conversation = Hemos empezado una conversación nueva. Sigo recordando las anteriores y puedo buscar en ellas.
 
-## Lo que ha fallado
+## Errores
 
-buried = No pude terminar mi respuesta a un mensaje anterior: algo falló cada vez que lo intenté. Lo he apartado para el operador y sigo con el siguiente.
-buried-edit = Editaste un mensaje y no pude guardar lo que dice ahora: algo falló cada vez que lo intenté. Lo he apartado para el operador. Con /forget en respuesta al mensaje, lo borro.
-failure-model-unavailable = Ahora mismo no puedo conectar con el modelo de lenguaje. Tu mensaje está en mi memoria; pregúntame de nuevo dentro de un rato.
-failure-model-quota = La cuenta del modelo de lenguaje se ha quedado sin cuota, así que no puedo contestar hasta que el operador lo arregle.
-failure-model-refused = El modelo de lenguaje no aceptó mi petición, así que no puedo contestar. El operador puede ver el motivo en el registro.
+buried = No pude terminar mi respuesta a un mensaje anterior, aunque lo intenté varias veces. Lo he apartado para el operador y sigo con el siguiente.
+buried-edit = Editaste un mensaje, pero no pude guardar el texto nuevo, aunque lo intenté varias veces. Lo he apartado para el operador. Para borrar el mensaje, respóndele con /forget.
+failure-model-unavailable = Ahora mismo no puedo conectar con el modelo de lenguaje. He guardado tu mensaje; pregúntame de nuevo dentro de unos minutos.
+failure-model-quota = La cuenta del modelo de lenguaje se ha quedado sin cuota. No puedo contestar hasta que el operador lo arregle.
+failure-model-refused = El modelo de lenguaje rechazó mi petición, así que no puedo contestar. El operador puede ver el motivo en el registro.
 failure-prompt-too-long = Es más de lo que el modelo de lenguaje puede leer de una vez. Envíamelo en partes más pequeñas, por favor.
 failure-model-silent = El modelo de lenguaje dio una respuesta vacía dos veces. Pregúntamelo de otra manera o inténtalo de nuevo.
-failure-deadline = Tardaba demasiado y lo he dejado. Inténtalo de nuevo, quizá con una pregunta más pequeña.
-failure-other = Algo falló y no he podido contestar. Inténtalo de nuevo, por favor.
+failure-deadline = Estaba tardando demasiado, así que lo he dejado. Inténtalo de nuevo, quizá con una pregunta más corta.
+failure-other = Algo ha fallado y no he podido contestar. Inténtalo de nuevo, por favor.
 
-## Quién puede hacer qué
+## Permisos
 
-refused = Lo siento, no puedo hablar en este chat. No he guardado nada de lo que escribiste.
+refused = Lo siento, no tengo permiso para hablar en este chat. No he guardado nada de lo que escribiste.
 administrators-only = Eso solo pueden hacerlo los administradores de este grupo. No he cambiado nada.
 operators-only = Eso solo pueden hacerlo los operadores de este bot. No he cambiado nada.
-cannot-check = No he podido comprobar en Telegram quién administra este grupo, así que no he cambiado nada. Inténtalo de nuevo, por favor.
-others-message = Aquí puedes pedir que olvide tus propios mensajes. Los de otros, y mis respuestas, solo los administradores de este grupo. No he cambiado nada.
-invitation-accepted = ¡Te doy la bienvenida! Tu invitación es válida y desde ahora te contesto.
-invitation-invalid = Esta invitación no existe, ya se ha usado o ha caducado. Pide un enlace nuevo a quien te invitó, por favor.
-invitation-later = Has probado demasiadas invitaciones que no conozco. Espera una hora antes de la siguiente, por favor.
+cannot-check = No he podido preguntar a Telegram quién administra este grupo, así que no he cambiado nada. Inténtalo de nuevo, por favor.
+others-message = Aquí solo puedes hacer que olvide tus propios mensajes. Los administradores también pueden hacerlo con los mensajes de otras personas y con mis respuestas. No he cambiado nada.
+invitation-accepted = ¡Te doy la bienvenida! Tu invitación es válida y ya puedes hablar conmigo.
+invitation-invalid = Esta invitación no es válida: no existe, ya se ha usado o ha caducado. Pide un enlace nuevo a la persona que te invitó, por favor.
+invitation-later = Has probado demasiadas invitaciones no válidas. Espera una hora antes de probar otra, por favor.
 
 ## Grupos
 
-group-joined = ¡Hola! Soy un asistente que recuerda este grupo, y lo que sé de él no lo uso en ningún otro chat.
-group-promoted = Ahora soy administrador aquí y veo más que antes.
-group-sees-all = Veo todos los mensajes de este grupo, y solo contesto cuando se dirigen a mí.
-group-sees-addressed = Solo veo lo que va dirigido a mí: respuestas a mis mensajes, menciones de { $bot } y comandos. Para que pueda seguir también la conversación, háganme administrador, o que mi dueño desactive mi modo de privacidad (/setprivacy en @BotFather) y me añada de nuevo al grupo.
+group-joined = ¡Hola! Soy un asistente que recuerda este grupo. Lo que aprendo aquí se queda aquí.
+group-promoted = Ahora soy administrador aquí y puedo ver más que antes.
+group-sees-all = Puedo ver todos los mensajes de este grupo, pero solo contesto cuando se dirigen a mí.
+group-sees-addressed = Solo veo los mensajes que son para mí: respuestas a los míos, menciones de { $bot } y comandos. Si quieren que siga también la conversación, háganme administrador. O pidan a mi dueño que desactive mi modo de privacidad (/setprivacy en @BotFather) y me añada de nuevo al grupo.
 group-keeps-talk =
     { $count ->
-        [one] De lo que no va dirigido a mí guardo el último mensaje, una semana como máximo, para saber de qué hablan.
-       *[other] De lo que no va dirigido a mí guardo los últimos { $count } mensajes, una semana como máximo, para saber de qué hablan.
+        [one] Para entender de qué hablan, también guardo el último mensaje que no es para mí, durante una semana como máximo.
+       *[other] Para entender de qué hablan, también guardo los últimos { $count } mensajes que no son para mí, durante una semana como máximo.
     }
-group-keeps-addressed = Guardo lo que me dicen y lo que contesto, y nada más.
-group-addressing = Respóndanme o mencionen a { $bot } y contesto. Con /help cuento más, con /memory lo que guardo, y con /reset un administrador hace que se borre todo.
+group-keeps-addressed = Solo guardo lo que me dicen y lo que contesto.
+group-addressing = Respondan a mis mensajes o mencionen a { $bot } y les contestaré. Envíen /help para ver lo que sé hacer, o /memory para ver lo que recuerdo. Los administradores pueden borrarlo todo con /reset.
 
 ## Límites (wait = una de las wait-… de abajo)
 
@@ -107,24 +107,24 @@ limit-user-messages =
     { $limit ->
         [one] Puedo contestarte una vez por minuto
        *[other] Puedo contestarte { $limit } veces por minuto
-    }, y ese límite ya se alcanzó. Inténtalo de nuevo dentro de { $wait }.
+    }, y ya has llegado a ese límite. Inténtalo de nuevo dentro de { $wait }.
 limit-chat-messages =
     { $limit ->
         [one] En este chat puedo contestar una vez por minuto
        *[other] En este chat puedo contestar { $limit } veces por minuto
-    }, y ese límite ya se alcanzó. Inténtalo de nuevo dentro de { $wait }.
+    }, y ya se ha llegado a ese límite. Inténtalo de nuevo dentro de { $wait }.
 limit-user-tokens =
     { $limit ->
         [one] Has gastado tu { $limit } token de hoy.
        *[other] Has gastado tus { $limit } tokens de hoy.
-    } Podré contestarte de nuevo dentro de { $wait }; el día empieza a las 00:00 UTC.
+    } Podré contestarte de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
 limit-chat-tokens =
     { $limit ->
         [one] Este chat ha gastado su { $limit } token de hoy.
        *[other] Este chat ha gastado sus { $limit } tokens de hoy.
-    } Podré contestar aquí de nuevo dentro de { $wait }; el día empieza a las 00:00 UTC.
-limit-user-money = Has gastado lo que se puede gastar contigo en un día ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestarte de nuevo dentro de { $wait }; el día empieza a las 00:00 UTC.
-limit-chat-money = Este chat ha gastado lo que puede gastar en un día ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestar aquí de nuevo dentro de { $wait }; el día empieza a las 00:00 UTC.
+    } Podré contestar aquí de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
+limit-user-money = Has llegado a tu límite de gasto de hoy ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestarte de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
+limit-chat-money = Este chat ha llegado a su límite de gasto de hoy ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestar aquí de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
 wait-seconds =
     { $count ->
         [one] { $count } segundo
@@ -141,11 +141,16 @@ wait-hours =
        *[other] { $count } horas
     }
 
-## /usage
+## /usage y /stats
 
-stats-contexts = Contextos: { $count }.
-stats-queue = En la cola: { $count }, el más antiguo desde hace { $oldest }.
-usage-title = Usado hoy (UTC):
+stats-contexts = Chats y temas: { $count }.
+stats-queue =
+    { $count ->
+        [0] La cola está vacía.
+       *[other] En la cola: { $count }. El más antiguo lleva esperando { $oldest }.
+    }
+usage-title = Uso de hoy (UTC):
+usage-none = Hoy todavía no se ha usado nada.
 usage-you = Tú: { $tokens }.
 usage-you-money = Tú: { $tokens }, coste { NUMBER($money, maximumFractionDigits: 4) }.
 usage-chat = Este chat: { $tokens }.
@@ -155,7 +160,7 @@ usage-all-money = Todos los chats: { $tokens }, coste { NUMBER($money, maximumFr
 usage-limits-none = No hay límites.
 usage-limits-you = Límites por persona: { $limits }.
 usage-limits-chat = Límites por chat: { $limits }.
-usage-resets = La cuenta del día empieza de nuevo dentro de { $wait }.
+usage-resets = La cuenta del día vuelve a empezar dentro de { $wait }.
 usage-tokens =
     { $count ->
         [one] { $count } token
@@ -191,20 +196,20 @@ count-summaries =
         [one] { $count } resumen
        *[other] { $count } resúmenes
     }
-count-ledger-turns =
+count-tool-notes =
     { $count ->
-        [one] { $count } registro de herramientas
-       *[other] { $count } registros de herramientas
+        [one] { $count } nota sobre herramientas que usé
+       *[other] { $count } notas sobre herramientas que usé
     }
-count-artifacts =
+count-results =
     { $count ->
-        [one] { $count } artefacto
-       *[other] { $count } artefactos
+        [one] { $count } documento o resultado guardado
+       *[other] { $count } documentos o resultados guardados
     }
-count-heard =
+count-talk =
     { $count ->
-        [one] { $count } línea que no iba dirigida a mí
-       *[other] { $count } líneas que no iban dirigidas a mí
+        [one] { $count } mensaje que no era para mí
+       *[other] { $count } mensajes que no eran para mí
     }
 count-quotes =
     { $count ->
@@ -216,31 +221,49 @@ count-updates =
         [one] { $count } mensaje en espera
        *[other] { $count } mensajes en espera
     }
-unknown-now = no se sabe
+unknown-now = se desconoce
 
 ## /memory
 
-memory-nothing = No guardo nada de este chat.
-memory-kept = De este chat guardo: { $messages }.
-memory-kept-since = De este chat guardo: { $messages }. Su memoria empezó el { $since } UTC.
-memory-conversation = En la conversación actual: { $count }. Se encuentran al buscar: { $searchable }.
-memory-unsearchable = no se sabe, el índice no responde ahora
-memory-beside = Además: { $summaries }, { $ledger }, { $artifacts }.
-memory-heard = Guardado por poco tiempo como contexto: { $heard }.
-memory-agent = Aquí contesta el agente { $agent }, al que se transfirió este chat.
-memory-erasing = /forget en respuesta a un mensaje lo borra; /reset lo borra todo.
-memory-summary = Lo que vino antes en esta conversación, en resumen:
+memory-nothing = No recuerdo nada de este chat.
+memory-messages =
+    { $count ->
+        [0] No recuerdo ningún mensaje de este chat.
+        [one] Recuerdo { $count } mensaje de este chat, desde el { DATETIME($since, dateStyle: "long") }.
+       *[other] Recuerdo { $count } mensajes de este chat, desde el { DATETIME($since, dateStyle: "long") }.
+    }
+memory-conversation =
+    { $count ->
+        [one] { $count } es de nuestra conversación actual.
+       *[other] { $count } son de nuestra conversación actual.
+    }
+memory-searchable =
+    { $count ->
+        [one] Puedo buscar en { $count } de ellos.
+       *[other] Puedo buscar en { $count } de ellos.
+    }
+memory-searchable-all =
+    { $count ->
+        [1] Puedo buscar en él.
+       *[other] Puedo buscar en todos.
+    }
+memory-unsearchable = Ahora mismo no puedo buscar en ellos.
+memory-also = También guardo: { $things }.
+memory-talk = Para seguir la conversación, también guardo durante poco tiempo: { $things }.
+memory-agent = El agente { $agent } se ha hecho cargo de este chat y contesta aquí.
+memory-erasing = Para borrar un mensaje, respóndele con /forget. Para borrarlo todo, envía /reset.
+memory-summary = Un resumen de nuestra conversación anterior:
 
 ## /forget y /reset
 
 forget-usage = Responde con /forget al mensaje que debo olvidar, tuyo o mío. No he cambiado nada.
-not-kept = No guardo ese mensaje, así que no hay nada que olvidar.
-forgotten = He olvidado ese mensaje. Si otro lo repite, como una respuesta mía, haz que olvide también ese.
-forgotten-unanswered = He olvidado ese mensaje. No lo recordaba: contestarlo había fallado, y solo estaba guardado para intentarlo de nuevo.
-forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero otras cosas de aquí hablaban de él.
-forget-interrupted = Hubo una interrupción: puede que se haya borrado más, además del mensaje, de lo que se cuenta aquí.
-forget-doubt = Quedó algo. /reset borra todo lo que guardo de este chat.
-unknown-chat-id = Un chat se nombra por su número, como en /reset -1001234. No he cambiado nada.
+not-kept = No recuerdo ese mensaje, así que no hay nada que olvidar.
+forgotten = He olvidado ese mensaje. Si otro lo repite, como una de mis respuestas, haz que lo olvide también.
+forgotten-unanswered = He olvidado ese mensaje. No pude contestarlo y solo lo guardaba para intentarlo de nuevo.
+forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero he borrado otras cosas de aquí que lo mencionaban.
+forget-interrupted = Hubo una interrupción, así que puede que haya borrado más de lo que se indica aquí.
+forget-doubt = Todavía queda una parte. /reset borra todo lo que recuerdo de este chat.
+unknown-chat-id = Indica el ID del chat, por ejemplo /reset -1001234. No he cambiado nada.
 reset-asks =
     { $scope ->
         [topic] Vas a borrar todo lo que recuerdo de este tema.
@@ -251,46 +274,46 @@ reset-button = Borrar todo
 reset-not-yours = Solo puede pulsar este botón quien envió /reset.
 reset-expired = Este botón ha caducado y no se ha borrado nada. Envía /reset otra vez si todavía quieres borrarlo todo.
 reset-nothing = No había nada que borrar.
-reset-chat = He borrado la memoria de este chat.
-reset-topic = He borrado la memoria de este tema.
-reset-all = He borrado la memoria de este chat, con todos sus temas.
-reset-other = He borrado la memoria del chat { $chat }.
-reset-doubt = Llegó algo mientras lo comprobaba; envía /reset otra vez para estar seguro.
+reset-chat = He borrado todo lo que recordaba de este chat.
+reset-topic = He borrado todo lo que recordaba de este tema.
+reset-all = He borrado todo lo que recordaba de este chat y de todos sus temas.
+reset-other = He borrado todo lo que recordaba del chat { $chat }.
+reset-doubt = Llegó algo nuevo mientras lo comprobaba. Envía /reset otra vez para asegurarte.
 receipt-erased = Borrado: { $things }.
-receipt-left = Encontrado al comprobarlo: mensajes { $messages }, entradas de búsqueda { $vectors }, todo lo demás { $others }.
-receipt-proven = Después comprobé los dos almacenes: no queda nada.
-receipt-index-away = El índice de búsqueda no responde ahora: ninguna búsqueda puede ver ya sus entradas, y se borrarán en cuanto responda.
+receipt-left = Quedan tras comprobarlo: mensajes { $messages }, entradas de búsqueda { $vectors }, todo lo demás { $others }.
+receipt-proven = He comprobado los dos almacenes: no queda nada.
+receipt-index-away = El índice de búsqueda no responde ahora mismo. Ninguna búsqueda encuentra ya estas entradas, y se borrarán en cuanto el índice vuelva.
 
-## Archivos: lo que se dice cuando uno no se puede leer y el mensaje no tiene palabras que contestar
+## Archivos que no se pueden leer en mensajes sin texto
 
-media-unseen = No puedo ver imágenes: el modelo de lenguaje con el que trabajo solo lee texto. Dime qué hay en ella y te ayudo con eso.
-media-no-picture = No he podido abrir esta imagen. Envíala de nuevo, por favor, como foto o como archivo JPEG, PNG, WebP o GIF.
-media-deaf = No puedo escuchar grabaciones: aquí no hay nada que las transcriba. Envíamelo como texto, por favor.
-media-unheard = No he podido abrir esta grabación: no está en un formato que se pueda escuchar. Grábala de nuevo o envíalo como texto, por favor.
-media-silent = He escuchado tu grabación, pero no he distinguido ninguna palabra. Inténtalo un poco más alto o envíalo como texto, por favor.
-media-unavailable = No he podido escuchar tu grabación: el servicio que la transcribe no responde ahora. Envíala de nuevo dentro de un rato o envíalo como texto, por favor.
-media-too-long = Esta grabación dura { $duration }; puedo escuchar { $limit } minutos como máximo. Envía una más corta, por favor.
-media-too-large = Este archivo es demasiado grande para mí: puedo leer { $limit } MB como máximo. Envía uno más pequeño o la parte que importa, por favor.
+media-unseen = No puedo ver imágenes: mi modelo de lenguaje solo lee texto. Dime qué hay en ella y te ayudaré con eso.
+media-no-picture = No he podido abrir esta imagen. Envíala de nuevo como foto o como archivo JPEG, PNG, WebP o GIF, por favor.
+media-deaf = No puedo escuchar grabaciones, porque aquí no está configurada la transcripción. Envíamelo como texto, por favor.
+media-unheard = No he podido abrir esta grabación, porque no puedo reproducir su formato. Grábala de nuevo o envíamela como texto, por favor.
+media-silent = He escuchado tu grabación, pero no he entendido ninguna palabra. Inténtalo un poco más alto o envíamela como texto, por favor.
+media-unavailable = No he podido escuchar tu grabación, porque el servicio de transcripción no responde. Envíala de nuevo más tarde o como texto, por favor.
+media-too-long = Esta grabación dura { $duration } y puedo escuchar { $limit } minutos como máximo. Envía una más corta, por favor.
+media-too-large = Este archivo es demasiado grande para mí: puedo leer hasta { $limit } MB. Envía uno más pequeño o solo la parte importante, por favor.
 media-gone = Telegram ya no me da este archivo. Envíalo de nuevo, por favor.
-media-not-fetched = No he podido traer este archivo de Telegram ahora mismo. Envíalo de nuevo en un momento, por favor.
-media-moving = No puedo ver vídeos ni animaciones. Envíame una foto de lo que importa o cuéntamelo con palabras.
-media-unknown = No puedo leer este tipo de archivo. Leo texto, Markdown, CSV, JSON, código fuente y PDF; envíalo en uno de esos formatos o copia el texto en un mensaje, por favor.
-media-empty = En este archivo no hay nada. Compruébalo y envíalo de nuevo, por favor.
+media-not-fetched = Ahora mismo no he podido obtener este archivo de Telegram. Envíalo de nuevo dentro de un momento, por favor.
+media-moving = No puedo ver vídeos ni animaciones. Envíame una foto de lo importante o descríbemelo con palabras.
+media-unknown = No puedo leer este tipo de archivo. Leo texto, Markdown, CSV, JSON, código fuente y PDF. Envíalo en uno de esos formatos o pega el texto en un mensaje, por favor.
+media-empty = Este archivo está vacío. Compruébalo y envíalo de nuevo, por favor.
 media-pdf-encrypted = Este PDF está protegido y no puedo abrirlo. Envíalo sin contraseña, por favor.
 media-pdf-corrupt = No he podido abrir este PDF: el archivo está dañado o no es un PDF. Envíalo de nuevo, por favor.
 media-pdf-empty = En este PDF no hay texto.
-media-pdf-scanned = Este PDF solo tiene imágenes de sus páginas y ningún texto que yo pueda leer. Envía uno con texto o fotos de las páginas que importan, por favor.
-media-pdf-too-much = Leer este PDF da más trabajo del que puedo dedicarle. Envía uno más pequeño o las páginas que importan, por favor.
+media-pdf-scanned = Este PDF solo contiene imágenes de sus páginas, así que no hay texto que pueda leer. Envía un PDF con texto o fotos de las páginas importantes, por favor.
+media-pdf-too-much = Este PDF es demasiado grande para mí. Envía uno más pequeño o solo las páginas importantes, por favor.
 
-## Mientras se escribe una respuesta, y las largas
+## Vista previa y respuestas largas
 
 rest-in-file = La respuesta completa está en el archivo { $name }, aquí abajo.
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
-preview-tool = ⚙️ Uso la herramienta { $tool }…
+preview-tool = ⚙️ Usando la herramienta { $tool }…
 
-# Botones
+## Botones
 
-answer-written = Esa respuesta ya está escrita.
+answer-written = Ya he terminado esa respuesta.
 button-unknown = Este botón ya no hace nada.
-stop-not-yours = Esta respuesta solo la pueden detener quien preguntó y los administradores del grupo.
+stop-not-yours = Solo pueden detener esta respuesta la persona que preguntó y los administradores del grupo.
