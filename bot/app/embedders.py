@@ -32,7 +32,9 @@ async def open_embedder(
     if settings.is_embedding_embedded:
         return MiniLMEmbedder() if is_installed() else None
     model, dimension = settings.openai_embedding_model, settings.openai_embedding_dimensions
-    return await _open_endpoint(settings, model, dimension, stack, last_known=_last_known(settings, record))
+    return await _open_endpoint(
+        settings, model, dimension, stack, last_dimension=_last_dimension(settings, record)
+    )
 
 
 async def warm_up(settings: Settings) -> None:
@@ -45,14 +47,14 @@ async def warm_up(settings: Settings) -> None:
             log.warning("embedder_not_loaded", error=str(failure), hint="recall goes by words alone")
 
 
-def _last_known(settings: Settings, record: SpacesRecord | None) -> int | None:
+def _last_dimension(settings: Settings, record: SpacesRecord | None) -> int | None:
     """The dimension that the model of these settings had when it was last used."""
     for described in (record.target, record.serving) if record else ():
         if (
             described is not None
             and described.source == "endpoint"
             and described.model == settings.openai_embedding_model
-            and described.asked_dimension == settings.openai_embedding_dimensions
+            and described.requested_dimension == settings.openai_embedding_dimensions
         ):
             return described.dimension
     return None
@@ -70,7 +72,7 @@ def describe_space(settings: Settings, embedder: Embedder | None) -> SpaceDescri
         recipe=RECIPE,
         layout=LAYOUT,
         source="embedded" if is_embedded else "endpoint",
-        asked_dimension=None if is_embedded else settings.openai_embedding_dimensions,
+        requested_dimension=None if is_embedded else settings.openai_embedding_dimensions,
     )
 
 
@@ -104,7 +106,7 @@ async def _open_former_embedder(
         return MiniLMEmbedder() if is_installed() else None
     if settings.is_offline:
         return None
-    return await _open_endpoint(settings, described.model, described.asked_dimension, stack)
+    return await _open_endpoint(settings, described.model, described.requested_dimension, stack)
 
 
 async def _open_endpoint(
@@ -113,7 +115,7 @@ async def _open_endpoint(
     dimension: int | None,
     stack: AsyncExitStack,
     *,
-    last_known: int | None = None,
+    last_dimension: int | None = None,
 ) -> Embedder:
     key = settings.openai_api_key
     endpoint = EmbeddingEndpoint(
@@ -122,6 +124,6 @@ async def _open_endpoint(
         base_url=settings.openai_base_url,
         dimension=dimension,
     )
-    embedder = await open_openai_embedder(endpoint, last_known=last_known)
+    embedder = await open_openai_embedder(endpoint, last_dimension=last_dimension)
     stack.push_async_callback(embedder.close)
     return embedder

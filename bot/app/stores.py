@@ -21,8 +21,7 @@ from memory.embedded.valkey import open_valkey
 from memory.errors import StoreUnavailable
 from memory.history.redis_history import RedisHistory
 from memory.recall.embedders.embedder import Embedder
-from memory.recall.qdrant.former import QdrantFormerCollections
-from memory.recall.qdrant.index import open_qdrant
+from memory.recall.qdrant.index import QdrantFormerCollections, open_qdrant
 from memory.recall.recall import Recall
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister

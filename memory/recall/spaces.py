@@ -59,7 +59,7 @@ class SpaceDescription:
     recipe: str
     layout: str
     source: Source
-    asked_dimension: int | None = None
+    requested_dimension: int | None = None
     """Dimension requested from the endpoint; None for the model's own."""
 
 

@@ -15,8 +15,7 @@ from memory.keys import ContextRef, work_key
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.qdrant.former import QdrantFormerCollections
-from memory.recall.qdrant.index import QdrantIndex
+from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister

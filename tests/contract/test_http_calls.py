@@ -13,8 +13,7 @@ import pytest
 
 from memory.embedded.index_server import IndexEndpoint
 from memory.http_calls import is_unsent, shielded, track_request
-from memory.recall.qdrant.collection import list_collections
-from memory.recall.qdrant.index import open_qdrant
+from memory.recall.qdrant.index import list_collections, open_qdrant
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 MOMENTS = range(120)

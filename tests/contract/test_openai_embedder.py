@@ -126,7 +126,7 @@ async def test_an_unknown_models_dimension_is_found_by_one_request(server: Scrip
     async with opened(EmbeddingEndpoint(model="scripted", base_url=server.base_url)) as embedder:
         assert embedder.identity.dimension == 8
 
-    assert [request.body["input"] for request in server.embedding_requests] == [["dimension"]]
+    assert [request.body["input"] for request in server.embedding_requests] == [["hello"]]
 
 
 @pytest.mark.parametrize(
@@ -465,7 +465,7 @@ async def test_an_opening_has_its_own_patience(server: ScriptedOpenAI) -> None:
 async def test_an_opening_that_fails_takes_the_size_that_was_known_last(answer: Answer) -> None:
     async with answering(answer) as server:
         endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url)
-        embedder = await open_openai_embedder(endpoint, last_known=8)
+        embedder = await open_openai_embedder(endpoint, last_dimension=8)
         assert embedder.identity.dimension == 8
         with pytest.raises(EmbeddingError):
             await embedder.embed(["hello"])
@@ -475,7 +475,7 @@ async def test_an_opening_that_fails_takes_the_size_that_was_known_last(answer: 
 async def test_a_size_that_has_changed_is_noticed_at_the_opening(server: ScriptedOpenAI) -> None:
     server.embeddings = Embeddings(dimension=8)
     embedder = await open_openai_embedder(
-        EmbeddingEndpoint(model="m", base_url=server.base_url), last_known=4
+        EmbeddingEndpoint(model="m", base_url=server.base_url), last_dimension=4
     )
     assert embedder.identity.dimension == 8
     await embedder.close()

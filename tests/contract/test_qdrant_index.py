@@ -16,8 +16,7 @@ from memory.embedded.index_server import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
 from memory.recall.qdrant.filters import erasure_filter, filter_of_contexts, point_id, search_filter
-from memory.recall.qdrant.former import QdrantFormerCollections
-from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex, open_qdrant
 from memory.recall.spaces import COLLECTION_PREFIX, collection_name
 from memory.recall.vector_index import VectorErasure, Where
 from tests.contract.vector_kit import EAST, SPACE, a_point, a_query, a_space, an_index, ids, terms
@@ -124,7 +123,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
     filters = (
         search_filter(chat, 1, where=everything),
         search_filter(chat, 1, sequences=[1]),
-        erasure_filter(chat, epoch=1, among=["m"]),
+        erasure_filter(chat, epoch=1, message_ids=["m"]),
         erasure_filter(chat, below_epoch=1),
         filter_of_contexts([chat]),
     )
@@ -283,7 +282,7 @@ async def test_a_collection_without_our_vectors_is_not_used(
 ) -> None:
     index = an_index(client, a_space())
     await client.create_collection(index.collection, **settings)
-    with pytest.raises(IndexMismatch, match="not made by us"):
+    with pytest.raises(IndexMismatch, match="another program created it"):
         await index.search(a_query(chat))
 
 

@@ -71,7 +71,7 @@ def test_batches_hold_every_text_once_alike_in_length_and_bounded() -> None:
 def test_matrix_products_use_one_thread_where_numpy_brings_openblas() -> None:
     program = (
         "import ctypes, pathlib, numpy\n"
-        "from memory.recall.embedders.blas_threads import use_one_blas_thread\n"
+        "from memory.recall.embedders.minilm import use_one_blas_thread\n"
         "libraries = list(pathlib.Path(numpy.__file__).parent.parent.glob('numpy.libs/libscipy_openblas64_*'))\n"
         "assert use_one_blas_thread() or not libraries\n"
         "assert all(ctypes.CDLL(str(each)).scipy_openblas_get_num_threads64_() == 1 for each in libraries)\n"

@@ -25,7 +25,7 @@ def a_space(name: str) -> SpaceDescription:
         recipe="1",
         layout="2",
         source="endpoint",
-        asked_dimension=3,
+        requested_dimension=3,
     )
 
 
@@ -77,7 +77,7 @@ def test_a_switch_lets_the_target_serve_and_the_rest_be_swept_a_minute_later() -
 
 def test_a_space_is_known_by_its_collection() -> None:
     record = SpacesRecord(serving=A)
-    assert claimed(record, replace(A, asked_dimension=None)) == record
+    assert claimed(record, replace(A, requested_dimension=None)) == record
 
 
 spaces = st.sampled_from([A, B, C])

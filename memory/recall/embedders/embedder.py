@@ -12,7 +12,7 @@ from memory.errors import RecallUnavailable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSpace:
-    """What two vectors must share to be compared. `version` changes when the same model is used otherwise."""
+    """Identity of comparable vectors. `version` changes if the same model is used in another way."""
 
     model: str
     dimension: int
@@ -20,7 +20,7 @@ class EmbeddingSpace:
 
     @property
     def collection_slug(self) -> str:
-        """A name for this space of `a-z0-9-` and at most 70 characters; two spaces never share one."""
+        """A unique name of this space in `a-z0-9-`, at most 70 characters."""
         readable = re.sub(r"[^a-z0-9]+", "-", self.model.lower()).strip("-")[:48].rstrip("-")
         exact = f"{self.model}\n{self.dimension}\n{self.version}"
         return f"{readable}-{self.dimension}-{hashlib.sha256(exact.encode()).hexdigest()[:10]}".lstrip("-")
@@ -35,23 +35,23 @@ PROBE = "hello"
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose dot product says how alike the texts are in meaning."""
+    """Turns texts into vectors whose dot product says how similar their meaning is."""
 
     @property
     def identity(self) -> EmbeddingSpace:
-        """The space of every vector that this embedder gives."""
+        """The space of this embedder's vectors."""
         ...
 
     def reads(self, text: str) -> bool:
-        """Whether the vector of this text would mean something; never of a blank one."""
+        """Return True if the vector of this text would carry meaning. Always False for a blank text."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector of length 1 for each text, in the order given; no texts, no vectors.
+        """Return one vector of length 1 for each text, in order.
 
-        A text that is too long for the model counts by its beginning. A blank text gets a vector that means
-        nothing, so that one blank does not fail a batch: neither index it nor search with it. Raises
-        EmbeddingUnavailable, EmbeddingRefused or EmbeddingInvalid, and then for the whole call.
+        A text that is too long counts by its beginning. A blank text gets a meaningless vector, so that it does not
+        fail a batch: neither index it nor search with it. Raises EmbeddingUnavailable, EmbeddingRefused or
+        EmbeddingInvalid for the whole call.
         """
         ...
 
@@ -61,7 +61,7 @@ class EmbeddingError(RecallUnavailable):
 
 
 class EmbeddingUnavailable(EmbeddingError):
-    """The embedder cannot answer now; the same call may work later, in `retry_after_s` seconds where it said so."""
+    """The embedder cannot answer now. The same call may work later, after `retry_after_s` seconds if it said so."""
 
     def __init__(self, message: str | None = None, *, retry_after_s: float | None = None) -> None:
         super().__init__(message or "The embedder cannot answer now.")
@@ -69,17 +69,17 @@ class EmbeddingUnavailable(EmbeddingError):
 
 
 class EmbeddingRefused(EmbeddingError):
-    """The embedder will not answer this call, now or later: a wrong key, an unknown model, missing files."""
+    """The embedder will never answer this call: a wrong key, an unknown model, missing files."""
 
 
 class EmbeddingInvalid(EmbeddingError):
-    """The embedder answered with vectors that cannot be used."""
+    """The embedder answered with unusable vectors."""
 
 
 def unit_vectors(
     vectors: Sequence[Sequence[float]], *, count: int, space: EmbeddingSpace
 ) -> list[list[float]]:
-    """The vectors at length 1; raises EmbeddingInvalid, which names the model, when number, size or values are wrong."""
+    """Return the vectors at length 1. Raises EmbeddingInvalid, naming the model, for a wrong number, size or value."""
     if len(vectors) != count:
         raise EmbeddingInvalid(f"{space.model} gave {len(vectors)} vectors for {count} texts")
     return [_unit_vector(vector, space) for vector in vectors]

@@ -1,6 +1,7 @@
-"""The embedded embedder: all-MiniLM-L6-v2 from a package on this machine, run by numpy, without a network."""
+"""The embedded embedder: all-MiniLM-L6-v2 from an installed package, run by numpy, without a network."""
 
 import asyncio
+import ctypes
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from memory.characters import well_formed
-from memory.recall.embedders.bert_forward import BertShape, Weights, embed_tokens
-from memory.recall.embedders.bert_weights import read_weights
-from memory.recall.embedders.blas_threads import use_one_blas_thread
+from memory.recall.embedders.bert import BertShape, BertWeights, embed_tokens, read_weights
 from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingSpace
 from memory.recall.lexicon.scripts import is_latin
 
@@ -26,42 +25,41 @@ _DIMENSION = 384
 _MAX_TOKENS = 256
 """`max_seq_length` in the model's sentence_bert_config.json."""
 _MAX_CHARACTERS = 8_000
-"""256 tokens are rarely more than 1,500 characters; tokenising 2 MB to keep 256 tokens takes 2 s."""
+"""256 tokens are rarely more than 1,500 characters. To tokenise 2 MB for 256 tokens takes 2 s."""
 _BATCH_TOKENS = 512
-"""Padding included. More gain nothing in speed (measured to 4,096), and hold a thread for longer than 0.1 s."""
-
+"""Tokens of a batch with padding. More is no faster (measured to 4,096) and blocks a thread for over 0.1 s."""
 _loading = Lock()
 
 
 class MiniLMEmbedder:
-    """Vectors of 384 dimensions from the first 256 tokens of each text, in a worker thread.
+    """Embeds the first 256 tokens of each text into 384 dimensions, in a worker thread.
 
-    The model, 33 MB in memory with its tokenizer, is loaded at the first use, or by `load`, and shared by all
-    embedders. Its weights are in int8: the vectors' cosines with those of float32 are 0.9995 on average.
+    The model takes 33 MB with its tokenizer. It is loaded at the first use, or by `load`, and shared by all
+    instances. Its weights are int8; the cosine with the float32 vectors is 0.9995 on average.
     """
 
     identity = EmbeddingSpace(model="all-MiniLM-L6-v2", dimension=_DIMENSION, version="2")
 
     async def load(self) -> None:
-        """Loads the model now. Raises EmbeddingRefused when its package is not installed, or damaged."""
+        """Load the model now. Raises EmbeddingRefused if its package is missing or damaged."""
         await asyncio.to_thread(_load)
 
     def reads(self, text: str) -> bool:
-        """Most letters are Latin, since the model learned English; or there are only figures, in ASCII.
+        """Return True for text that is mostly Latin, or has only ASCII digits: the model learned English.
 
-        It knows figures: "1990" is near to "what year was he born?". Those of other scripts, and emoji, are one and
-        the same unknown token to it.
+        It understands digits: "1990" is near "what year was he born?". Other scripts and emoji are one unknown token
+        to it.
         """
         return is_latin(text) and any(each.isalpha() or each in "0123456789" for each in text)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed`. One core: about 12 ms for a short text, 0.4 s for 64 of 20 words each."""
+        """See `Embedder.embed`. On one core a short text takes about 12 ms, and 64 texts of 20 words take 0.4 s."""
         if not texts:
             return []
         tokens = await asyncio.to_thread(_tokenise, texts)
         vectors: list[list[float]] = [[]] * len(texts)
         for batch in plan_batches([len(ids) for ids in tokens]):
-            # A thread for each batch: a cancelled call stops at the next one.
+            # One thread call per batch, so that a cancelled call stops after the current batch.
             embedded = await asyncio.to_thread(_embed_batch, [tokens[index] for index in batch])
             for index, vector in zip(batch, embedded, strict=True):
                 vectors[index] = vector
@@ -74,7 +72,7 @@ def is_installed() -> bool:
 
 
 def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Every index of `lengths` once, shortest first, in batches of alike lengths and bounded size."""
+    """Yield every index of `lengths` once, shortest first, in batches of similar lengths and bounded size."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
         if batch and (len(batch) + 1) * lengths[index] > _BATCH_TOKENS:
@@ -88,12 +86,12 @@ def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
     tokenizer: Tokenizer
-    weights: Weights
+    weights: BertWeights
     shape: BertShape
 
 
 def _load() -> _Model:
-    with _loading:  # `cache` alone would let two threads load it twice
+    with _loading:  # with `cache` alone, two threads could load it twice
         return _read_model()
 
 
@@ -117,7 +115,7 @@ def _read_shape(path: Path) -> BertShape:
     return BertShape(
         layers=config["num_hidden_layers"],
         heads=config["num_attention_heads"],
-        hidden=_DIMENSION,  # a package with another model is refused by the shapes of its tensors
+        hidden=_DIMENSION,  # read_weights refuses another model by its shapes
         intermediate=config["intermediate_size"],
         vocabulary=config["vocab_size"],
         positions=config["max_position_embeddings"],
@@ -130,7 +128,7 @@ def _read_tokenizer(path: Path) -> Tokenizer:
     content = path.read_text(encoding="utf-8")
     try:
         tokenizer = Tokenizer.from_str(content)
-    except Exception as error:  # it raises nothing narrower
+    except Exception as error:  # the library raises nothing narrower
         raise ValueError(f"{path.name}: {error}") from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(_MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType] - untyped **kwargs
@@ -149,7 +147,7 @@ def _model_folder() -> Path:
 
 def _tokenise(texts: Sequence[str]) -> list[list[int]]:
     tokenizer = _load().tokenizer
-    # One by one: `encode_batch` starts threads of its own, which do not survive a fork.
+    # One at a time: `encode_batch` starts its own threads, which do not survive a fork.
     return [tokenizer.encode(well_formed(text[:_MAX_CHARACTERS])).ids for text in texts]
 
 
@@ -162,3 +160,20 @@ def _embed_batch(tokens: Sequence[Sequence[int]]) -> list[list[float]]:
         ids[row, : len(text_ids)] = text_ids
         mask[row, : len(text_ids)] = 1
     return embed_tokens(model.weights, model.shape, ids, mask).tolist()
+
+
+def use_one_blas_thread() -> bool:
+    """Limit the OpenBLAS of numpy's wheels to one thread. Return False if numpy was built with another library.
+
+    Its threads wait by spinning. On two idle cores, two threads embed a text in 6 ms instead of 12. Beside one busy
+    process they take 16 to 28 ms, and 64 texts take 4 times as long.
+    """
+    package = Path(np.__file__).parent
+    for folder in (package.parent / "numpy.libs", package / ".dylibs"):
+        for library in folder.glob("libscipy_openblas64_*"):
+            # numpy has loaded it already; this only opens a handle.
+            openblas = ctypes.CDLL(str(library))
+            if hasattr(openblas, "scipy_openblas_set_num_threads64_"):
+                openblas.scipy_openblas_set_num_threads64_(1)
+                return True
+    return False

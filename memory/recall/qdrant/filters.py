@@ -1,4 +1,4 @@
-"""The one place where filters for Qdrant are built: never without a context."""
+"""Filters for Qdrant. All of them are built here, and none without a context."""
 
 from collections.abc import Collection
 from uuid import UUID, uuid5
@@ -12,22 +12,22 @@ _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
 
 
 def point_id(context_id: str, message_id: str) -> str:
-    """The id of a message's point: always the same, so that indexing twice is harmless."""
+    """Return the id of a message's point. It never changes, so that indexing twice is harmless."""
     return str(uuid5(_NAMESPACE, f"{context_id}\x1f{message_id}"))
 
 
 def scope_of(context_id: str, epoch: int) -> str:
-    """The memory that a search sees: one context in one epoch. The epoch is after the last slash."""
+    """Return the scope of a search: one context in one epoch. The epoch follows the last slash."""
     return f"{context_id}/{epoch}"
 
 
 def search_filter(
     context_id: str, epoch: int, *, where: Where | None = None, sequences: Collection[int] | None = None
 ) -> q.Filter:
-    """The messages of this context and epoch that may be found.
+    """Return a filter for the messages of this context and epoch that may be found.
 
-    Context and epoch are one condition on one field: with two of them a search takes twice as long, for each
-    condition is looked up for every message of the chat.
+    Context and epoch are one condition on one field. Two conditions take twice as long, because each is looked up for
+    every message of the chat.
     """
     if not context_id:
         raise MissingContext
@@ -36,7 +36,7 @@ def search_filter(
         must.append(_any_of("sequence", sorted(sequences)))
     if where is None:
         return q.Filter(must=must)
-    without: list[q.Condition] = [_one_of_messages(context_id, where.excluded)] if where.excluded else []
+    without: list[q.Condition] = [_is_message_of(context_id, where.excluded)] if where.excluded else []
     return q.Filter(must=[*must, *_conditions(where)], must_not=without or None)
 
 
@@ -45,9 +45,9 @@ def erasure_filter(
     *,
     epoch: int | None = None,
     below_epoch: int | None = None,
-    among: Collection[str] | None = None,
+    message_ids: Collection[str] | None = None,
 ) -> q.Filter:
-    """The points of this context, by what those of every layout carry: erasures cover former collections too."""
+    """Return a filter for points of this context, by fields of every layout: erasures cover former collections too."""
     if not context_id:
         raise MissingContext
     must: list[q.Condition] = [_is("context", context_id)]
@@ -55,13 +55,13 @@ def erasure_filter(
         must.append(_within("epoch", gte=epoch, lt=epoch + 1))
     if below_epoch is not None:
         must.append(_within("epoch", lt=below_epoch))
-    if among is not None:
-        must.append(_one_of_messages(context_id, among))
+    if message_ids is not None:
+        must.append(_is_message_of(context_id, message_ids))
     return q.Filter(must=must)
 
 
 def filter_of_contexts(context_ids: Collection[str]) -> q.Filter:
-    """Every point of these contexts, of all epochs; raises MissingContext where one of them, or all, are missing."""
+    """Return a filter for every point of these contexts. Raises MissingContext if one of them, or all, are missing."""
     if not context_ids or not all(context_ids):
         raise MissingContext
     return q.Filter(must=[_any_of("context", sorted(context_ids))])
@@ -92,5 +92,5 @@ def _within(key: str, *, gte: float | None = None, lt: float | None = None) -> q
     return q.FieldCondition(key=key, range=q.Range(gte=gte, lt=lt))
 
 
-def _one_of_messages(context_id: str, message_ids: Collection[str]) -> q.HasIdCondition:
+def _is_message_of(context_id: str, message_ids: Collection[str]) -> q.HasIdCondition:
     return q.HasIdCondition(has_id=[point_id(context_id, message) for message in sorted(message_ids)])

@@ -1,55 +1,74 @@
-"""The index in Qdrant, dense and sparse: on a server and on the embedded one (imports take 1.5 s: import this late)."""
+"""The index in Qdrant, on a server and on the embedded one. Its imports take 1.5 s: import it late."""
 
-from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncGenerator, Collection, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
+from memory.errors import IndexMismatch, RecallUnavailable
 from memory.http_calls import shielded, track_request
-from memory.recall.qdrant.collection import (
-    CollectionGone,
-    QdrantCollection,
-    RequestTooLarge,
-    asking,
-    check_completed,
-    count_points,
-    erase_points,
-    list_collections,
-)
-from memory.recall.qdrant.filters import erasure_filter
+from memory.recall.qdrant.filters import erasure_filter, filter_of_contexts
 from memory.recall.qdrant.points import (
+    DENSE,
+    TERMS,
     check_points,
-    read_answers,
+    parse_answers,
     score_requests,
     search_requests,
     to_batches,
 )
+from memory.recall.spaces import COLLECTION_PREFIX
 from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, check_finite
 
 _CONNECTIONS = 100
-_KEPT_S = 3.0
-"""How long an idle connection is kept: servers (Qdrant's and ours) close theirs after five seconds."""
+_KEEP_ALIVE_S = 3.0
+"""Lifetime of an idle connection. Qdrant's server and ours close theirs after five seconds."""
+_CONFLICT = 409
+_NOT_FOUND = 404
+_TOO_LARGE = 413
+_NO_STRICT_MODE = {400, 404, 405, 422, 501}
+"""Statuses of a server without strict mode, such as the embedded one."""
+_KEYWORD, _INTEGER, _FLOAT = q.KeywordIndexType.KEYWORD, q.IntegerIndexType.INTEGER, q.FloatIndexType.FLOAT
+_PAYLOAD_INDEXES: dict[str, q.KeywordIndexParams | q.IntegerIndexParams | q.FloatIndexParams] = {
+    "scope": q.KeywordIndexParams(type=_KEYWORD, is_tenant=True),
+    "context": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
+    "epoch": q.IntegerIndexParams(type=_INTEGER, lookup=False, range=True, enable_hnsw=False),
+    "sequence": q.IntegerIndexParams(type=_INTEGER, lookup=True, range=True, enable_hnsw=False),
+    "sender_id": q.IntegerIndexParams(type=_INTEGER, lookup=True, range=False, enable_hnsw=False),
+    "sent_at": q.FloatIndexParams(type=_FLOAT, enable_hnsw=False),
+    "role": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
+}
+_TENANT_GRAPHS = q.HnswConfigDiff(m=0, payload_m=16)
+"""One graph for each chat that is large enough, and none over all chats, which no search would use.
+
+See https://qdrant.tech/documentation/manage-data/multitenancy/. The embedded server has no graphs.
+"""
+_STRICT = q.StrictModeConfig(
+    enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False
+)
 
 
 @asynccontextmanager
 async def open_qdrant(
     url: str, *, api_key: str | None = None, timeout_s: float = 5.0
 ) -> AsyncGenerator[AsyncQdrantClient]:
-    """A client for the Qdrant server at `url` (or our embedded one); connects at first use.
+    """Return a client for the Qdrant server at `url`, or our embedded one. It connects at first use.
 
-    `timeout_s` bounds each request; the client rounds it up to whole seconds. A URL without a port means
-    Qdrant's own, 6333.
+    `timeout_s` limits each request; the client rounds it up to whole seconds. A URL without a port means 6333.
     """
     client = AsyncQdrantClient(
         url=url,
-        # As a header: given as `api_key` over plain http it warns, and the embedded server is on loopback.
+        # Sent as a header: with `api_key` the client warns about plain http, also for the embedded server on loopback.
         headers={"api-key": api_key} if api_key else None,
         timeout=max(1, round(timeout_s + 0.499)),
         check_compatibility=False,
-        # On loopback the client would connect anew for each request: 1.1 ms of a turn's 8.5 ms of CPU, and 9 ms of 21.
-        limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_S),
+        # Without limits the client connects again for each request on loopback: 1.1 of a turn's 8.5 ms of CPU, 9 of 21 ms.
+        limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE_S),
         event_hooks={"request": [track_request]},
     )
     try:
@@ -58,11 +77,19 @@ async def open_qdrant(
         await client.close()
 
 
-class QdrantIndex:
-    """VectorIndex in one collection (memory/recall/spaces.py), made at the first write where it is missing.
+class CollectionGone(RecallUnavailable):
+    """The collection does not exist."""
 
-    Reads make nothing: a collection that is not there holds nothing. Erasing and counting cover all of our
-    collections, whatever their space. Raises IndexMismatch when the collection was made for other vectors.
+
+class RequestTooLarge(RecallUnavailable):
+    """The server, or a proxy before it, does not accept a request of that size."""
+
+
+class QdrantIndex:
+    """VectorIndex in one collection (see spaces.collection_name), which the first write creates.
+
+    Reads create nothing: a missing collection holds nothing. Erasing and counting cover all of our collections.
+    Raises IndexMismatch if the collection was made for other vectors.
     """
 
     def __init__(self, client: AsyncQdrantClient, collection: str, *, dimension: int) -> None:
@@ -71,16 +98,18 @@ class QdrantIndex:
         self.collection = collection
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
-        """See VectorIndex. In batches: a failure leaves those before it in the index, and repeating is harmless."""
+        """See VectorIndex. Writes in batches: a failure leaves the earlier ones in the index, and repeating is
+        harmless.
+        """
         check_points(points)
         for batch in to_batches(points):
-            await self._collection.make()
+            await self._collection.create()
             try:
-                await self._write_in_parts(batch)
+                await self._write_split(batch)
             except CollectionGone:
                 self._collection.forget()
-                await self._collection.make()
-                await self._write_in_parts(batch)
+                await self._collection.create()
+                await self._write_split(batch)
 
     async def search(self, query: VectorQuery) -> list[Candidate]:
         """See VectorIndex."""
@@ -88,16 +117,15 @@ class QdrantIndex:
         check_finite(query.dense, query.sparse)
         if query.limit <= 0 or query.where.sender_ids == frozenset() or query.where.roles == frozenset():
             return []
-        return read_answers(query, await self._ask(requests))
+        return parse_answers(query, await self._query(requests))
 
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
         """See VectorIndex."""
-        wanted = frozenset(sequences)
-        requests = score_requests(query, wanted)
+        requests = score_requests(query, frozenset(sequences))
         check_finite(query.dense, query.sparse)
-        if not wanted:
+        if not sequences:
             return []
-        return read_answers(query, await self._ask(requests))
+        return parse_answers(query, await self._query(requests))
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
         """See VectorIndex."""
@@ -105,7 +133,7 @@ class QdrantIndex:
 
     async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         """See VectorIndex."""
-        scope = erasure_filter(context_id, epoch=epoch, among=message_ids)
+        scope = erasure_filter(context_id, epoch=epoch, message_ids=message_ids)
         return await self._erase(scope) if message_ids else VectorErasure(found=0, left=0)
 
     async def count(self, context_id: str) -> int:
@@ -114,32 +142,32 @@ class QdrantIndex:
         names = await list_collections(self._client)
         return sum([await count_points(self._client, name, scope) for name in names])
 
-    async def _write_in_parts(self, batch: list[q.PointStruct]) -> None:
-        """In halves where they are too large together: a proxy before the server may take 1 MB, as nginx does."""
+    async def _write_split(self, batch: list[q.PointStruct]) -> None:
+        """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
         try:
             await self._write(batch)
         except RequestTooLarge:
             if len(batch) == 1:
                 raise
             middle = len(batch) // 2
-            await self._write_in_parts(batch[:middle])
-            await self._write_in_parts(batch[middle:])
+            await self._write_split(batch[:middle])
+            await self._write_split(batch[middle:])
 
     async def _write(self, batch: list[q.PointStruct]) -> None:
-        with asking():
+        with translate_errors():
             check_completed(await shielded(self._client.upsert(self.collection, batch, wait=True)))
 
-    async def _ask(self, requests: Sequence[q.QueryRequest]) -> list[list[q.ScoredPoint]]:
-        """One request to the server; no vector of the query says anything, or no collection: nothing is found."""
+    async def _query(self, requests: Sequence[q.QueryRequest]) -> list[list[q.ScoredPoint]]:
+        """Send one request. Without a usable vector or a collection, nothing is found."""
         nothing: list[list[q.ScoredPoint]] = [[] for _ in requests]
-        if not requests or not await self._collection.find():
+        if not requests or not await self._collection.is_there():
             return nothing
         try:
-            with asking():
+            with translate_errors():
                 answers = await shielded(self._client.query_batch_points(self.collection, requests))
         except CollectionGone:
             self._collection.forget()
-            if await self._collection.find():
+            if await self._collection.is_there():
                 raise
             return nothing
         return [answer.points for answer in answers]
@@ -149,4 +177,176 @@ class QdrantIndex:
         erasures = [await erase_points(self._client, name, scope) for name in names]
         return VectorErasure(
             found=sum(each.found for each in erasures), left=sum(each.left for each in erasures)
+        )
+
+
+class QdrantFormerCollections:
+    """FormerCollections on a Qdrant server, or on the embedded one."""
+
+    def __init__(self, client: AsyncQdrantClient) -> None:
+        self._client = client
+
+    async def list_names(self) -> list[str]:
+        """See FormerCollections."""
+        return await list_collections(self._client)
+
+    async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
+        """See FormerCollections."""
+        erasure = await erase_points(self._client, name, filter_of_contexts(context_ids))
+        if erasure.left:
+            raise RecallUnavailable(f"{erasure.left} points were not erased")
+        return erasure.found
+
+    async def delete_if_empty(self, name: str) -> bool:
+        """See FormerCollections."""
+        return await delete_if_empty(self._client, name)
+
+
+class QdrantCollection:
+    """One collection: created if it is missing, completed if its creator crashed, checked before its first use.
+
+    The result is remembered until `forget`.
+    """
+
+    def __init__(self, client: AsyncQdrantClient, name: str, dimension: int) -> None:
+        self._client = client
+        self._dimension = dimension
+        self._is_open = False
+        self._opening = asyncio.Lock()
+        self.name = name
+
+    async def create(self) -> None:
+        """Create the collection if it is missing. Several processes may do so at once. Raises IndexMismatch."""
+        if not await self.is_there():
+            dense = q.VectorParams(size=self._dimension, distance=q.Distance.COSINE)
+            terms = q.SparseVectorParams(modifier=q.Modifier.IDF)
+            with translate_errors(accepted={_CONFLICT}):
+                await shielded(
+                    self._client.create_collection(
+                        self.name,
+                        vectors_config={DENSE: dense},
+                        sparse_vectors_config={TERMS: terms},
+                        hnsw_config=_TENANT_GRAPHS,
+                    )
+                )
+            await self.is_there()
+
+    async def is_there(self) -> bool:
+        """Return True if it exists, after checking and completing it the first time. Raises IndexMismatch."""
+        async with self._opening:
+            if self._is_open:
+                return True
+            if self.name not in await list_collections(self._client):
+                return False
+            with translate_errors():
+                info = await shielded(self._client.get_collection(self.name))
+            _check_fits(info, self.name, self._dimension)
+            await self._complete(info)
+            self._is_open = True
+            return True
+
+    def forget(self) -> None:
+        """Look for the collection again at the next use."""
+        self._is_open = False
+
+    async def _complete(self, info: q.CollectionInfo) -> None:
+        """Add missing payload indexes and strict mode, for instance after a crash of its creator."""
+        for field, schema in _PAYLOAD_INDEXES.items():
+            if field not in info.payload_schema:
+                with translate_errors():
+                    await shielded(self._client.create_payload_index(self.name, field, schema, wait=True))
+        strict = info.config.strict_mode_config
+        if strict is None or not strict.enabled:
+            with translate_errors(accepted=_NO_STRICT_MODE):
+                await shielded(self._client.update_collection(self.name, strict_mode_config=_STRICT))
+
+
+async def list_collections(client: AsyncQdrantClient) -> list[str]:
+    """Return the names of all of our collections, whatever their space."""
+    with translate_errors():
+        answer = await shielded(client.get_collections())
+    return [each.name for each in answer.collections if each.name.startswith(COLLECTION_PREFIX)]
+
+
+async def count_points(client: AsyncQdrantClient, collection: str, scope: q.Filter | None) -> int:
+    """Return the number of points; 0 if another process has deleted the collection meanwhile."""
+    try:
+        with translate_errors():
+            counted = await shielded(client.count(collection, count_filter=scope, exact=True))
+    except CollectionGone:
+        return 0
+    return counted.count
+
+
+async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filter) -> VectorErasure:
+    """Delete points. Nothing else does. Counts before and after, because a filter without matches also completes."""
+    found = await count_points(client, collection, scope)
+    if not found:
+        return VectorErasure(found=0, left=0)
+    try:
+        with translate_errors():
+            check_completed(
+                await shielded(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
+            )
+    except CollectionGone:
+        return VectorErasure(found=found, left=0)
+    return VectorErasure(found=found, left=await count_points(client, collection, scope))
+
+
+async def delete_if_empty(client: AsyncQdrantClient, collection: str) -> bool:
+    """Delete the collection unless points of any context are left. Return True if it is gone.
+
+    Another deployment may use this collection on the same server. Its writes between our count and our deletion are
+    lost, so call this only when nothing of ours writes to it.
+    """
+    if await count_points(client, collection, None):
+        return False
+    with translate_errors(accepted={_NOT_FOUND}):
+        await shielded(client.delete_collection(collection))
+    return True
+
+
+def check_completed(done: q.UpdateResult) -> None:
+    """Raise RecallUnavailable if a write was accepted but is not completed."""
+    if done.status != q.UpdateStatus.COMPLETED:
+        raise RecallUnavailable(f"the vector index did not finish a write in time ({done.status})")
+
+
+@contextmanager
+def translate_errors(accepted: Collection[int] = ()) -> Generator[None]:
+    """Translate the client's errors, except for `accepted` statuses.
+
+    A 404 becomes CollectionGone, a 413 RequestTooLarge, and everything else RecallUnavailable.
+    """
+    try:
+        yield
+    except UnexpectedResponse as error:
+        if error.status_code in accepted:
+            return
+        if error.status_code == _NOT_FOUND:
+            raise CollectionGone(_describe(error)) from error
+        if error.status_code == _TOO_LARGE:
+            raise RequestTooLarge(_describe(error)) from error
+        raise RecallUnavailable(_describe(error)) from error
+    except (ApiException, QdrantException) as error:
+        cause = getattr(error, "source", error)
+        raise RecallUnavailable(f"the vector index cannot be reached ({type(cause).__name__})") from error
+
+
+def _describe(error: UnexpectedResponse) -> str:
+    """Return a message without URL, key and body. The cause has them."""
+    return f"the vector index answered {error.status_code} {error.reason_phrase}".rstrip()
+
+
+def _check_fits(info: q.CollectionInfo, name: str, dimension: int) -> None:
+    vectors = info.config.params.vectors
+    dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
+    if dense is None:
+        raise IndexMismatch(f"the collection {name} has no vector named {DENSE}: another program created it")
+    if TERMS not in (info.config.params.sparse_vectors or {}):
+        raise IndexMismatch(f"the collection {name} has no vector named {TERMS}: another program created it")
+    if dense.size != dimension:
+        raise IndexMismatch(
+            f"the collection {name} holds vectors of {dense.size} dimensions, but the embedder makes "
+            f"{dimension}: remove the collection and re-index"
         )

@@ -1,4 +1,4 @@
-"""Points of Qdrant: messages into points, questions into requests, answers into candidates."""
+"""Messages as points of Qdrant, searches as its requests, and its answers as candidates."""
 
 from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, Self
@@ -15,39 +15,37 @@ TERMS = "terms"
 
 MAX_BATCH_POINTS = 256
 MAX_BATCH_BYTES = 16_000_000
-"""Half of what a Qdrant server takes in one request (32 MB, its default and the embedded one's limit)."""
+"""Half of a Qdrant server's request limit: 32 MB by default, and in the embedded server."""
 
 _NUMBER_BYTES, _TERM_BYTES, _PAYLOAD_BYTES = 23, 46, 600
-"""At most: a component with its comma, a term's index and weight, the rest of a point."""
+"""Upper bounds: a component with its comma, a term's index and weight, and the rest of a point."""
 
-_TOLD = ["message_id", "sequence", "session", "role", "sender_id", "sent_at", "signs"]
-"""What an answer brings of a point: all but the context and the epoch, which were asked for."""
-_TOLD_TO_RANK = [*_TOLD, "terms"]
+_PAYLOAD_FIELDS = ["message_id", "sequence", "session", "role", "sender_id", "sent_at", "signs"]
+"""Payload fields of an answer: all but the context and the epoch, which are part of the request."""
+_RANKING_FIELDS = [*_PAYLOAD_FIELDS, "terms"]
 
 _NEAREST = q.SearchParams(hnsw_ef=256)
-"""For the chats that a Qdrant server keeps a graph of (above 10 MB of vectors); all others, and the embedded
-server always, compare with every message of the chat.
-"""
+"""Only matters for chats with a graph on a Qdrant server (above 10 MB of vectors). All other searches are exact."""
 _EXACT = q.SearchParams(exact=True)
 
 
 def to_batches(points: Sequence[VectorPoint]) -> Generator[list[q.PointStruct]]:
-    """The points in requests that a server takes: of 256 points and 16 MB at most."""
+    """Yield the points in requests of at most 256 points and 16 MB."""
     batch: list[q.PointStruct] = []
     size = 0
     for point in points:
-        added = _bytes_of(point)
+        added = _estimate_bytes(point)
         if batch and (len(batch) == MAX_BATCH_POINTS or size + added > MAX_BATCH_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(_to_struct(point))
+        batch.append(_to_point(point))
         size += added
     if batch:
         yield batch
 
 
 def check_points(points: Sequence[VectorPoint]) -> None:
-    """Raises MissingContext, and RecallUnavailable for a vector that is not finite, before anything is written."""
+    """Raise MissingContext, or RecallUnavailable for a vector that is not finite, before anything is written."""
     for point in points:
         if not point.context_id:
             raise MissingContext
@@ -55,44 +53,47 @@ def check_points(points: Sequence[VectorPoint]) -> None:
 
 
 class _Request(q.QueryRequest):
-    """A search that the client takes as it is: it would copy every number of it, and sets only its `query`."""
+    """A search without the client's deep copy, which would copy every number. The client changes only its `query`."""
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self.model_copy()
 
 
 def search_requests(query: VectorQuery) -> list[q.QueryRequest]:
-    """One list for each vector that says something; the whole filter in each: a batch shares nothing."""
+    """Return one request for each usable vector, with the whole filter in each: a batch shares nothing."""
     scope = search_filter(query.context_id, query.epoch, where=query.where)
     return [
-        request.model_copy(update={"limit": query.limit, "with_payload": _TOLD})
-        for request in _scoring(query, scope, nearest=_NEAREST)
+        request.model_copy(update={"limit": query.limit, "with_payload": _PAYLOAD_FIELDS})
+        for request in _vector_requests(query, scope, nearest=_NEAREST)
     ]
 
 
 def score_requests(query: VectorQuery, sequences: Collection[int]) -> list[q.QueryRequest]:
-    """The scores of each vector that says something, then the messages without a dense vector. Each message comes
-    with its payload once: a point costs 10 µs to read, and there are hundreds.
+    """Return one request for the scores of each usable vector, and one for messages without a dense vector.
+
+    Each message comes with its payload once: a point takes 10 µs to parse, and there are hundreds.
     """
     scope = search_filter(query.context_id, query.epoch, sequences=sequences)
-    scoring = _scoring(query, scope, nearest=_EXACT)
-    told = {DENSE: _TOLD_TO_RANK, TERMS: False}
+    requests = _vector_requests(query, scope, nearest=_EXACT)
+    payload = {DENSE: _RANKING_FIELDS, TERMS: False}
     rest = scope
     if query.dense is not None:
         rest = scope.model_copy(update={"must_not": [q.HasVectorCondition(has_vector=DENSE)]})
     return [
         *(
-            each.model_copy(update={"limit": len(sequences), "with_payload": told[each.using or ""]})
-            for each in scoring
+            each.model_copy(update={"limit": len(sequences), "with_payload": payload[each.using or ""]})
+            for each in requests
         ),
-        _Request(filter=rest, limit=len(sequences), with_payload=_TOLD_TO_RANK),
+        _Request(filter=rest, limit=len(sequences), with_payload=_RANKING_FIELDS),
     ]
 
 
-def _scoring(query: VectorQuery, scope: q.Filter, *, nearest: q.SearchParams) -> list[q.QueryRequest]:
-    """How rare a word is, is counted over the messages of the same context and epoch, whatever else is filtered:
-    no chat's scores tell of another chat or of what was forgotten, and they mean the same in every deployment.
-    A Qdrant server before 1.19 counts over the collection.
+def _vector_requests(query: VectorQuery, scope: q.Filter, *, nearest: q.SearchParams) -> list[q.QueryRequest]:
+    """Return a request for each usable vector.
+
+    The IDF counts the messages of the same context and epoch, whatever else is filtered. So no score depends on
+    another chat or on forgotten messages, and scores mean the same in every deployment. A Qdrant server before 1.19
+    counts the whole collection.
     """
     corpus = search_filter(query.context_id, query.epoch)
     by_words = q.SearchParams(idf=q.IdfCorpusParams(corpus=corpus))
@@ -103,23 +104,23 @@ def _scoring(query: VectorQuery, scope: q.Filter, *, nearest: q.SearchParams) ->
     ]
 
 
-def read_answers(query: VectorQuery, answers: Sequence[Sequence[q.ScoredPoint]]) -> list[Candidate]:
-    """What `search_requests` or `score_requests` brought: each message once, with the scores that it has."""
+def parse_answers(query: VectorQuery, answers: Sequence[Sequence[q.ScoredPoint]]) -> list[Candidate]:
+    """Return the candidates in the answers to `search_requests` or `score_requests`, each message once."""
     scores = {name: {} for name in (DENSE, TERMS)} | {
         name: {point.id: point.score for point in answer}
         for name, answer in zip(_vectors_of(query), answers, strict=False)
     }
     dense, terms = scores[DENSE], scores[TERMS]
-    asked = frozenset(query.sparse.indices) if query.sparse else frozenset[int]()
-    found = {point.id: point.payload for answer in answers for point in answer if point.payload}
+    query_terms = frozenset(query.sparse.indices) if query.sparse else frozenset[int]()
+    payloads = {point.id: point.payload for answer in answers for point in answer if point.payload}
     return [
-        _to_candidate(payload, asked, dense=dense.get(each), sparse=terms.get(each, 0.0))
-        for each, payload in found.items()
+        _to_candidate(payload, query_terms, dense=dense.get(each), sparse=terms.get(each, 0.0))
+        for each, payload in payloads.items()
     ]
 
 
-def _to_struct(point: VectorPoint) -> q.PointStruct:
-    """A vector that says nothing is left out; a point may have none at all."""
+def _to_point(point: VectorPoint) -> q.PointStruct:
+    """Return a Qdrant point. It may have no vectors: unusable ones are left out."""
     vectors: dict[str, Any] = {}
     if point.dense is not None:
         vectors[DENSE] = point.dense
@@ -136,13 +137,13 @@ def _to_struct(point: VectorPoint) -> q.PointStruct:
         "sequence": point.sequence,
         "session": point.session,
         "signs": sorted(point.signs),
-        "terms": sorted(point.sparse.indices[:TERMS_STORED]),  # not in the order of the words
+        "terms": sorted(point.sparse.indices[:TERMS_STORED]),  # sorted, to hide the order of the words
     }
     return q.PointStruct(id=point_id(point.context_id, point.message_id), vector=vectors, payload=payload)
 
 
-def _bytes_of(point: VectorPoint) -> int:
-    """At most so many bytes of JSON."""
+def _estimate_bytes(point: VectorPoint) -> int:
+    """Return an upper bound of the point's size as JSON."""
     return len(point.dense or ()) * _NUMBER_BYTES + len(point.sparse.indices) * _TERM_BYTES + _PAYLOAD_BYTES
 
 
@@ -161,7 +162,7 @@ def _vectors_of(query: VectorQuery) -> Mapping[str, list[float] | q.SparseVector
 
 
 def _to_candidate(
-    payload: Mapping[str, Any], asked: frozenset[int], *, dense: float | None, sparse: float
+    payload: Mapping[str, Any], query_terms: frozenset[int], *, dense: float | None, sparse: float
 ) -> Candidate:
     return Candidate(
         message_id=payload["message_id"],
@@ -171,7 +172,7 @@ def _to_candidate(
         sender_id=payload.get("sender_id"),
         sent_at=payload["sent_at"],
         signs=frozenset(payload["signs"]),
-        terms=asked.intersection(payload.get("terms", ())),
+        terms=query_terms.intersection(payload.get("terms", ())),
         dense=dense,
         sparse=sparse,
     )
