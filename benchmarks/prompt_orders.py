@@ -19,10 +19,9 @@ from bot.agent.model import ModelReply, PromptMessage, ToolCall
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptOrder, PromptParts
 from bot.agent.tool import Tool
-from bot.tools.add import add
 from bot.tools.current_time import current_time
 from bot.tools.search_memory import search_memory
-from bot.tools.upper import upper
+from examples.demo_tools import add, upper
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Role
 from memory.history.selectors import (

@@ -1,4 +1,4 @@
-"""The agents that AGENTS_FILE describes (TOML: prompts, models, tools and their limits), or the built-in one."""
+"""The agents of AGENTS_FILE (TOML: prompts, models, tools, limits, selectors), or the built-in agent."""
 
 import importlib
 import sys
@@ -6,16 +6,24 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.agent.context import Place, Role
-from bot.agent.team import TeamLimits, delegate_tool, is_agent_name, parse_handover, transfer_tool
+from bot.agent.team import (
+    TeamLimits,
+    delegate_tool,
+    is_agent_name,
+    is_transfer,
+    parse_handover,
+    transfer_tool,
+)
 from bot.agent.tool import Scope, Tool
 from bot.agent.tool_output import READ_ARTIFACT
 from bot.errors import SettingsInvalid
+from memory.history.selectors import MessageSelector
 
 BUILT_IN_PROMPT = """\
 You are Mnemogram, an assistant in a Telegram chat that remembers what was said there.
@@ -34,29 +42,30 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """What an agent is made of. `model` is None where the setting OPENAI_MODEL decides.
-
-    `description` is what other agents are told of it. `tools` include those by which it delegates and transfers.
-    """
+    """The description of an agent."""
 
     name: str
     prompt: str
+    # None for the model of OPENAI_MODEL.
     model: str | None
+    # Includes the tools for delegations and transfers.
     tools: tuple[Tool, ...]
+    # Other agents read it in the tools for handovers.
     description: str = ""
     delegates_to: tuple[str, ...] = ()
     transfers_to: tuple[str, ...] = ()
+    # Makes the selector of the recent window; None for the default one.
+    selector: Callable[[], MessageSelector] | None = None
 
     def within_delegation(self) -> "AgentSpec":
-        """The agent as it works on a delegated task: it cannot transfer the chat, which it does not have."""
-        handovers = ((tool, parse_handover(tool.name)) for tool in self.tools)
-        kept = tuple(tool for tool, handover in handovers if not handover or handover.kind == "delegation")
-        return replace(self, tools=kept, transfers_to=())
+        """Return the agent for delegated tasks. It cannot transfer the chat, because it does not have it."""
+        tools = tuple(tool for tool in self.tools if not is_transfer(tool.name))
+        return replace(self, tools=tools, transfers_to=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamSpec:
-    """The agents by their names, the one that has a chat at first, and the limits of what they hand over."""
+    """The descriptions of all agents by their names. `main` is the one that has a chat at first."""
 
     main: str
     agents: Mapping[str, AgentSpec]
@@ -66,47 +75,45 @@ class TeamSpec:
 def load_agents(
     path: Path | None, *, built_in_tools: Mapping[str, str], optional_tools: Mapping[str, str] | None = None
 ) -> TeamSpec:
-    """The agents of the file; without one, the built-in agent with every built-in tool.
+    """Return the agents of the file; without a file the built-in agent with every built-in tool.
 
-    `built_in_tools`: name → `module:function`; `optional_tools` too, which only an agent has that lists them. Modules are looked for on sys.path, to which the file's folder
-    is added at the end. Raises SettingsInvalid with a line for each problem, naming key and value.
+    `built_in_tools` maps names to `module:function`. An agent has `optional_tools` only if it lists them.
+    Modules are found on sys.path, to which the folder of the file is appended. Raises SettingsInvalid with one
+    line for each problem, naming the key and the value.
     """
     if path is None:
-        described = _File.model_validate({"agent": {}})
+        document = _File.model_validate({"agent": {}})
     else:
-        described = _read(path)
+        document = _read(path)
         folder = str(path.resolve().parent)
         if folder not in sys.path:
             sys.path.append(folder)
-    loading = _Loading(described, built_in_tools, optional_tools or {})
+    loading = _Loading(document, built_in_tools, optional_tools or {})
     agents = loading.load()
     if loading.problems:
         raise SettingsInvalid(loading.problems)
-    limits = TeamLimits(**described.limits.model_dump())
-    return TeamSpec(main=described.agent.name, agents=agents, limits=limits)
+    limits = TeamLimits(**document.limits.model_dump())
+    return TeamSpec(main=document.agent.name, agents=agents, limits=limits)
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class _Agent(_Table):
-    name: str = Field("Mnemogram", min_length=1)
-    prompt: str = Field(BUILT_IN_PROMPT, min_length=1)
-    description: str = Field(_MAIN_DESCRIPTION, min_length=1)
-    model: str | None = Field(None, min_length=1)
-    tools: list[str] | None = None
-    delegates_to: list[str] = []
-    transfers_to: list[str] = []
-
-
-class _SubAgent(_Table):
+class _AnyAgent(_Table):
     prompt: str = Field(min_length=1)
     description: str = Field(min_length=1)
     model: str | None = Field(None, min_length=1)
     tools: list[str] | None = None
+    selector: str | None = Field(None, min_length=1)
     delegates_to: list[str] = []
     transfers_to: list[str] = []
+
+
+class _MainAgent(_AnyAgent):
+    name: str = Field("Mnemogram", min_length=1)
+    prompt: str = Field(BUILT_IN_PROMPT, min_length=1)
+    description: str = Field(_MAIN_DESCRIPTION, min_length=1)
 
 
 class _ToolLimits(_Table):
@@ -119,7 +126,7 @@ class _ToolLimits(_Table):
 
     @property
     def scope(self) -> Scope:
-        """To whom and where the file restricts the tool."""
+        """The scope to which the file restricts the tool."""
         where = Scope().where if self.where is None else frozenset(self.where)
         return Scope(who=self.who, where=where, chats=None if self.chats is None else frozenset(self.chats))
 
@@ -128,17 +135,17 @@ _LIMITS = {"max_calls", "timeout_s", "is_final"}
 _DEFAULT = TeamLimits()
 
 
-class _Limits(_Table):
+class _RunLimits(_Table):
     delegation_depth: int = Field(default=_DEFAULT.delegation_depth, ge=0)
     delegations: int = Field(default=_DEFAULT.delegations, ge=0)
     transfers: int = Field(default=_DEFAULT.transfers, ge=0)
 
 
 class _File(_Table):
-    agent: _Agent
-    agents: dict[str, _SubAgent] = {}
+    agent: _MainAgent
+    agents: dict[str, _AnyAgent] = {}
     tools: dict[str, _ToolLimits] = {}
-    limits: _Limits = _Limits()
+    limits: _RunLimits = _RunLimits()
 
 
 def _read(path: Path) -> _File:
@@ -157,87 +164,107 @@ def _read(path: Path) -> _File:
 
 
 class _Loading:
-    """One reading of a file into agents, and the problems that it finds."""
+    """The agents of one file, and the problems of the file."""
 
     def __init__(
-        self, described: _File, built_in_tools: Mapping[str, str], optional_tools: Mapping[str, str]
+        self, document: _File, built_in_tools: Mapping[str, str], optional_tools: Mapping[str, str]
     ) -> None:
         self.problems: list[str] = []
-        self._described = described
+        self._document = document
         self._built_in = built_in_tools
-        self._known = {**built_in_tools, **optional_tools}
-        self._descriptions = {described.agent.name: described.agent.description}
+        self._all_tools = {**built_in_tools, **optional_tools}
+        self._descriptions = {document.agent.name: document.agent.description}
 
     def load(self) -> dict[str, AgentSpec]:
-        """The agents by their names, the main one first."""
-        main = self._described.agent
+        """Return the agents by their names, the main agent first."""
+        main, others = self._document.agent, self._document.agents
         self._check_names()
-        self._descriptions |= {name: each.description for name, each in self._described.agents.items()}
+        self._descriptions |= {name: each.description for name, each in others.items()}
         agents = {main.name: self._load_agent("agent", main.name, main)}
-        agents |= {
-            name: self._load_agent(f"agents.{name}", name, each)
-            for name, each in self._described.agents.items()
-        }
+        agents |= {name: self._load_agent(f"agents.{name}", name, each) for name, each in others.items()}
         self._check_limits({tool.name for agent in agents.values() for tool in agent.tools})
         return agents
 
     def _check_names(self) -> None:
-        taken = {self._described.agent.name.casefold()}
-        for name in self._described.agents:
+        taken = {self._document.agent.name.casefold()}
+        for name in self._document.agents:
             if name.casefold() in taken:
-                self._note(f"agents.{name}", name, "another agent has this name")
+                self._add_problem(f"agents.{name}", name, "another agent has this name")
             elif not is_agent_name(name):
-                self._note(f"agents.{name}", name, _NO_NAME)
+                self._add_problem(f"agents.{name}", name, _NO_NAME)
             taken.add(name.casefold())
 
-    def _load_agent(self, key: str, name: str, described: _Agent | _SubAgent) -> AgentSpec:
-        listed = list(self._built_in) if described.tools is None else described.tools
-        tools = self._load_tools(key, listed)
-        delegates, transfers = described.delegates_to, described.transfers_to
-        self._add_handovers(tools, delegate_tool, key=f"{key}.delegates_to", agent=name, others=delegates)
-        self._add_handovers(tools, transfer_tool, key=f"{key}.transfers_to", agent=name, others=transfers)
-        # Their results may come as artifacts, whether the file thinks of it or not.
+    def _load_agent(self, key: str, name: str, table: _AnyAgent) -> AgentSpec:
+        tools = self._load_tools(key, list(self._built_in) if table.tools is None else table.tools)
+        self._add_handovers(
+            tools, delegate_tool, f"{key}.delegates_to", agent=name, others=table.delegates_to
+        )
+        self._add_handovers(
+            tools, transfer_tool, f"{key}.transfers_to", agent=name, others=table.transfers_to
+        )
+        # The result of any tool may become an artifact.
         if tools and READ_ARTIFACT in self._built_in and READ_ARTIFACT not in tools:
             reader = _load_tool(READ_ARTIFACT, self._built_in)
-            tools[reader.name] = _limited(reader, self._described.tools.get(reader.name))
+            tools[reader.name] = _limited(reader, self._document.tools.get(reader.name))
         return AgentSpec(
             name=name,
-            prompt=described.prompt,
-            model=described.model,
+            prompt=table.prompt,
+            model=table.model,
             tools=tuple(tools.values()),
-            description=described.description,
-            delegates_to=tuple(delegates),
-            transfers_to=tuple(transfers),
+            description=table.description,
+            delegates_to=tuple(table.delegates_to),
+            transfers_to=tuple(table.transfers_to),
+            selector=self._load_selector(f"{key}.selector", table.selector),
         )
 
     def _load_tools(self, key: str, references: Sequence[str]) -> dict[str, Tool]:
         tools: dict[str, Tool] = {}
         for number, reference in enumerate(references):
-            where = f"{key}.tools[{number}]"
+            place = f"{key}.tools[{number}]"
             try:
-                tool = _load_tool(reference, self._known)
+                tool = _load_tool(reference, self._all_tools)
             except ValueError as error:
-                self._note(where, reference, str(error))
+                self._add_problem(place, reference, str(error))
                 continue
             if tool.name in tools:
-                self._note(where, reference, f"another tool is named {tool.name} too")
+                self._add_problem(place, reference, f"another tool is named {tool.name} too")
             if parse_handover(tool.name):
-                self._note(where, reference, f"{tool.name} is a name for handing over to another agent")
-            tools[tool.name] = self._limit(where, tool)
+                self._add_problem(
+                    place, reference, f"{tool.name} is a name for handing over to another agent"
+                )
+            tools[tool.name] = limited = _limited(tool, self._document.tools.get(tool.name))
+            if limited.scope.is_empty:
+                why = "its own scope and that of this file have nothing in common"
+                self._add_problem(place, tool.name, why)
         return tools
 
-    def _limit(self, where: str, tool: Tool) -> Tool:
-        limited = _limited(tool, self._described.tools.get(tool.name))
-        if limited.scope.is_empty:
-            self._note(where, tool.name, "its own scope and that of this file have nothing in common")
-        return limited
+    def _load_selector(self, key: str, reference: str | None) -> Callable[[], MessageSelector] | None:
+        """Return the factory. It is called once here, so that its errors end the start."""
+        if reference is None:
+            return None
+        try:
+            factory = _load_function(reference)
+            selector = factory()
+        except Exception as error:  # noqa: BLE001 - a factory may raise any error
+            why = (
+                str(error)
+                if isinstance(error, ValueError)
+                else f"{type(error).__name__}: {_first_line(error)}"
+            )
+            self._add_problem(key, reference, why)
+            return None
+        if not callable(getattr(selector, "select", None)):
+            self._add_problem(
+                key, reference, f"it returns a {type(selector).__name__}, not a MessageSelector"
+            )
+        return cast("Callable[[], MessageSelector]", factory)
 
     def _add_handovers(
         self,
         tools: dict[str, Tool],
         build: Callable[[str, str], Tool],
-        *,
         key: str,
+        *,
         agent: str,
         others: Sequence[str],
     ) -> None:
@@ -247,7 +274,7 @@ class _Loading:
             if tool and tool.name in tools:
                 problem = f"another tool is named {tool.name} too"
             if problem:
-                self._note(f"{key}[{number}]", other, problem)
+                self._add_problem(f"{key}[{number}]", other, problem)
             elif tool:
                 tools[tool.name] = tool
 
@@ -259,65 +286,68 @@ class _Loading:
         return "" if is_agent_name(other) else _NO_NAME
 
     def _check_limits(self, names: Collection[str]) -> None:
-        """Limits of a tool that no agent has; not told beside other problems, which may be why."""
+        """Report limits of tools that no agent has, unless another problem may be the cause."""
         if not self.problems:
-            for name, limits in self._described.tools.items():
+            for name, limits in self._document.tools.items():
                 if name not in names or parse_handover(name):
-                    given = limits.model_dump(exclude_unset=True)
-                    self._note(f"tools.{name}", given, "no agent lists a tool of this name")
+                    values = limits.model_dump(exclude_unset=True)
+                    self._add_problem(f"tools.{name}", values, "no agent lists a tool of this name")
 
-    def _note(self, key: str, value: object, why: str) -> None:
+    def _add_problem(self, key: str, value: object, why: str) -> None:
         self.problems.append(_problem(key, value, why))
 
 
-def _load_tool(reference: str, built_in_tools: Mapping[str, str]) -> Tool:
-    """The tool behind a name or `module:function`, which may also be a ready Tool. Raises ValueError."""
-    module_name, colon, attribute = built_in_tools.get(reference, reference).partition(":")
-    if not colon:
-        known = ", ".join(sorted(built_in_tools))
-        raise ValueError(f"it is neither module:function nor a built-in tool ({known})")
-    found: object = getattr(_import(module_name), attribute, None)
-    if isinstance(found, Tool):
-        return found
-    if not callable(found) or isinstance(found, type):
-        raise ValueError(f"{module_name} has no function {attribute}")
+def _load_tool(reference: str, names: Mapping[str, str]) -> Tool:
+    """Return the tool of a name or of `module:function`, which may also be a Tool. Raises ValueError."""
+    target = names.get(reference, reference)
+    if ":" not in target:
+        raise ValueError(f"it is neither module:function nor a built-in tool ({', '.join(sorted(names))})")
+    function = _load_function(target)
+    if isinstance(function, Tool):
+        return function
     try:
-        return Tool.from_function(found)
+        return Tool.from_function(function)
     except TypeError as error:
         raise ValueError(str(error)) from error
 
 
-def _import(name: str) -> object:
+def _load_function(reference: str) -> Any:
+    """Return the object of `module:function`: a function or a Tool. Raises ValueError."""
+    module_name, colon, attribute = reference.partition(":")
+    if not colon:
+        raise ValueError("it is not module:function")
     try:
-        return importlib.import_module(name)
-    except Exception as error:  # somebody else's module may raise anything as it is imported
-        first_line = str(error).partition("\n")[0]
+        module = importlib.import_module(module_name)
+    except Exception as error:  # the module of somebody else may raise any error
         raise ValueError(
-            f"{name or 'an empty name'} cannot be imported: {type(error).__name__}: {first_line}"
+            f"{module_name or 'an empty name'} cannot be imported: {type(error).__name__}: {_first_line(error)}"
         ) from error
+    function: object = getattr(module, attribute, None)
+    if not isinstance(function, Tool) and (not callable(function) or isinstance(function, type)):
+        raise ValueError(f"{module_name} has no function {attribute}")
+    return function
 
 
 def _limited(tool: Tool, limits: _ToolLimits | None) -> Tool:
-    """The tool within these limits. Its scope in the code is never widened."""
+    """Return the tool within these limits. The file never widens the scope in the code."""
     if limits is None:
         return tool
-    given: dict[str, Any] = limits.model_dump(exclude_unset=True, include=_LIMITS)
-    return replace(tool, scope=tool.scope.within(limits.scope), **given)
+    changes: dict[str, Any] = limits.model_dump(exclude_unset=True, include=_LIMITS)
+    return replace(tool, scope=tool.scope.within(limits.scope), **changes)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _fault_problem(fault: ErrorDetails) -> str:
-    key = _key(fault["loc"])
-    if fault["type"] == "missing":  # pydantic's input is then all that stands beside the key
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
+    key = "".join(parts).removeprefix(".")
+    if fault["type"] == "missing":  # the input of pydantic is then the whole table
         return f"AGENTS_FILE: {key} is missing"
     return _problem(key, fault["input"], fault["msg"])
 
 
-def _key(location: tuple[int | str, ...]) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).removeprefix(
-        "."
-    )
-
-
 def _problem(key: str, value: object, why: str) -> str:
-    shown = repr(value)
-    return f"AGENTS_FILE: {key} = {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}: {why}"
+    text = repr(value)
+    return f"AGENTS_FILE: {key} = {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}: {why}"

@@ -1,7 +1,8 @@
-"""The agents as AGENTS_FILE and the settings have them: their models, windows, and the room for their prompts."""
+"""The agents of AGENTS_FILE with their models and windows, and the check that their prompts leave room."""
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from bot.agent.agents_file import AgentSpec, TeamSpec, load_agents
 from bot.agent.context_windows import context_window
@@ -13,19 +14,25 @@ from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from memory.history.selectors import TokenCounter
 from memory.tokens import CachingTokenCounter, tokenizer_for
 
+DEMO_AGENTS = Path(__file__).parents[2] / "examples" / "demo.toml"
+"""The agents of the simulator without AGENTS_FILE. A wheel does not have this file."""
+
 _ANSWER_TOKENS = 4096
 _ANSWER_SHARE = 4
-"""A quarter of a small window is kept for the answer, and never more than _ANSWER_TOKENS."""
+"""A quarter of the window stays free for the answer, and at most _ANSWER_TOKENS."""
 _LEAST_CONVERSATION = 256
-"""Tokens that must be left for the conversation beside an agent's prompt and tools."""
+"""Tokens that an agent's prompt and tools must leave for the conversation."""
 
 
 def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
-    """The agents of AGENTS_FILE, each with its model, and the settings with the main agent's as the chat model.
+    """Return the agents, each with its model, and the settings with the main agent's model as the chat model.
 
-    OPENAI_MODEL is that of each agent for which the file names none. Raises SettingsInvalid.
+    OPENAI_MODEL is the model of each agent without one in the file. Raises SettingsInvalid.
     """
-    spec = load_agents(settings.agents_file, built_in_tools=BUILT_IN_TOOLS, optional_tools=OPTIONAL_TOOLS)
+    path = settings.agents_file
+    if path is None and settings.is_simulated and DEMO_AGENTS.exists():
+        path = DEMO_AGENTS
+    spec = load_agents(path, built_in_tools=BUILT_IN_TOOLS, optional_tools=OPTIONAL_TOOLS)
     agents = {
         name: replace(agent, model=agent.model or settings.openai_model)
         for name, agent in spec.agents.items()
@@ -35,35 +42,35 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
 
 
 def model_of(settings: Settings, agent: AgentSpec) -> str:
-    """The chat model of an agent."""
+    """Return the chat model of an agent."""
     return agent.model or settings.openai_model
 
 
 def model_names(settings: Settings, spec: TeamSpec) -> set[str]:
-    """The chat models that the agents use."""
+    """Return the chat models of all agents."""
     return {model_of(settings, agent) for agent in spec.agents.values()}
 
 
 def window_of(settings: Settings, model: str) -> int:
-    """The window of a model in tokens. MODEL_CONTEXT_WINDOW is of the chat model, the main agent's; all others are
-    looked up in the table.
+    """Return the window of a model in tokens.
+
+    MODEL_CONTEXT_WINDOW is for the chat model of the main agent. The table has the windows of other models.
     """
     override = settings.model_context_window if model == settings.openai_model else None
     return context_window(model, override)
 
 
 def conversation_window(settings: Settings, spec: TeamSpec) -> int:
-    """The smallest window of the agents: whoever has the chat must find room for what no summary tells."""
+    """Return the smallest window of all agents: each must have room for the messages without a summary."""
     return min(window_of(settings, model) for model in model_names(settings, spec))
 
 
 def limits_of(settings: Settings, agent: AgentSpec) -> PromptLimits:
-    """How much of its model's window an agent's prompts may take."""
+    """Return the limits of an agent's prompts."""
     window = window_of(settings, model_of(settings, agent))
-    answer_tokens = min(_ANSWER_TOKENS, window // _ANSWER_SHARE)
     return PromptLimits(
         context_window=window,
-        answer_tokens=answer_tokens,
+        answer_tokens=min(_ANSWER_TOKENS, window // _ANSWER_SHARE),
         recall_k=settings.recall_k,
         recall_neighbours=settings.recall_neighbours,
     )
@@ -71,12 +78,12 @@ def limits_of(settings: Settings, agent: AgentSpec) -> PromptLimits:
 
 @cache
 def counter_for(model: str) -> TokenCounter:
-    """One for each model, so that all its agents and turns share what was counted."""
+    """Return the counter of a model, which all its agents and turns share."""
     return CachingTokenCounter(tokenizer_for(model))
 
 
 def find_room_problems(settings: Settings, spec: TeamSpec) -> list[str]:
-    """One line for each agent whose prompt and tools leave no room for a conversation in its model's window."""
+    """Return one line for each agent whose prompt and tools leave no room for a conversation."""
     problems = (_room_problem(settings, agent) for agent in spec.agents.values())
     return [problem for problem in problems if problem]
 

@@ -50,7 +50,7 @@ from bot.turn.turn import Turns
 from bot.turn.turn_store import TurnStore
 from memory.history import contexts
 from memory.history.redis_heard import RedisHeard
-from memory.history.selectors import WINDOW_CHUNK, TokenWindowMessageSelector
+from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.summary.compression import CompressionLimits, limits_for
@@ -351,22 +351,31 @@ def build_worker(settings: Settings, inbox: RedisInbox, services: TurnServices, 
 def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> FunctionsBasedAgent:
     name = model_of(settings, spec)
     limits, counter = limits_of(settings, spec), counter_for(name)
-    chunk = WINDOW_CHUNK if settings.prompt_order == "cached" else 1
-    short = min(settings.window_tokens, limits.prompt_tokens)
     model: ChatModel = models.chat[name] if models else NoModel()
+    selector, fallback = _build_selectors(settings, spec)
     return FunctionsBasedAgent(
         name=spec.name,
         model=model,
         prompt=spec.prompt,
         tools=spec.tools,
-        message_selector=TokenWindowMessageSelector(
-            limits.prompt_tokens, counter, max_messages=UNCOVERED_MESSAGES, chunk=chunk
-        ),
-        fallback_selector=TokenWindowMessageSelector(
-            short, counter, max_messages=WINDOW_MESSAGES, chunk=chunk
-        ),
+        message_selector=selector,
+        fallback_selector=fallback,
         tokenizer=counter,
         limits=limits,
         order=settings.prompt_order,
         tells_ledger=settings.ledger_in_prompt,
     )
+
+
+def _build_selectors(settings: Settings, spec: AgentSpec) -> tuple[MessageSelector, MessageSelector]:
+    """Return the selector of the window, and the one while no summary can be written (row I7)."""
+    if spec.selector is not None:
+        return spec.selector(), spec.selector()
+    room, counter = limits_of(settings, spec).prompt_tokens, counter_for(model_of(settings, spec))
+    chunk = WINDOW_CHUNK if settings.prompt_order == "cached" else 1
+    sizes = (room, UNCOVERED_MESSAGES), (min(settings.window_tokens, room), WINDOW_MESSAGES)
+    usual, short = (
+        TokenWindowMessageSelector(tokens, counter, max_messages=messages, chunk=chunk)
+        for tokens, messages in sizes
+    )
+    return usual, short

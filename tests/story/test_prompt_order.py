@@ -28,7 +28,7 @@ DESK = system("You are the desk.")
 AGENT = """
 [agent]
 prompt = "You are the desk."
-tools = ["add"]
+tools = ["examples.demo_tools:add"]
 """
 ORDERS = ["described", "cached"]
 ADDING = asks(("c1", "add", '{"a": 2, "b": 3}'))

@@ -1,5 +1,6 @@
 """Which model each agent has, and whose window MODEL_CONTEXT_WINDOW is."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from bot.app.agents import conversation_window, model_names, read_agents
 from bot.app.build import build_team, compression_limits
 from bot.errors import SettingsInvalid
 from bot.settings import load_settings
+from tests.unit.agent.kit import make_context, message
 
 FILE = """
 [agent]
@@ -86,3 +88,34 @@ def test_a_window_too_small_for_the_built_in_agent_is_the_windows_problem() -> N
 
     (told,) = refused.value.problems
     assert told.startswith("MODEL_CONTEXT_WINDOW: the prompt and the tools of Mnemogram take ")
+
+
+async def test_the_selector_of_the_agents_file_chooses_the_window_with_and_without_summaries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "newest_selector.py").write_text(
+        "class Newest:\n    async def select(self, newest):\n        return [await anext(newest)]\n"
+        "def build():\n    return Newest()\n"
+    )
+    path = tmp_path / "agents.toml"
+    path.write_text('[agent]\nselector = "newest_selector:build"\n')
+    settings, spec = read_agents(load_settings(agents_file=path))
+
+    agent = build_team(settings, spec, None).agents[spec.main]
+
+    assert isinstance(agent, FunctionsBasedAgent)
+    history = [message(1, "one"), message(2, "two")]
+    for is_short in (False, True):
+        context = await make_context(history=history, is_window_short=is_short)
+        assert [each.text for each in await agent.select_recent(context)] == ["two"]
+
+
+def test_t05_the_simulator_adds_and_a_real_bot_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    _, simulated = read_agents(load_settings(agents_file=None, telegram_bot_token=None))
+    _, real = read_agents(load_settings(agents_file=None, telegram_bot_token="77:AbCdEfGh"))
+
+    built_in = {"current_time", "read_artifact", "search_memory"}
+    assert {tool.name for tool in simulated.agents[simulated.main].tools} == {"add", "upper", *built_in}
+    assert {tool.name for tool in real.agents[real.main].tools} == built_in

@@ -12,7 +12,7 @@ from bot.agent.team import TeamLimits
 from bot.agent.tool import Scope
 from bot.errors import SettingsInvalid, ToolFailed
 from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
-from tests.unit.agent.kit import make_context
+from tests.unit.agent.kit import make_context, message
 
 TOOLS = '''
 """Tools for a test."""
@@ -34,6 +34,17 @@ in_groups = Tool.from_function(dice, name="in_groups", scope=Scope(where=frozens
 
 def delegate_to_a(task: str) -> str:
     return task
+
+class Newest:
+    """A selector of the newest message."""
+    async def select(self, newest):
+        return [message async for message in newest][:1]
+
+def newest():
+    return Newest()
+
+def failing():
+    raise RuntimeError("no such selector\\nmore")
 '''
 
 
@@ -79,7 +90,7 @@ async def test_a_file_names_prompt_model_tools_and_their_limits(folder: Path) ->
         name = "Dealer"
         prompt = "You deal."
         model = "gpt-4o"
-        tools = ["add", "dice_tools:dice", "dice_tools:ready"]
+        tools = ["current_time", "dice_tools:dice", "dice_tools:ready"]
         [tools.dice]
         max_calls = 2
         timeout_s = 5
@@ -90,7 +101,7 @@ async def test_a_file_names_prompt_model_tools_and_their_limits(folder: Path) ->
 
     assert (spec.name, spec.prompt, spec.model) == ("Dealer", "You deal.", "gpt-4o")
     assert [(tool.name, tool.max_calls, tool.timeout_s, tool.is_final) for tool in spec.tools] == [
-        ("add", None, 30, False),
+        ("current_time", None, 30, False),
         ("dice", 2, 5, False),
         ("ready", None, 30, True),
         ("read_artifact", None, 30, False),
@@ -144,7 +155,7 @@ def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
             "[agent]\ntools = ['weather']",
             [
                 "agent.tools[0] = 'weather': it is neither module:function nor a built-in tool "
-                "(add, current_time, read_artifact, search_memory, upper)"
+                "(current_time, read_artifact, search_memory)"
             ],
         ),
         (
@@ -167,11 +178,13 @@ def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
             ],
         ),
         (
-            "[agent]\ntools = ['add', 'bot.tools.add:add']",
-            ["agent.tools[1] = 'bot.tools.add:add': another tool is named add too"],
+            "[agent]\ntools = ['current_time', 'bot.tools.current_time:current_time']",
+            [
+                "agent.tools[1] = 'bot.tools.current_time:current_time': another tool is named current_time too"
+            ],
         ),
         (
-            "[agent]\ntools = ['add']\n[tools.dice]\nmax_calls = 2",
+            "[agent]\ntools = ['current_time']\n[tools.dice]\nmax_calls = 2",
             ["tools.dice = {'max_calls': 2}: no agent lists a tool of this name"],
         ),
     ],
@@ -198,7 +211,7 @@ transfers_to = ["support"]
 [agents.researcher]
 prompt = "You look things up."
 description = "Finds things out"
-tools = ["add"]
+tools = ["current_time"]
 model = "gpt-4o"
 delegates_to = ["Desk", "support"]
 
@@ -222,7 +235,7 @@ def test_i12_a_file_names_a_team_with_its_limits(folder: Path) -> None:
     assert team.limits == TeamLimits(delegation_depth=1, delegations=0, transfers=3)
     assert {name: [tool.name for tool in agent.tools] for name, agent in team.agents.items()} == {
         "Desk": ["delegate_to_researcher", "transfer_to_support", "read_artifact"],
-        "researcher": ["add", "delegate_to_Desk", "delegate_to_support", "read_artifact"],
+        "researcher": ["current_time", "delegate_to_Desk", "delegate_to_support", "read_artifact"],
         "support": ["delegate_to_researcher", "transfer_to_Desk", "read_artifact"],
     }
     researcher = team.agents["researcher"]
@@ -270,13 +283,13 @@ def test_i12_the_tools_say_to_whom_they_lead_and_take_one_argument(folder: Path)
 
 def test_limits_of_a_tool_hold_for_every_agent_that_lists_it(folder: Path) -> None:
     team = loaded(
-        written(folder, f"{TEAM}\n[tools.add]\nmax_calls = 2\n[tools.read_artifact]\nmax_calls = 9")
+        written(folder, f"{TEAM}\n[tools.current_time]\nmax_calls = 2\n[tools.read_artifact]\nmax_calls = 9")
     )
 
     limits = {
         (agent.name, tool.name): tool.max_calls for agent in team.agents.values() for tool in agent.tools
     }
-    assert limits["researcher", "add"] == 2
+    assert limits["researcher", "current_time"] == 2
     assert {limits[name, "read_artifact"] for name in team.agents} == {9}
 
 
@@ -285,7 +298,7 @@ def test_a_file_says_who_may_use_a_tool_and_where_and_never_widens_what_the_code
         folder,
         """
         [agent]
-        tools = ["add", "dice_tools:dice", "dice_tools:in_groups"]
+        tools = ["current_time", "dice_tools:dice", "dice_tools:in_groups"]
         [tools.dice]
         who = "administrators"
         where = ["private"]
@@ -297,7 +310,7 @@ def test_a_file_says_who_may_use_a_tool_and_where_and_never_widens_what_the_code
 
     scopes = {tool.name: tool.scope for tool in main_of(path).tools}
 
-    assert scopes["add"] == scopes["read_artifact"] == Scope()
+    assert scopes["current_time"] == scopes["read_artifact"] == Scope()
     assert scopes["dice"] == Scope(who="administrators", where=frozenset(["private"]))
     assert scopes["in_groups"] == Scope(
         who="operators", where=frozenset(["groups"]), chats=frozenset([-5, 7])
@@ -400,7 +413,7 @@ SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
             f"[agent]\ntools = []\n[agents.a]\n{SUB.replace('[]', repr(['weather']))}",
             [
                 "agents.a.tools[0] = 'weather': it is neither module:function nor a built-in tool "
-                "(add, current_time, read_artifact, search_memory, upper)"
+                "(current_time, read_artifact, search_memory)"
             ],
         ),
     ],
@@ -409,3 +422,41 @@ def test_i12_each_mistake_in_a_team_is_one_line_with_its_key_and_value(
     folder: Path, text: str, expected: list[str]
 ) -> None:
     assert problems(written(folder, text)) == [f"AGENTS_FILE: {line}" for line in expected]
+
+
+async def test_an_agent_may_name_the_factory_of_its_selector(folder: Path) -> None:
+    team = loaded(
+        written(
+            folder,
+            """
+            [agent]
+            selector = "dice_tools:newest"
+            [agents.help]
+            prompt = "Help."
+            description = "Helps."
+            """,
+        )
+    )
+
+    selector, other = team.agents[team.main].selector, team.agents["help"].selector
+
+    assert other is None
+    assert selector is not None
+    context = await make_context(history=[message(1, "one"), message(2, "two")])
+    assert [each.text for each in await context.chat_history.select_messages(selector())] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "why"),
+    [
+        ("dice_tools", "it is not module:function"),
+        ("nowhere:newest", "nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+        ("dice_tools:absent", "dice_tools has no function absent"),
+        ("dice_tools:failing", "RuntimeError: no such selector"),
+        ("dice_tools:dice", "it returns a int, not a MessageSelector"),
+    ],
+)
+def test_a_wrong_selector_is_one_line_with_its_key_and_value(folder: Path, reference: str, why: str) -> None:
+    path = written(folder, f'[agent]\nselector = "{reference}"\n')
+
+    assert problems(path) == [f"AGENTS_FILE: agent.selector = {reference!r}: {why}"]

@@ -11,10 +11,9 @@ from bot.agent.agents_file import load_agents
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 from bot.tools import BUILT_IN_TOOLS
-from bot.tools.add import add
 from bot.tools.current_time import current_time
 from bot.tools.search_memory import search_memory
-from bot.tools.upper import upper
+from examples.demo_tools import add, upper
 from memory.errors import RecallUnavailable
 from tests.unit.agent.kit import MemoryIndex, make_context, message
 

@@ -15,8 +15,7 @@ from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
 from bot.errors import Fenced, ModelRefused, ModelUnavailable, TurnStopped
 from bot.observe.metrics import DELEGATIONS
-from bot.tools.add import add
-from bot.tools.upper import upper
+from examples.demo_tools import add, upper
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from tests.unit.agent.kit import DictJournal, asks, call, make_context, message, sample, says, wait_until

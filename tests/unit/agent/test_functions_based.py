@@ -14,7 +14,7 @@ from bot.agent.prompt.text import HEARD_HEADING, RECALLED_HEADING, SUMMARY_HEADI
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
-from bot.tools.add import add
+from examples.demo_tools import add
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
 from memory.history.heard import HeardLine

@@ -14,8 +14,7 @@ from bot.agent.actions import (
 from bot.agent.model import TOOL_NAME, ModelReply, ToolCall, Usage
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing
-from bot.tools.add import add
-from bot.tools.upper import upper
+from examples.demo_tools import add, upper
 from memory.codec import dump_json, parse_json
 from tests.unit.agent.kit import asks, call, says
 

@@ -13,8 +13,7 @@ from bot.agent.tool import Tool
 from bot.agent.tool_calls import AT_ONCE
 from bot.errors import Fenced, ModelUnavailable, TurnStopped
 from bot.observe.metrics import TOOL_CALLS
-from bot.tools.add import add
-from bot.tools.upper import upper
+from examples.demo_tools import add, upper
 from memory.codec import dump_json
 from memory.errors import Forgotten
 from tests.unit.agent.kit import (

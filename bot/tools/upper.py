@@ -1,6 +1,0 @@
-"""The tool `upper`."""
-
-
-def upper(text: str) -> str:
-    """Turn a text into upper case."""
-    return text.upper()
