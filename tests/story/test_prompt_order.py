@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.age import age_in_words
-from bot.agent.prompt.text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING
+from bot.agent.prompt.text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING, age_in_words
 from bot.app.service import run_service
 from bot.errors import SettingsInvalid
 from memory.history.redis_history import RedisHistory

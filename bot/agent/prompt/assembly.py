@@ -1,10 +1,10 @@
-"""Decides what a model is told: assembles a request that fits its window, with a receipt of what is in it and why."""
+"""Assembles a request that fits the model's window, with a receipt of its contents and the reasons."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from bot.agent.model import PromptMessage
-from bot.agent.prompt.draft import PromptDraft, draft_prompt, total_tokens
+from bot.agent.prompt.draft import PromptDraft, Section, draft_prompt, total_tokens
 from bot.agent.prompt.fit import fit
 from bot.agent.prompt.parts import (
     AssembledPrompt,
@@ -16,13 +16,12 @@ from bot.agent.prompt.parts import (
     PromptSize,
     ReceiptPart,
 )
-from bot.agent.prompt.section import Section
 from memory.history.selectors import TokenCounter
 
 _RUN: tuple[PartName, ...] = ("prompt", "record", "task", "digest", "steps")
 _ORDERS: Mapping[PromptOrder, tuple[PartName, ...]] = {
     "described": ("system", "tools", "recalled", "heard", "summary", "ledger", "window", *_RUN),
-    # What changes with every message stands behind what stays: providers bill an equal beginning as cached.
+    # Parts that change with every message come last: providers bill an equal beginning as cached.
     "cached": ("system", "tools", "summary", "ledger", "window", "recalled", "heard", *_RUN),
 }
 _REASONS: Mapping[PartName, str] = {
@@ -44,10 +43,10 @@ _REASONS: Mapping[PartName, str] = {
 def assemble(
     parts: PromptParts, budget: PromptBudget, *, meter: TokenCounter, agent: str = ""
 ) -> AssembledPrompt:
-    """The request of these parts in at most `budget.room` tokens, by the count of `meter`.
+    """Return the request of these parts in at most `budget.room` tokens, by the count of `meter`.
 
-    What gives way when they are too much, and in which order, is the table in bot/agent/prompt/fit.py. Raises
-    PromptTooLong when the system prompt and the tools alone leave no room.
+    The table in bot/agent/prompt/fit.py has the order in which parts give way. Raises PromptTooLong if the
+    system prompt and the tools alone leave no room.
     """
     chunk = budget.chunk if budget.order == "cached" else 1
     draft = fit(draft_prompt(parts, meter=meter), room=budget.room, chunk=chunk, meter=meter)
@@ -57,7 +56,7 @@ def assemble(
 
 
 def measure(parts: PromptParts, *, meter: TokenCounter) -> PromptSize:
-    """How large a request of all these parts would be."""
+    """Return the size of a request with all these parts."""
     draft = draft_prompt(parts, meter=meter)
     older = sum(piece.tokens for piece in draft["steps"].pieces[:-1])
     return PromptSize(tokens=total_tokens(draft), older_steps=older)
@@ -72,7 +71,7 @@ def _messages(draft: PromptDraft, order: PromptOrder) -> Iterator[PromptMessage]
 
 
 def _conversation(window: Section, ledger: Section) -> Iterator[PromptMessage]:
-    """The window, with the record of a turn right before its reply, or behind its messages if it has none."""
+    """Yield the window. The record of a turn comes before its reply, or after its messages without a reply."""
     records: dict[int | None, list[PromptMessage]] = defaultdict(list)
     for piece in ledger.pieces:
         records[piece.sequence] += piece.messages
@@ -94,7 +93,7 @@ def _receipt(draft: PromptDraft, budget: PromptBudget, agent: str) -> PromptRece
                 part=part,
                 tokens=draft[part].tokens,
                 why=draft[part].why or _REASONS[part],
-                included=tuple(item for piece in draft[part].told() for item in piece.items()),
+                included=tuple(item for piece in draft[part].in_order() for item in piece.items()),
                 left_out=draft[part].left_out,
             )
             for part in _ORDERS[budget.order]

@@ -1,14 +1,13 @@
-"""Everything that a prompt could tell, rendered and counted, each message once: before anything gives way."""
+"""The draft of a prompt: all its parts rendered and counted, each message once, before anything is left out."""
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage, ToolSpec
 from bot.agent.prompt.parts import PartName, PromptParts, ReceiptItem
-from bot.agent.prompt.section import MESSAGE_OVERHEAD, Piece, Section, cost_of
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
@@ -19,12 +18,12 @@ from bot.agent.prompt.text import (
     SUMMARY_HEADING,
     TASK_HEADING,
     UNANSWERED_HEADING,
+    group_continuations,
     quote_beside,
     quote_heard,
     quote_line,
+    render_entries,
     spoken_as_one,
-    tell_entries,
-    told_together,
     without_marks,
 )
 from memory.history.ledger import render_entry
@@ -32,32 +31,108 @@ from memory.history.message import Message
 from memory.history.selectors import TokenCounter
 from memory.history.summary import render_summary
 
+MESSAGE_OVERHEAD = 4
+"""Tokens around each message, tool call and tool (OpenAI's cookbook counts 3 to 4)."""
 REPLY_OVERHEAD = 3
-"""Tokens that prime the reply; they are counted with the system prompt."""
-
+"""Tokens that prime the reply. They are counted with the system prompt."""
 HEARD_TOKENS = 2_000
-"""Of talk that was not addressed to the bot no more is told."""
+"""The most that messages to others may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """The smallest unit that stays or goes: whole `messages`, or a `text` under the heading of its section."""
+
+    id: str
+    tokens: int
+    messages: tuple[PromptMessage, ...] = ()
+    text: str = ""
+    # The sequence of its message, or of the message beside which it stands.
+    sequence: int | None = None
+    # Orders the texts under a heading.
+    sent_at: float = 0.0
+    # The change that was made to it; "" for none.
+    why: str = ""
+    # The ids of messages that are rendered as one with it.
+    others: tuple[str, ...] = ()
+
+    def items(self, why: str = "") -> Iterator[ReceiptItem]:
+        """Yield the lines of the receipt: one with all tokens, and one for each of the `others`."""
+        yield ReceiptItem(id=self.id, tokens=self.tokens, why=why or self.why)
+        for other in self.others:
+            yield ReceiptItem(id=other, tokens=0, why=why or f"told as one with {self.id}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One part of a prompt. Its first piece is left out first.
+
+    With a `heading` the texts of all pieces are one message of role "user": texts of people, tools and models
+    must not have the authority of a system message.
+    """
+
+    heading: str = ""
+    # The reason in the receipt, if it is not the same in all prompts.
+    why: str = ""
+    separator: str = "\n"
+    pieces: tuple[Piece, ...] = ()
+    left_out: tuple[ReceiptItem, ...] = ()
+    tokens: int = 0
+
+    def in_order(self) -> Sequence[Piece]:
+        """Return the pieces in the order of the prompt."""
+        return sorted(self.pieces, key=lambda piece: piece.sent_at)
+
+    def messages(self) -> tuple[PromptMessage, ...]:
+        """Return the messages of the request; none without pieces."""
+        if not self.heading:
+            return tuple(message for piece in self.in_order() for message in piece.messages)
+        if not self.pieces:
+            return ()
+        text = self.separator.join([self.heading, *(piece.text for piece in self.in_order())])
+        return (PromptMessage(role="user", text=text),)
+
+    def with_pieces(
+        self, pieces: Sequence[Piece], *, meter: TokenCounter, left_out: Sequence[ReceiptItem] = ()
+    ) -> "Section":
+        """Return the section with these pieces instead of its own, counted again."""
+        changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out))
+        if self.heading:  # one text is counted whole, because a token may span two lines
+            return replace(changed, tokens=sum(cost_of(each, meter) for each in changed.messages()))
+        return replace(changed, tokens=sum(piece.tokens for piece in pieces))
+
 
 PromptDraft = Mapping[PartName, Section]
-"""All parts of a prompt, also the empty ones."""
+"""All parts of a prompt, empty ones included."""
+
+
+def cost_of(message: PromptMessage, meter: TokenCounter) -> int:
+    """Return the tokens of a message in a request, with its calls, images and overhead."""
+    calls = sum(
+        MESSAGE_OVERHEAD + sum(map(meter.count, (call.id, call.name, call.arguments)))
+        for call in message.tool_calls
+    )
+    call_id = meter.count(message.tool_call_id) if message.tool_call_id else 0
+    images = sum(image.tokens for image in message.images)
+    return MESSAGE_OVERHEAD + meter.count(message.text) + calls + call_id + images
 
 
 def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
-    """The sections of a prompt. A message is told once: in `prompt`, or else in the window, or else recalled.
+    """Return the sections of a prompt. Each message appears once: in `prompt`, else in the window, else recalled.
 
-    Row M10 keeps the first of the recalled and the window. Here the window keeps it: a quotation of what
-    stands in the conversation anyway would only take room. A tool message of the window (it has no call) and a
-    blank reply are left out. A blank message of a user reads as it did when it was answered.
+    Row M10 keeps the recalled copy of a message that is also in the window. Here the window keeps it, because a
+    second copy would only take room. Tool messages of the window (they have no call) and blank replies are left
+    out. A blank message of a user reads as it did when it was answered.
     """
-    known: dict[str, str] = {}
-    prompt = _prompt(parts, known, meter)
-    window = _window(parts, known, meter)
+    places: dict[str, str] = {}
+    prompt = _prompt(parts, places, meter)
+    window = _window(parts, places, meter)
     return {
         "system": _system(parts, meter),
         "tools": _tools(parts.tools, meter),
         "summary": _summary(parts, meter),
         "window": window,
-        "recalled": _recalled(parts, known, meter),
+        "recalled": _recalled(parts, places, meter),
         "heard": _heard(parts, meter),
         "ledger": _ledger(parts, window.pieces, meter),
         "prompt": prompt,
@@ -69,7 +144,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
 
 
 def total_tokens(draft: PromptDraft) -> int:
-    """What the request takes. The tools' share is an estimate: endpoints render schemas in their own ways."""
+    """Return the tokens of the request. The tools' share is an estimate: endpoints render schemas differently."""
     return sum(section.tokens for section in draft.values())
 
 
@@ -103,24 +178,24 @@ def _summary(parts: PromptParts, meter: TokenCounter) -> Section:
     return replace(section, why=f"it stands for the messages with the sequences {first} to {last}")
 
 
-def _prompt(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
-    """Learns into `known` the ids that it tells, as the window and the recalled messages do."""
-    fresh, repeated = _sift(parts.prompt, known, place="the prompt")
-    pieces = [_spoken(together, parts, meter, images=parts.images) for together in told_together(fresh)]
+def _prompt(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
+    """Return the messages to answer. Like the window and the recalled messages, it adds their ids to `places`."""
+    fresh, repeated = _sift(parts.prompt, places, place="the prompt")
+    pieces = [_spoken(together, parts, meter, images=parts.images) for together in group_continuations(fresh)]
     return Section().with_pieces(pieces, meter=meter, left_out=repeated)
 
 
-def _window(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
-    fresh, repeated = _sift(parts.window, known, place="the window")
-    told: list[Message] = []
+def _window(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
+    fresh, repeated = _sift(parts.window, places, place="the window")
+    spoken: list[Message] = []
     left_out = [*_unselected(parts), *repeated]
     for message in fresh:
         if message.role == "tool" or (message.role != "user" and not message.text.strip()):
             why = "a tool message without its call" if message.role == "tool" else "it has no text"
             left_out.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
         else:
-            told.append(message)
-    pieces = [_spoken(together, parts, meter) for together in told_together(told)]
+            spoken.append(message)
+    pieces = [_spoken(together, parts, meter) for together in group_continuations(spoken)]
     return Section().with_pieces(pieces, meter=meter, left_out=left_out)
 
 
@@ -131,9 +206,9 @@ def _spoken(
     *,
     images: Mapping[str, Sequence[Image]] | None = None,
 ) -> Piece:
-    """Messages that are told as one. Beside the others of its turn it stands where the last of them does."""
-    shown = [image for message in together for image in (images or {}).get(message.id, ())]
-    spoken = spoken_as_one(together, is_group=parts.is_group, images=shown)
+    """Return the piece of messages that are rendered as one. Its place is that of the last message."""
+    pictures = [image for message in together for image in (images or {}).get(message.id, ())]
+    spoken = spoken_as_one(together, is_group=parts.is_group, images=pictures)
     return Piece(
         id=together[0].id,
         others=tuple(message.id for message in together[1:]),
@@ -144,30 +219,30 @@ def _spoken(
 
 
 def _unselected(parts: PromptParts) -> list[ReceiptItem]:
-    """One item for all: they were not read."""
+    """Return one item for all messages that were not read."""
     if not parts.unselected:
         return []
     why = f"older part of the conversation, {parts.unselected:,} messages: not selected, and no summary tells it"
     return [ReceiptItem(id="older", tokens=0, why=why)]
 
 
-def _recalled(parts: PromptParts, known: dict[str, str], meter: TokenCounter) -> Section:
-    """The worst hit gives way first, with what is told beside it; told are they from the oldest to the newest."""
+def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
+    """Return the hits, the worst first: it is left out first, with its neighbours. The prompt has them oldest first."""
     hits = {hit.message.id: hit for hit in parts.recalled}
-    fresh, repeated = _sift([hit.message for hit in parts.recalled], known, place="the recalled messages")
+    fresh, repeated = _sift([hit.message for hit in parts.recalled], places, place="the recalled messages")
     pieces: list[Piece] = []
     for message in fresh:
         hit = hits[message.id]
-        beside, _ = _sift((*hit.before, *hit.after), known, place="the recalled messages")
+        beside, _ = _sift((*hit.before, *hit.after), places, place="the recalled messages")
         text = _quotation(message, beside, parts)
         why = f"with {len(beside)} beside it" if beside else ""
-        piece = Piece(id=message.id, text=text, tokens=meter.count(text), told_at=message.sent_at, why=why)
+        piece = Piece(id=message.id, text=text, tokens=meter.count(text), sent_at=message.sent_at, why=why)
         pieces.append(piece)
     return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
 
 
 def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
-    """The newest lines within HEARD_TOKENS."""
+    """Return the newest lines within HEARD_TOKENS."""
     pieces: list[Piece] = []
     left_out: list[ReceiptItem] = []
     room = HEARD_TOKENS
@@ -184,8 +259,9 @@ def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
 
 
 def _quotation(message: Message, beside: Sequence[Message], parts: PromptParts) -> str:
-    """The message and those beside it, a line each. Its age is that at the message to answer: it stays the same in a
-    run, and for a provider's cache.
+    """Return one line for the message and one for each neighbour.
+
+    Ages refer to the message to answer, so that they stay the same within a run and in a provider's cache.
     """
     now = parts.prompt[-1].sent_at if parts.prompt else None
     sequence = message.sequence or 0
@@ -201,7 +277,7 @@ def _quotation(message: Message, beside: Sequence[Message], parts: PromptParts) 
 
 
 def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) -> Section:
-    """Each turn beside the last of its messages that the window tells; a turn outside the window is left out."""
+    """Return the record of each turn beside its last message in the window. Turns outside the window are left out."""
     replies = {piece.sequence for piece in window if piece.messages[-1].role == "assistant"}
     sequences = sorted(piece.sequence for piece in window if piece.sequence is not None)
     pieces: list[Piece] = []
@@ -215,7 +291,7 @@ def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) ->
             left_out.append(ReceiptItem(id=turn.entries[0].id, tokens=0, why=why))
             continue
         heading = LEDGER_HEADING if sequences[place] in replies else UNANSWERED_HEADING
-        message = PromptMessage(role="user", text=tell_entries(heading, turn.entries))
+        message = PromptMessage(role="user", text=render_entries(heading, turn.entries))
         pieces.append(
             Piece(
                 id=turn.entries[0].id,
@@ -243,7 +319,7 @@ def _digest(parts: PromptParts, meter: TokenCounter) -> Section:
 
 
 def _steps(parts: PromptParts, meter: TokenCounter) -> Section:
-    """The steps that no digest tells, each with its results: only so are they a valid request."""
+    """Return the steps without a digest. A step and its results stay together, or the request would be invalid."""
     covered = parts.digest.covers if parts.digest else 0
     repaired = repair_pairs([each for step in parts.steps[covered:] for each in step.to_chat_messages()])
     pieces: list[Piece] = []
@@ -260,16 +336,16 @@ def _under(heading: str, piece_id: str, text: str, meter: TokenCounter) -> Secti
 
 
 def _sift(
-    messages: Sequence[Message], known: dict[str, str], *, place: str
+    messages: Sequence[Message], places: dict[str, str], *, place: str
 ) -> tuple[list[Message], list[ReceiptItem]]:
-    """Those that are not `known` yet, which become known as told in `place`; and those that are."""
+    """Return the messages that have no place yet, and items for the others. The former get this `place`."""
     fresh: list[Message] = []
     repeated: list[ReceiptItem] = []
     for message in messages:
-        if message.id in known:
-            why = f"it stands in {known[message.id]}"
+        if message.id in places:
+            why = f"it stands in {places[message.id]}"
             repeated.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
         else:
-            known[message.id] = place
+            places[message.id] = place
             fresh.append(message)
     return fresh, repeated

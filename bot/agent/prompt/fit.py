@@ -1,20 +1,101 @@
-"""What gives way, and in which order, when a prompt is larger than its room."""
+"""Fits a prompt into its room: which part gives way first, and how a part becomes smaller."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.agent.prompt.draft import PromptDraft, total_tokens
+from bot.agent.model import PromptMessage, PromptRole
+from bot.agent.prompt.draft import Piece, PromptDraft, Section, cost_of, total_tokens
 from bot.agent.prompt.parts import PartName
-from bot.agent.prompt.section import Section
-from bot.agent.prompt.shrink import Need, cut_messages, cut_text, drop, drop_images
+from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
-from memory.history.selectors import TokenCounter
+from memory.history.selectors import TokenCounter, chunk_start
+
+CUT = "cut in the middle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The number of excess tokens, and the reason that the receipt gives for everything left out."""
+
+    excess: int
+    why: str
+    chunk: int
+    meter: TokenCounter
+
+
+def drop(section: Section, need: Need, *, in_chunks: bool = False, keep: int = 0) -> Section:
+    """Return the section without as many of its first pieces as necessary, but with the last `keep`."""
+    excess = need.excess
+    while excess > 0 and len(section.pieces) > keep:
+        number = min(_count_to_drop(section.pieces, excess), len(section.pieces) - keep)
+        if in_chunks:
+            number += chunk_start([piece.sequence for piece in section.pieces[number:]], need.chunk)
+        smaller = section.with_pieces(
+            section.pieces[number:],
+            meter=need.meter,
+            left_out=[
+                item for piece in section.pieces[:number] for item in piece.items(f"no room: {need.why}")
+            ],
+        )
+        excess -= section.tokens - smaller.tokens
+        section = smaller
+    return section
+
+
+def cut_messages(section: Section, need: Need, *, roles: Collection[PromptRole], least: int) -> Section:
+    """Return the section with texts of these roles cut in the middle, the longest most; none below `least` tokens."""
+    messages = [message for piece in section.pieces for message in piece.messages if message.role in roles]
+    sizes = [need.meter.count(message.text) for message in messages]
+    level = max(least, _level(sizes, sum(sizes) - need.excess))
+    sized = iter(sizes)
+    pieces: list[Piece] = []
+    for piece in section.pieces:
+        changed, tokens = list(piece.messages), piece.tokens
+        for place, message in enumerate(changed):
+            size = next(sized) if message.role in roles else 0
+            if size > level:
+                changed[place] = replace(message, text=need.meter.cut_middle(message.text, level))
+                tokens += need.meter.count(changed[place].text) - size
+        why = CUT if tokens < piece.tokens else piece.why
+        pieces.append(replace(piece, messages=tuple(changed), tokens=tokens, why=why))
+    return section.with_pieces(pieces, meter=need.meter)
+
+
+def drop_images(section: Section, need: Need) -> Section:
+    """Return the section with a line in place of images, those of the first pieces first."""
+    excess = need.excess
+    pieces = list(section.pieces)
+    for place, piece in enumerate(pieces):
+        count = sum(len(message.images) for message in piece.messages)
+        if excess <= 0 or not count:
+            continue
+        messages = tuple(map(_without_images, piece.messages))
+        tokens = sum(cost_of(message, need.meter) for message in messages)
+        excess -= piece.tokens - tokens
+        why = f"without its {count} images: no room"
+        pieces[place] = replace(piece, messages=messages, tokens=tokens, why=why)
+    return section.with_pieces(pieces, meter=need.meter)
+
+
+def cut_text(section: Section, need: Need, *, least: int) -> Section:
+    """Return the section with its one text cut in the middle, to no less than `least` tokens."""
+    excess = need.excess
+    while excess > 0 and section.pieces and section.pieces[0].tokens > least:
+        piece = section.pieces[0]
+        text = need.meter.cut_middle(piece.text, max(least, piece.tokens - excess))
+        shorter = replace(piece, text=text, tokens=need.meter.count(text), why=CUT)
+        smaller = section.with_pieces([shorter], meter=need.meter)
+        if shorter.tokens >= piece.tokens:  # the counter cannot cut this text any further
+            break
+        excess -= section.tokens - smaller.tokens
+        section = smaller
+    return section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concession:
-    """One part that gives way, in what manner, and why it may."""
+    """One part that gives way, the way it becomes smaller, and the reason for its place in the table."""
 
     part: PartName
     shrink: Callable[[Section, Need], Section]
@@ -22,7 +103,7 @@ class Concession:
 
 
 GIVES_WAY = (
-    # What stands elsewhere, or can be found again.
+    # Contents that are also elsewhere, or can be found again.
     Concession(part="recalled", shrink=drop, why="the worst hit goes first, it can be searched for again"),
     Concession(part="heard", shrink=drop, why="the oldest line goes first, it was not said to the bot"),
     Concession(
@@ -30,7 +111,7 @@ GIVES_WAY = (
     ),
     Concession(part="window", shrink=partial(drop, in_chunks=True), why="the oldest message goes first"),
     Concession(part="summary", shrink=partial(cut_text, least=64), why="its ends tell most"),
-    # What this run has done: it could be done again.
+    # The work of this run, which can be repeated.
     Concession(part="record", shrink=drop, why="the oldest call of another agent goes first"),
     Concession(
         part="steps",
@@ -38,7 +119,7 @@ GIVES_WAY = (
         why="the longest result gives most",
     ),
     Concession(part="digest", shrink=partial(cut_text, least=64), why="its ends tell most"),
-    # What the answer is about.
+    # The subject of the answer.
     Concession(part="prompt", shrink=drop_images, why="the text can be answered without them"),
     Concession(
         part="prompt",
@@ -46,19 +127,20 @@ GIVES_WAY = (
         why="the longest message gives most",
     ),
     Concession(part="task", shrink=partial(cut_text, least=32), why="its ends tell most"),
-    # What was cut to its least and is still too much goes whole; a call never goes without its results.
+    # Parts that are still too large after all cuts. A call never goes without its results.
     Concession(part="summary", shrink=drop, why="the present message needs it"),
     Concession(part="digest", shrink=drop, why="the present message needs it"),
     Concession(part="steps", shrink=drop, why="the oldest step goes first"),
     Concession(part="prompt", shrink=partial(drop, keep=1), why="the newest message is the one to answer"),
 )
+"""The parts in the order in which they give way."""
 
 
 def fit(draft: PromptDraft, *, room: int, chunk: int, meter: TokenCounter) -> PromptDraft:
-    """The draft in at most `room` tokens, by the rows of GIVES_WAY; the draft itself if it fits.
+    """Return the draft in at most `room` tokens, by the rows of GIVES_WAY; the draft itself if it fits.
 
-    A window loses messages up to a multiple of `chunk`. Raises PromptTooLong when the system prompt and the
-    tools leave no room.
+    A window loses messages up to a multiple of `chunk`. Raises PromptTooLong if the system prompt and the tools
+    leave no room.
     """
     excess = total_tokens(draft) - room
     if excess <= 0:
@@ -71,3 +153,28 @@ def fit(draft: PromptDraft, *, room: int, chunk: int, meter: TokenCounter) -> Pr
         if excess <= 0:
             return fitted
     raise PromptTooLong
+
+
+def _count_to_drop(pieces: Sequence[Piece], excess: int) -> int:
+    """Return how many of the first pieces have `excess` tokens together; all of them if they have less."""
+    freed = 0
+    for number, piece in enumerate(pieces, start=1):
+        freed += piece.tokens
+        if freed >= excess:
+            return number
+    return len(pieces)
+
+
+def _without_images(message: PromptMessage) -> PromptMessage:
+    return replace(message, text=f"{message.text}\n{UNSHOWN}", images=()) if message.images else message
+
+
+def _level(sizes: Sequence[int], available: int) -> int:
+    """Return the highest level at which the sizes, each cut down to it, sum up to at most `available`."""
+    left = available
+    for position, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - position)
+        if size > share:
+            return share
+        left -= size
+    return max(sizes, default=0)

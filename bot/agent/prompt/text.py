@@ -1,4 +1,4 @@
-"""How messages, records and quotations read in a prompt, so that none of them can pass for another."""
+"""The texts of messages, records and quotations in a prompt. None of them can imitate another."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Literal
 
-from bot.agent.age import age_in_words
 from bot.agent.model import Image, PromptMessage
 from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, render_entry
@@ -50,16 +49,21 @@ GROUP_NOTE = (
 )
 NO_TEXT = "(a message without text)"
 HAPPENED = "in this chat"
-"""Who speaks where a line of talk says what happened; no user goes by that name."""
+"""The speaker of a line about an event in the chat. No user can have this name."""
 UNSHOWN = "[attached: pictures that could not be shown to you for want of room: say so]"
-"""What stands for images that had to give way."""
+"""Replaces images that were left out."""
 
+_MINUTE, _HOUR = 60, 3600
+_HOURS_AT_MOST = 12
+_DAYS_AT_MOST = 13
+_WEEKS_AT_MOST = 8
+_MONTHS_AT_MOST = 23
 _LONGEST_PART = 4_096
-"""UTF-16 units of a Telegram message; a part of a paste that has them was cut in the middle of a word."""
+"""UTF-16 units of a Telegram message. A part of a paste with this length was cut in the middle of a word."""
 _QUOTED_CHARACTERS = 1_500
-"""A recalled message longer than this is quoted with its middle left out."""
+"""A longer recalled message is quoted without its middle."""
 _BESIDE_CHARACTERS = 400
-"""The same of a message that is told only because it stands beside a recalled one."""
+"""The same limit for the neighbours of a recalled message."""
 _NAME_CHARACTERS = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .'’-]+")  # noqa: RUF001 - the apostrophe of names
 _RESERVED_NAMES = frozenset(
@@ -80,24 +84,25 @@ _HEADINGS = (
 def spoken_as_one(
     messages: Sequence[Message], *, is_group: bool, images: Sequence[Image] = ()
 ) -> PromptMessage:
-    """The first message with those that continue it. What a user wrote has lines before it, each a mark of ours: what it
-    answers to, who wrote it first, what came with it; and in a group before all of it when and by whom it was written.
+    """Return the first message with the messages that continue it, as one message of a request.
 
-    A line of theirs that begins like a mark of ours is quoted with `> `.
+    Our marks stand on lines before a user's text: the message that it answers, its first author, and its
+    attachment. In a group the date and the writer stand before all of it. A line of the user that begins like one
+    of our marks gets `> ` before it.
     """
     first = messages[0]
     if first.role != "user":
         text = first.text if first.text.strip() else NO_TEXT
         return PromptMessage(role=first.role, text=without_marks(text, is_group=is_group))
-    text = "\n\n".join(_told_as_one(paste, is_group=is_group) for paste in _pastes(messages))
+    text = "\n\n".join(_render_paste(paste, is_group=is_group) for paste in _pastes(messages))
     if is_group:
         break_or_blank = "\n" if _marks_of(first) else " "
         text = f"{_mark(first, is_group=True)}{break_or_blank}{text}"
     return PromptMessage(role="user", text=text, images=tuple(images))
 
 
-def told_together(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages in groups, each of one message and those that continue it: of its sender, and right behind it."""
+def group_continuations(messages: Sequence[Message]) -> list[list[Message]]:
+    """Return the messages in groups: each message with those of the same sender that directly continue it."""
     groups: list[list[Message]] = []
     for message in messages:
         if groups and _continues(groups[-1][-1], message):
@@ -108,46 +113,74 @@ def told_together(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def without_marks(text: str, *, is_group: bool) -> str:
-    """The text, with `> ` before each line that begins like one of our headings, records or marks."""
+    """Return the text with `> ` before each line that begins like one of our headings, records or marks."""
     lines = text.splitlines(keepends=True)
     return "".join(f"> {line}" if _is_marked(line, is_group=is_group) else line for line in lines)
 
 
 def quote_line(message: Message, *, is_group: bool, now: float | None = None) -> str:
-    """One message on one line, its text a JSON string: nothing in it can end the quotation or forge a line.
+    """Return one message on one line. Its text is a JSON string, so that it cannot end the quotation.
 
-    With `now` (Unix seconds) it says how long ago that was.
+    With `now` (Unix seconds) the line has the age of the message.
     """
     age = "" if now is None else age_in_words(message.sent_at, now)
     return f"{_mark(message, is_group=is_group, note=age)} {_quoted(told_text(message), _QUOTED_CHARACTERS)}"
 
 
 def quote_beside(message: Message, *, is_group: bool, side: Literal["before", "after"]) -> str:
-    """The line of a message that was said just before or after the one that is quoted there."""
+    """Return the line of a neighbour of a recalled message."""
     mark = _mark(message, is_group=is_group, note=f"said just {side}")
     return f"  {mark} {_quoted(told_text(message), _BESIDE_CHARACTERS)}"
 
 
 def quote_heard(line: HeardLine) -> str:
-    """A line of what was said to others, or of what happened in the chat."""
+    """Return the line of a message that was not addressed to the bot, or of an event in the chat."""
     speaker = HAPPENED if line.is_service else plain_name(line.sender.name)
     return f"[{_when(line.sent_at)}] {speaker}: {_quoted(line.text, _QUOTED_CHARACTERS)}"
 
 
-def tell_entries(heading: str, entries: Sequence[LedgerEntry]) -> str:
-    """The entries of a ledger under a heading, in their order."""
+def render_entries(heading: str, entries: Sequence[LedgerEntry]) -> str:
+    """Return the entries of a ledger under a heading."""
     return "\n\n".join([heading, *map(render_entry, entries)])
 
 
 def speaker_name(message: Message) -> str:
-    """The writer's name, as `plain_name` has it."""
+    """Return the plain name of the writer."""
     return plain_name(message.sender.name if message.sender else "")
 
 
-def plain_name(shown: str) -> str:
-    """A name in characters that cannot imitate a mark, and not one that the bot itself goes by."""
-    name = " ".join(_NOT_IN_NAMES.sub(" ", shown).split())[:_NAME_CHARACTERS].strip() or "someone"
-    return f"user {name}" if as_read(name).strip(".'’-") in _RESERVED_NAMES else name  # noqa: RUF001
+def plain_name(name: str) -> str:
+    """Return a name that cannot imitate a mark, and is not a name of the bot itself."""
+    plain = " ".join(_NOT_IN_NAMES.sub(" ", name).split())[:_NAME_CHARACTERS].strip() or "someone"
+    return f"user {plain}" if as_read(plain).strip(".'’-") in _RESERVED_NAMES else plain  # noqa: RUF001
+
+
+def age_in_words(sent_at: float, now: float) -> str:
+    """Return "just now", "5 hours ago", "yesterday", "3 months ago"; times are Unix seconds, days are those of UTC.
+
+    A time in the future gives "just now", because clocks differ.
+    """
+    seconds = now - sent_at
+    if seconds < _MINUTE:
+        return "just now"
+    if seconds < _HOUR:
+        return _ago(int(seconds // _MINUTE), "minute")
+    then, today = (datetime.fromtimestamp(at, UTC).date() for at in (sent_at, now))
+    days = (today - then).days
+    if seconds < _HOURS_AT_MOST * _HOUR or days == 0:
+        return _ago(int(seconds // _HOUR), "hour")
+    if days == 1:
+        return "yesterday"
+    if days <= _DAYS_AT_MOST:
+        return _ago(days, "day")
+    if days // 7 <= _WEEKS_AT_MOST:
+        return _ago(days // 7, "week")
+    months = 12 * (today.year - then.year) + today.month - then.month - (today.day < then.day)
+    return _ago(months, "month") if months <= _MONTHS_AT_MOST else _ago(months // 12, "year")
+
+
+def _ago(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'} ago"
 
 
 def _continues(before: Message, message: Message) -> bool:
@@ -157,7 +190,7 @@ def _continues(before: Message, message: Message) -> bool:
 
 
 def _pastes(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages in groups, each the parts of one text that Telegram has split."""
+    """Return the messages in groups: the parts of each text that Telegram has split."""
     groups: list[list[Message]] = []
     for message in messages:
         if groups and message.continues == "paste" and not _marks_of(message):
@@ -167,8 +200,8 @@ def _pastes(messages: Sequence[Message]) -> list[list[Message]]:
     return groups
 
 
-def _told_as_one(paste: Sequence[Message], *, is_group: bool) -> str:
-    """The marks of the first part, and the text of all: joined before it is searched for forged marks."""
+def _render_paste(paste: Sequence[Message], *, is_group: bool) -> str:
+    """Return the marks of the first part and the text of all parts, joined before forged marks are searched."""
     marks, text = _marks_of(paste[0]), _without_seams([part.text for part in paste])
     if not text.strip():
         text = "" if marks else NO_TEXT
@@ -176,7 +209,7 @@ def _told_as_one(paste: Sequence[Message], *, is_group: bool) -> str:
 
 
 def _without_seams(parts: Sequence[str]) -> str:
-    """The text that was split: where Telegram found a blank to cut at, it took that away."""
+    """Return the whole text. Telegram removes the blank at which it cuts a text."""
     *before, last = parts
     cut = [part if _utf16_units(part) >= _LONGEST_PART else f"{part}\n" for part in before]
     return "".join([*cut, last])
@@ -195,13 +228,13 @@ def _marks_of(message: Message) -> list[str]:
         marks.append(f"[forwarded from {plain_name(message.forwarded_from)}]")
     if message.note:
         note = f"[{' '.join(message.note.splitlines())}]"
-        # Only what begins like a mark is quoted where somebody writes it.
+        # A note must begin like a mark, so that a user's imitation is recognised.
         marks.append(note if _is_marked(note, is_group=False) else f"[attached: {note[1:]}")
     return marks
 
 
 def _is_marked(line: str, *, is_group: bool) -> bool:
-    """Whether the line looks as if one of our marks began it: what is not seen in it does not count."""
+    """Return True if the visible characters of the line begin like one of our marks."""
     seen = seen_characters(line)
     first = next(seen, "")
     if first not in _FIRST_OF_MARKS:  # nearly every line

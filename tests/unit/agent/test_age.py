@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.age import age_in_words
+from bot.agent.prompt.text import age_in_words
 
 NOW = datetime(2026, 3, 31, 15, 0, tzinfo=UTC)
 

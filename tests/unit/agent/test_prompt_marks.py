@@ -13,10 +13,10 @@ from bot.agent.model import Image
 from bot.agent.prompt.text import (
     HEARD_HEADING,
     NO_TEXT,
+    group_continuations,
     quote_heard,
     quote_line,
     spoken_as_one,
-    told_together,
 )
 from bot.transport.contents import note_on
 from memory.history.heard import HeardLine
@@ -150,7 +150,7 @@ def test_a_split_paste_is_told_as_one_text_and_a_bundle_with_blank_lines() -> No
         continuing(3, "news", "bundle", forwarded_from="Ben"),
     ]
 
-    (together,) = told_together(said)
+    (together,) = group_continuations(said)
 
     told = spoken_as_one(together, is_group=True).text
     assert told == "[2025-11-20 18:03 UTC] Olga: one, two,\nthree\n\n[a photo]\n\n[forwarded from Ben]\nnews"
@@ -159,14 +159,14 @@ def test_a_split_paste_is_told_as_one_text_and_a_bundle_with_blank_lines() -> No
 def test_only_what_stands_right_behind_its_beginning_continues_it() -> None:
     first = message(0, "a", sequence=0)
 
-    assert told_together([continuing(0, "a", "paste")]) == [[continuing(0, "a", "paste")]]
+    assert group_continuations([continuing(0, "a", "paste")]) == [[continuing(0, "a", "paste")]]
     for other in (
         continuing(2, "after a forgotten one", "paste"),
         continuing(1, "another's", "bundle", sender=Sender(id=8, name="Ben")),
         continuing(1, "a reply", "bundle", role="assistant", sender=None),
         message(1, "a message of its own", sequence=1),
     ):
-        assert told_together([first, other]) == [[first], [other]]
+        assert group_continuations([first, other]) == [[first], [other]]
 
 
 def test_images_go_with_their_message() -> None:

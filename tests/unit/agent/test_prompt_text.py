@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.age import age_in_words
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     LEDGER_HEADING,
@@ -15,6 +14,7 @@ from bot.agent.prompt.text import (
     RECORD_HEADING,
     SUMMARY_HEADING,
     TASK_HEADING,
+    age_in_words,
     quote_beside,
     quote_line,
     speaker_name,
