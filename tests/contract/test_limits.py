@@ -58,7 +58,7 @@ async def test_a_minutes_messages_are_counted_once_each_and_free_again_one_by_on
 
     assert refused == Refusal(
         reason="limit_user_messages",
-        text="I may answer you 2 times a minute, and that is reached. Please try again in 30 seconds.",
+        text="I can answer you 2 times a minute, and you've reached that limit. Please try again in 30 seconds.",
     )
     clock.now += 30.5
     assert await guard.check(asked(4), ENGLISH) is None
@@ -85,7 +85,7 @@ async def test_the_chat_is_told_once_a_minute_and_the_same_turn_again(redis: Red
     silent = await guard.check(asked(3, user=BEN, chat=GROUP), ENGLISH)
 
     assert told is not None
-    assert told.text.startswith("I may answer once a minute in this chat")
+    assert told.text.startswith("I can answer once a minute in this chat")
     assert again == told, "it may not have been said before the crash"
     assert silent == Refusal(reason="limit_chat_messages", text="")
 

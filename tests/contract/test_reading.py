@@ -112,7 +112,7 @@ async def test_a_failure_is_not_journaled_so_that_a_resumed_turn_tries_again() -
 
     assert (gone.text, gone.problem) == (
         "",
-        "Telegram does not give me this file any more. Please send it again.",
+        "Telegram no longer gives me this file. Please send it again.",
     )
     assert gone.note.endswith(", which could not be read")
     assert heard.text == "three lemons"

@@ -269,7 +269,7 @@ async def test_what_the_journal_did_not_take_is_known_where_the_turn_begins_agai
     async with rig.show(to) as preview:
         await rig.pass_time(3)
 
-    assert [call for call in rig.api.shown() if call[0] == "send"] == [("send", "I am writing an answer…")]
+    assert [call for call in rig.api.shown() if call[0] == "send"] == [("send", "I'm writing an answer…")]
     assert (*preview.edits, *preview.deletes) == (71,)
     assert rig.journal.fields == {"preview": '{"message": 71}'}
 
