@@ -25,7 +25,7 @@ from bot.transport.splitting import split
 from bot.transport.unfinished import without_loose_ends
 from simulator.api.config import SimulatorConfig
 from simulator.api.errors import ApiError
-from simulator.api.methods.sending import send_message, send_message_draft
+from simulator.api.methods.messages import send_message, send_message_draft
 from simulator.api.payloads import SendMessage, SendMessageDraft
 from simulator.api.simulation import Simulation, build_simulation
 

@@ -13,7 +13,7 @@ from bot.transport.words import words_for
 async def open_simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
     """Run the simulator until the block ends; yield its URL. Raises PortInUse."""
     from simulator.api.config import SimulatorConfig
-    from simulator.http_server import PortInUse as SimulatorPortInUse
+    from simulator.service import PortInUse as SimulatorPortInUse
     from simulator.service import serve
 
     config = SimulatorConfig(

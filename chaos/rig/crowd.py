@@ -17,7 +17,7 @@ from chaos.rig.program import until
 from chaos.rig.system import BOT_ID, System
 from memory.keys import ContextRef, partition_of
 from simulator.api.events import Event
-from simulator.api.gatherings import Gathering, Newcomer, add_chat, add_person
+from simulator.api.groups import Gathering, Newcomer, add_chat, add_person
 from simulator.api.people import Line, write_line
 from simulator.api.simulation import Simulation
 from simulator.api.updates import Delivery, Update

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from chaos.rig.crowd import Place, private_place
 from chaos.rig.system import System
-from simulator.api.gatherings import Gathering, Newcomer, add_chat, add_person
+from simulator.api.groups import Gathering, Newcomer, add_chat, add_person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from chaos.rig.evidence import settled
 from chaos.rig.isolating import NAMES, WatchingModel, line_of, told_of
 from chaos.rig.system import System, running_system
 from chaos.rig.talking import Talk, talking
-from simulator.api.memberships import upgrade_group
+from simulator.api.groups import upgrade_group
 from simulator.api.simulation import Simulation
 from simulator.api.world import Chat, Person, Topic
 from tests.scripted_openai import ScriptedOpenAI

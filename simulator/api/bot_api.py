@@ -9,7 +9,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from simulator.api.calls import Call, Outcome
 from simulator.api.config import is_token
 from simulator.api.errors import (
     ApiError,
@@ -20,13 +19,15 @@ from simulator.api.errors import (
     TooManyRequests,
     Unauthorized,
 )
+from simulator.api.events import Call, Outcome
 from simulator.api.faults import Hit, is_limited
 from simulator.api.methods.table import METHODS, Method
 from simulator.api.parameters import read_parameters
 from simulator.api.simulation import Simulation
 from simulator.api.wakeup import Wakeup
-from simulator.http_server import HANG_UP
 
+HANG_UP = "simulator.hang_up"
+"""The ASGI extension with which a request is ended without a response; the server provides it."""
 _LONGEST_SILENCE_S = 600.0
 _LOOK_AGAIN_S = 0.1
 

@@ -4,9 +4,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, TypeAlias
 
 from simulator.api.errors import PageError
-from simulator.api.files import StoredFile
-from simulator.api.image_size import image_size
-from simulator.api.sound_length import opus_seconds
+from simulator.api.files import StoredFile, image_size, opus_seconds
 
 FileKind: TypeAlias = Literal["photo", "voice", "audio", "video_note", "video", "animation", "document"]
 FILE_KINDS: tuple[FileKind, ...] = (

@@ -1,12 +1,13 @@
 """Message entities: reading what a bot gives, and the shape in which Telegram lets them nest."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
 from simulator.api.errors import BadRequest
-from simulator.api.links import checked_link
+from simulator.api.utf16 import utf16_length
 
 MAX_ENTITIES = 100
 _MAX_POSITION = 1_000_000
@@ -203,3 +204,111 @@ def _overlap(one: Entity, other: Entity) -> bool:
 def _crosses(entity: Entity, quote: Entity) -> bool:
     """Overlaps a quote without lying inside it."""
     return _overlap(entity, quote) and not (quote.offset <= entity.offset and entity.end <= quote.end)
+
+
+# tdlib takes every top-level domain; these are enough to tell a bare address from a file name.
+_DOMAINS = "com|org|net|io|dev|app|info|edu|gov|me|ai|co|uk|us|de|fr|es|it|nl|eu|ru|ua|pl|pt|br|in|jp|cn|xyz"
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+_EMAIL = re.compile(
+    rf"(?<![\w.+-])[A-Za-z0-9][A-Za-z0-9._%+-]{{0,63}}@(?:{_LABEL}\.)+[A-Za-z]{{2,24}}(?![\w@])"
+)
+_URL = re.compile(
+    rf"(?:(?<!\w)(?:https?|ftp)://(?:[^\s@/?#<>\"]+@)?(?:{_LABEL}\.)+\w{{2,}}|"
+    rf"(?<![\w@.#/$])(?:{_LABEL}\.)+(?:{_DOMAINS})(?![\w@-]|\.\w))"
+    r"(?::\d{1,5})?(?:[/?#][^\s<>\"]*)?",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(r"(?<![\w/<>@#])/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?(?![\w/<>@])")
+_MENTION = re.compile(r"(?<![\w/@])@[A-Za-z0-9_]{3,32}(?!\w)")
+_HASHTAG = re.compile(r"(?<![\w#&/])#(?=\w*[^\W\d])\w{1,256}(?![\w#])")
+
+# The first to claim a place keeps it.
+_FINDERS = (
+    ("email", _EMAIL),
+    ("url", _URL),
+    ("bot_command", _COMMAND),
+    ("mention", _MENTION),
+    ("hashtag", _HASHTAG),
+)
+
+
+def find_entities(text: str) -> list[Entity]:
+    """What Telegram marks in a text, in order and without overlap; offsets in UTF-16 units."""
+    spans: list[tuple[int, int, str]] = []
+    for kind, pattern in _FINDERS:
+        for start, end in _matches(kind, pattern, text):
+            if all(end <= other or start >= other_end for other, other_end, _ in spans):
+                spans.append((start, end, kind))
+    return in_order(_as_entities(text, spans))
+
+
+def _matches(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    for match in pattern.finditer(text):
+        end = match.end()
+        if kind == "url":
+            end = match.start() + len(_without_punctuation(match.group()))
+        yield match.start(), end
+
+
+def _without_punctuation(url: str) -> str:
+    """An address in a sentence ends before the full stop, and before a bracket that it did not open."""
+    while url and (url[-1] in ".,:;!?'" or (url[-1] in ")]" and url.count(url[-1]) > _opened(url))):
+        url = url[:-1]
+    return url
+
+
+def _opened(url: str) -> int:
+    return url.count("(" if url[-1] == ")" else "[")
+
+
+def _as_entities(text: str, spans: Iterable[tuple[int, int, str]]) -> list[Entity]:
+    return [
+        Entity(type=kind, offset=utf16_length(text[:start]), length=utf16_length(text[start:end]))
+        for start, end, kind in spans
+    ]
+
+
+_PARTS = re.compile(
+    r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?://)?)?(?P<host>[^/?#]*)(?P<rest>.*)", re.DOTALL
+)
+_OWN_SCHEMES = frozenset({"tg", "ton", "tonsite"})
+_HOST = re.compile(r"(?:[^@]*@)?(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]@]+)(?::\d{1,5})?")
+
+
+def checked_link(url: str) -> str:
+    """The address as Telegram stores it: with a scheme, a host in small letters and a path.
+
+    Raises BadRequest for other schemes than http, https, tg and ton, and for hosts without a dot.
+    """
+    stripped = url.strip()
+    parts = _PARTS.fullmatch(stripped)
+    scheme = (parts["scheme"] or "").lower() if parts else ""
+    if parts is None or any(char <= " " or char == "\x7f" for char in stripped):
+        raise _refusal(url, "Wrong HTTP URL")
+    if scheme in _OWN_SCHEMES:
+        return f"{scheme}://{parts['host']}{parts['rest']}"
+    if _is_port_of_host(parts["scheme"], parts["host"]):
+        return checked_link(f"http://{stripped}")
+    if scheme not in {"", "http", "https"}:
+        raise _refusal(url, "Unsupported URL protocol")
+    host = _HOST.fullmatch(parts["host"])
+    if host is None or not _is_host_name(host["name"]):
+        raise _refusal(url, "Wrong HTTP URL")
+    rest = parts["rest"] if parts["rest"].startswith("/") else f"/{parts['rest']}"
+    return f"{scheme or 'http'}://{parts['host'].lower()}{rest}"
+
+
+def _is_port_of_host(scheme: str | None, host: str) -> bool:
+    """`example.com:80/x` looks like a scheme and its rest."""
+    return scheme is not None and "." in scheme and host.isdigit()
+
+
+def _is_host_name(name: str) -> bool:
+    if name.startswith("["):
+        return True
+    labels = name.split(".")
+    return len(labels) > 1 and all(label and not re.search(r"[\s<>\"'`]", label) for label in labels)
+
+
+def _refusal(url: str, reason: str) -> BadRequest:
+    return BadRequest(f"entity URL '{url}' is invalid: {reason}")

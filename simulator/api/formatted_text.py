@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from simulator.api.entities import Entity, in_order, nested, with_found
-from simulator.api.entity_finding import find_entities
+from simulator.api.entities import Entity, find_entities, in_order, nested, with_found
 from simulator.api.errors import BadRequest
 from simulator.api.utf16 import clean_text, is_blank, utf16_length, utf16_slice
 

@@ -36,24 +36,26 @@ commands}; deliveries {mode, pending}; world: members, titles, topics or people 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from simulator.api import forwarding, gatherings, memberships, people
+from simulator.api import groups, people
 from simulator.api.api_objects import message_json
 from simulator.api.errors import PageError
-from simulator.api.files import MAX_FILE
-from simulator.api.page_lines import AlbumBody, EditBody, LineBody
-from simulator.api.page_objects import chat_object, file_object, person_object, trace_object, world_object
+from simulator.api.files import MAX_FILE, StoredFile, image_size
 from simulator.api.page_requests import (
+    AlbumBody,
     BlockBody,
     CallbackBody,
     ChatBody,
+    EditBody,
     FaultBody,
     ForwardBody,
+    LineBody,
     MemberBody,
     PersonBody,
     PlaceBody,
@@ -65,6 +67,8 @@ from simulator.api.page_requests import (
     read_bytes,
 )
 from simulator.api.simulation import Simulation
+from simulator.api.updates import Trace
+from simulator.api.world import Chat, Person
 
 PAGE_FOLDER = Path(__file__).parents[1] / "page"
 
@@ -189,7 +193,7 @@ async def _write(sim: Simulation, request: Request) -> object:
 
 async def _send_album(sim: Simulation, request: Request) -> object:
     body = await read_body(request, AlbumBody)
-    return {"messages": [message_json(sim.world, one) for one in forwarding.send_album(sim, body.lines(sim))]}
+    return {"messages": [message_json(sim.world, one) for one in people.send_album(sim, body.lines(sim))]}
 
 
 async def _edit(sim: Simulation, request: Request) -> object:
@@ -205,7 +209,7 @@ async def _delete(sim: Simulation, request: Request) -> object:
 
 async def _forward(sim: Simulation, request: Request) -> object:
     body = await read_body(request, ForwardBody)
-    return {"messages": [message_json(sim.world, one) for one in forwarding.forward(sim, body.forward())]}
+    return {"messages": [message_json(sim.world, one) for one in people.forward(sim, body.forward())]}
 
 
 async def _react(sim: Simulation, request: Request) -> object:
@@ -221,24 +225,24 @@ async def _press(sim: Simulation, request: Request) -> object:
 
 async def _block(sim: Simulation, request: Request) -> object:
     body = await read_body(request, BlockBody)
-    memberships.set_blocked(sim, body.chat_id, is_blocked=body.blocked)
+    groups.set_blocked(sim, body.chat_id, is_blocked=body.blocked)
     return {}
 
 
 async def _change_member(sim: Simulation, request: Request) -> object:
     body = await read_body(request, MemberBody)
-    return chat_object(sim, memberships.change_member(sim, **body.model_dump()))
+    return chat_object(sim, groups.change_member(sim, **body.model_dump()))
 
 
 async def _set_title(sim: Simulation, request: Request) -> object:
     body = await read_body(request, TitleBody)
-    gatherings.set_title(sim, **body.model_dump())
+    groups.set_title(sim, **body.model_dump())
     return {}
 
 
 async def _pin(sim: Simulation, request: Request) -> object:
     body = await read_body(request, PlaceBody)
-    gatherings.pin_message(sim, **body.model_dump())
+    groups.pin_message(sim, **body.model_dump())
     return {}
 
 
@@ -249,17 +253,17 @@ async def _change_topic(sim: Simulation, request: Request) -> object:
         case None, None:
             raise PageError("A topic needs a name.")
         case None, str(name):
-            return {"message_thread_id": gatherings.add_topic(sim, **where, name=name).thread_id}
+            return {"message_thread_id": groups.add_topic(sim, **where, name=name).thread_id}
         case int(), None:
-            gatherings.delete_topic(sim, **where, thread_id=thread_id)
+            groups.delete_topic(sim, **where, thread_id=thread_id)
         case int(), str(name):
-            gatherings.rename_topic(sim, **where, thread_id=thread_id, name=name)
+            groups.rename_topic(sim, **where, thread_id=thread_id, name=name)
     return {"message_thread_id": thread_id}
 
 
 async def _upgrade(sim: Simulation, request: Request) -> object:
     body = await read_body(request, UpgradeBody)
-    return chat_object(sim, memberships.upgrade_group(sim, **body.model_dump()))
+    return chat_object(sim, groups.upgrade_group(sim, **body.model_dump()))
 
 
 async def _order_fault(sim: Simulation, request: Request) -> object:
@@ -274,9 +278,75 @@ async def _clear_faults(sim: Simulation, _: Request) -> object:
 
 async def _add_person(sim: Simulation, request: Request) -> object:
     body = await read_body(request, PersonBody)
-    return person_object(gatherings.add_person(sim, body.newcomer()))
+    return person_object(groups.add_person(sim, body.newcomer()))
 
 
 async def _add_chat(sim: Simulation, request: Request) -> object:
     body = await read_body(request, ChatBody)
-    return chat_object(sim, gatherings.add_chat(sim, body.gathering()))
+    return chat_object(sim, groups.add_chat(sim, body.gathering()))
+
+
+SHOWN_MESSAGES = 300
+
+
+def world_object(sim: Simulation) -> dict[str, Any]:
+    """Everything; the newest messages of each chat, oldest first."""
+    world, bot = sim.world, sim.world.bot
+    messages = [
+        message_json(world, message)
+        for chat in world.chats.values()
+        for message in world.newest(chat.id, SHOWN_MESSAGES)
+    ]
+    return {
+        "bot": {"id": bot.id, "first_name": bot.first_name, "username": bot.username},
+        "notice": sim.config.notice,
+        "people": [person_object(person) for person in world.people.values()],
+        "chats": [chat_object(sim, chat) for chat in world.chats.values()],
+        "messages": messages,
+        "reactions": sim.world.reactions.as_json(),
+        "deliveries": sim.deliveries(),
+    }
+
+
+def person_object(person: Person) -> dict[str, Any]:
+    last_name = {"last_name": person.last_name} if person.last_name else {}
+    return {
+        "id": person.id,
+        "first_name": person.first_name,
+        **last_name,
+        "username": person.username,
+        "is_operator": person.is_operator,
+        "language_code": person.language_code,
+    }
+
+
+def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
+    """The bot is among the members while it is in the chat and not blocked."""
+    bot = [sim.world.bot.id] if chat.has_bot else []
+    admins = [sim.world.bot.id] if chat.bot_status == "administrator" else []
+    title = {"title": chat.title} if chat.title else {}
+    return {
+        "id": chat.id,
+        "type": chat.type,
+        **title,
+        "is_forum": chat.is_forum,
+        "bot_status": chat.bot_status,
+        "can_have_topics": chat.is_forum or (chat.type == "private" and sim.config.private_topics),
+        "migrated_to": chat.migrated_to,
+        "members": [*chat.members, *bot],
+        "admins": [*chat.admins, *admins],
+        "topics": [{"message_thread_id": topic.thread_id, "name": topic.name} for topic in chat.topics],
+        "commands": sim.commands_of(chat),
+    }
+
+
+def file_object(file: StoredFile) -> dict[str, Any]:
+    """A file that was sent to the page's API."""
+    about = {"file_id": file.file_id(), "name": file.name, "mime_type": file.mime_type, "size": file.size}
+    size = image_size(file.data)
+    return about if size is None else {**about, "width": size[0], "height": size[1]}
+
+
+def trace_object(trace: Trace) -> dict[str, Any]:
+    tries = [{"at": one.at, "status": one.status, "error": one.error} for one in trace.deliveries]
+    return {"update": trace.update.as_json(), "deliveries": tries}

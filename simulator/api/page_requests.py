@@ -1,17 +1,25 @@
 """What the chat page sends; anything else is answered with one sentence."""
 
-from typing import Annotated, Literal, TypeVar
+import secrets
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.requests import Request
 
-from simulator.api.errors import PageError
+from simulator.api.contents import (
+    CAPTIONED,
+    FILE_KINDS,
+    file_content,
+    poll_content,
+    sticker_content,
+)
+from simulator.api.entities import Entity, parse_entities
+from simulator.api.errors import ApiError, PageError
 from simulator.api.faults import Fault, FaultKind
-from simulator.api.forwarding import Forward, Origin
-from simulator.api.gatherings import Gathering, Newcomer
-from simulator.api.memberships import MemberAction, UpgradeOrder
+from simulator.api.groups import Gathering, MemberAction, Newcomer, UpgradeOrder
 from simulator.api.payloads import parse_json
-from simulator.api.people import ButtonPress
+from simulator.api.people import ButtonPress, Forward, Line, Origin
+from simulator.api.simulation import Simulation
 
 _MAX_BODY = 1024 * 1024
 _MAX_TIMES = 1_000_000
@@ -188,3 +196,170 @@ def _sentence(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the request"
     return f"{place}: {first['msg']}."
+
+
+# Bot API documentation, Dice: the emoji and their highest values.
+_DICE = {"🎲": 6, "🎯": 6, "🎳": 6, "🏀": 5, "⚽": 5, "🎰": 64}
+_ICON = b'<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512"/>'
+
+
+class LocationBody(Body):
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+
+
+class ContactBody(Body):
+    phone_number: Name
+    first_name: Name
+    last_name: Name | None = None
+    user_id: int | None = None
+
+
+class PollBody(Body):
+    question: Name
+    options: Annotated[tuple[Name, ...], Field(min_length=1, max_length=12)]
+    type: Literal["regular", "quiz"] = "regular"
+
+
+class ContentBody(Body):
+    """At most one of these. Files by the id that POST /api/files gave; `sticker` and `dice` are an emoji; `raw` are
+    the Bot API fields of a kind that the simulator knows nothing of.
+    """
+
+    photo: str | None = None
+    voice: str | None = None
+    audio: str | None = None
+    video_note: str | None = None
+    video: str | None = None
+    animation: str | None = None
+    document: str | None = None
+    sticker: Annotated[str, Field(min_length=1, max_length=8)] | None = None
+    location: LocationBody | None = None
+    contact: ContactBody | None = None
+    poll: PollBody | None = None
+    dice: Literal["🎲", "🎯", "🎳", "🏀", "⚽", "🎰"] | None = None
+    raw: dict[str, Any] | None = None
+    duration: Annotated[int, Field(ge=0, le=86_400)] | None = None
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "ContentBody":
+        given = [name for name in (*FILE_KINDS, *_OTHER_KINDS) if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"a message is one of {' and '.join(given)}")
+        if self.raw is not None and (not self.raw or _OWN_FIELDS & self.raw.keys()):
+            raise ValueError("raw holds fields of a kind of message that the simulator does not know")
+        return self
+
+    def content(self, sim: Simulation) -> dict[str, Any] | None:
+        """Bot API fields, None for a text. Raises PageError for unknown files and for photos that are none."""
+        for kind in FILE_KINDS:
+            file_id: str | None = getattr(self, kind)
+            if file_id is not None:
+                file = sim.files.find(file_id)
+                if file is None:
+                    raise PageError("There is no such file: send it to /api/files first.", status=404)
+                return file_content(kind, file, duration_s=self.duration)
+        if self.sticker is not None:
+            return sticker_content(self.sticker, sim.files.add(_ICON, name="sticker.svg"))
+        if self.poll is not None:
+            number = sim.world.next_number()
+            return poll_content(self.poll.question, self.poll.options, poll_id=number, kind=self.poll.type)
+        if self.dice is not None:
+            return {"dice": {"emoji": self.dice, "value": 1 + secrets.randbelow(_DICE[self.dice])}}
+        if self.location is not None:
+            return {"location": self.location.model_dump()}
+        if self.contact is not None:
+            return {"contact": self.contact.model_dump(exclude_none=True)}
+        return self.raw
+
+
+_OWN_FIELD_NAMES = (
+    "message_id message_thread_id from chat date edit_date text entities caption caption_entities reply_to_message"
+    " quote forward_origin media_group_id reply_markup link_preview_options is_topic_message"
+)
+_OWN_FIELDS = frozenset(_OWN_FIELD_NAMES.split())
+_OTHER_KINDS = ("sticker", "location", "contact", "poll", "dice", "raw")
+
+
+class LineBody(ContentBody):
+    chat_id: int
+    from_id: int
+    text: str = ""
+    caption: str = ""
+    entities: list[dict[str, Any]] | None = None
+    reply_to_message_id: int | None = None
+    quote: str | None = None
+    message_thread_id: int | None = None
+    anonymous: bool = False
+
+    def line(self, sim: Simulation) -> Line:
+        """Raises PageError, also for a text beside a picture: that is its caption."""
+        content = self.content(sim)
+        if content is None and self.caption:
+            raise PageError("A caption belongs to a photo, a document and the like.")
+        if content is not None and self.text:
+            raise PageError("The text of such a message is its caption.")
+        if self.caption and content is not None and self.raw is None and not CAPTIONED & content.keys():
+            raise PageError("Such a message has no caption.")
+        return Line(
+            chat_id=self.chat_id,
+            from_id=self.from_id,
+            text=self.text or self.caption,
+            entities=read_formatting(self.entities),
+            content=content,
+            reply_to_message_id=self.reply_to_message_id,
+            quote=self.quote,
+            anonymous=self.anonymous,
+            message_thread_id=self.message_thread_id,
+        )
+
+
+class AlbumItem(ContentBody):
+    caption: str = ""
+
+
+class AlbumBody(Body):
+    chat_id: int
+    from_id: int
+    items: Annotated[tuple[AlbumItem, ...], Field(min_length=1, max_length=10)]
+    reply_to_message_id: int | None = None
+    message_thread_id: int | None = None
+
+    def lines(self, sim: Simulation) -> list[Line]:
+        return [
+            Line(
+                chat_id=self.chat_id,
+                from_id=self.from_id,
+                text=item.caption,
+                content=item.content(sim),
+                reply_to_message_id=self.reply_to_message_id,
+                message_thread_id=self.message_thread_id,
+            )
+            for item in self.items
+        ]
+
+
+class EditBody(Body):
+    """`text` is the new caption where the message has one."""
+
+    chat_id: int
+    from_id: int
+    message_id: int
+    text: str
+    entities: list[dict[str, Any]] | None = None
+
+    def line(self) -> Line:
+        return Line(
+            chat_id=self.chat_id,
+            from_id=self.from_id,
+            text=self.text,
+            entities=read_formatting(self.entities),
+        )
+
+
+def read_formatting(given: list[dict[str, Any]] | None) -> tuple[Entity, ...]:
+    """What a person has formatted. Raises PageError for what no Telegram app would make."""
+    try:
+        return tuple(parse_entities(given))
+    except ApiError as error:
+        raise PageError(f"The formatting cannot be read: {error}.") from None

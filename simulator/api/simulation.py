@@ -1,31 +1,23 @@
-"""Everything that one running simulator holds, and the changes that both of its faces share."""
+"""The state of one running simulator, and the operations that the Bot API and the page share."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 
 from simulator.api.api_objects import message_json
-from simulator.api.bot_commands import Command, CommandLists
-from simulator.api.callbacks import Callbacks
-from simulator.api.calls import CallLog
 from simulator.api.config import SimulatorConfig
-from simulator.api.default_world import default_world
 from simulator.api.delivery import WebhookDelivery
-from simulator.api.drafts import Drafts
-from simulator.api.events import EventFeed
-from simulator.api.faults import FaultPlan
+from simulator.api.events import CallLog, EventFeed
+from simulator.api.faults import FaultPlan, FloodLimits
 from simulator.api.files import FileStore
-from simulator.api.limits import FloodLimits
+from simulator.api.interactions import Callbacks, Command, CommandLists, Drafts
 from simulator.api.polling import Polling
-from simulator.api.reactions import Reactions
 from simulator.api.updates import UpdateQueue
 from simulator.api.wakeup import Wakeup
 from simulator.api.webhook import Webhook
-from simulator.api.world import Chat, Message, World
+from simulator.api.world import Chat, Message, World, default_world
 
 _EPOCH = 1_600_000_000
 _IDS_PER_SECOND = 4
-# That nobody polls any more rings no bell.
+# The bell does not ring when a client stops polling.
 _LOOK_AGAIN_S = 15.0
 
 
@@ -44,39 +36,33 @@ class Simulation:
     callbacks: Callbacks
     bell: Wakeup
     files: FileStore
-    reactions: Reactions
     calls: CallLog
     limits: FloodLimits
-    numbers: Iterator[int]
-
-    def next_number(self) -> int:
-        """For albums, polls and whatever else has an id of its own; no run of a simulator gives it again."""
-        return next(self.numbers)
 
     def now(self) -> int:
-        """Unix seconds, as dates are written."""
+        """Return the time in Unix seconds, as the Bot API writes dates."""
         return int(self.config.clock())
 
     async def watch_deliveries(self) -> None:
-        """Tell the page how updates leave and how many wait, whenever that changes, until closed."""
-        told: dict[str, str | int] | None = None
+        """Publish the mode of delivery and the number of pending updates at each change, until closed."""
+        published: dict[str, str | int] | None = None
         while not self.bell.is_closed:
-            if (deliveries := self.deliveries()) != told:
-                told = deliveries
+            if (deliveries := self.deliveries()) != published:
+                published = deliveries
                 self.feed.publish("deliveries", **deliveries)
             await self.bell.wait(_LOOK_AGAIN_S)
 
     def close(self) -> None:
-        """End long polls and page streams; the deliveries end with the task that runs them."""
+        """End long polls and page streams. Webhook deliveries end with the task that runs them."""
         self.bell.close()
         self.feed.close()
 
     def publish_message(self, kind: str, message: Message) -> None:
-        """Tell the page: `kind` is `message` or `edit`."""
+        """Publish a message to the page; `kind` is `message` or `edit`."""
         self.feed.publish(kind, message=message_json(self.world, message))
 
     def commands_of(self, chat: Chat) -> list[Command]:
-        """The list that a chat's person sees in the person's language; of a group, the one that every member sees."""
+        """Return the commands of a private chat in its person's language, or those that all members of a group see."""
         person = self.world.people.get(chat.id)
         if person is None:
             return self.commands.shown_in(chat)
@@ -91,10 +77,10 @@ class Simulation:
 
 
 def build_simulation(config: SimulatorConfig) -> Simulation:
-    """A simulator with the default world, that nothing runs yet.
+    """Build a simulator with the default world; its tasks are not started yet.
 
-    Ids of updates and events begin at a number that grows with the clock: a bot that remembers those of
-    an earlier run must not take new ones for repeats.
+    Ids of updates and events begin at a number that grows with the clock. Otherwise a bot that remembers the ids of an
+    earlier run would take new updates for duplicates.
     """
     first_id = max(int(config.clock()) - _EPOCH, 1) * _IDS_PER_SECOND
     bell = Wakeup()
@@ -102,7 +88,7 @@ def build_simulation(config: SimulatorConfig) -> Simulation:
     webhook = Webhook(bell)
     return Simulation(
         config=config,
-        world=default_world(config),
+        world=default_world(config, first_number=first_id),
         queue=queue,
         webhook=webhook,
         polling=Polling(queue, webhook, bell),
@@ -121,8 +107,6 @@ def build_simulation(config: SimulatorConfig) -> Simulation:
         callbacks=Callbacks(config.clock, first_id=first_id),
         bell=bell,
         files=FileStore(first_number=first_id),
-        reactions=Reactions(),
         calls=CallLog(),
         limits=FloodLimits(),
-        numbers=count(first_id),
     )

@@ -1,12 +1,14 @@
-"""The people, chats and messages of the simulated Telegram, in memory and bounded."""
+"""The people, chats, messages and reactions of the simulated Telegram. All are in memory and bounded."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, Literal
+from itertools import count, islice
+from typing import Any, Literal, cast
 
+from simulator.api.config import SimulatorConfig
 from simulator.api.entities import Entity
+from simulator.api.errors import BadRequest
 
 ChatType = Literal["private", "group", "supergroup"]
 BotStatus = Literal["member", "administrator", "left", "kicked"]
@@ -30,7 +32,7 @@ class Person:
 
 
 ANONYMOUS = Person(id=1087968824, first_name="Group", username="GroupAnonymousBot", is_bot=True)
-"""Whom Telegram names as the sender of what a group's anonymous administrators write."""
+"""Sender of the messages that anonymous administrators of a group write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """`members` are people; whether the bot is in the chat, or blocked by its person, is `bot_status`."""
+    """A chat. `members` are people only; `bot_status` tells if the bot is in the chat or blocked."""
 
     id: int
     type: ChatType
@@ -57,59 +59,106 @@ class Chat:
 
     @property
     def has_bot(self) -> bool:
-        """Whether the bot can take part: not removed, and not blocked in a private chat."""
+        """True if the bot is neither removed nor blocked."""
         return self.bot_status in {"member", "administrator"}
 
     @property
     def has_topics(self) -> bool:
-        """A forum, or a private chat in which topics were made."""
+        """True for a forum, and for a private chat with topics."""
         return self.is_forum or (self.type == "private" and bool(self.topics))
 
     def has_thread(self, thread_id: int) -> bool:
-        """Whether messages can be sent to this topic; General cannot be named."""
+        """Return True if messages can be sent to this topic. General has no thread id."""
         return any(topic.thread_id == thread_id for topic in self.topics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message of a chat; `service` holds the Bot API fields of a service message, `content` those of a photo,
-    a document and all else that is not text: the text is its caption then. `quote`, `forward_origin`: as the Bot API
-    has them.
-    """
+    """A message of a chat. Fields with a dict hold the Bot API's fields of the same name, unless a comment differs."""
 
     chat_id: int
     sender_id: int
-    date: int
-    text: str = ""
+    date: int  # Unix seconds
+    text: str = ""  # the caption, if there is `content`
     entities: tuple[Entity, ...] = ()
-    id: int = 0
+    id: int = 0  # 0 before it is posted
     thread_id: int | None = None
     reply_to: int | None = None
     edit_date: int | None = None
     reply_markup: dict[str, Any] | None = None
     link_preview_options: dict[str, Any] | None = None
-    service: dict[str, Any] | None = None
-    content: dict[str, Any] | None = None
+    service: dict[str, Any] | None = None  # all fields of a service message
+    content: dict[str, Any] | None = None  # the fields of a photo, a document and other content than text
     quote: dict[str, Any] | None = None
     forward_origin: dict[str, Any] | None = None
     media_group_id: str | None = None
 
 
+MAX_REACTIONS = 50_000
+# Bot API documentation, ReactionTypeEmoji.
+_EMOJI = (
+    "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻"
+    " 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡"
+)
+_REACTIONS = frozenset(_EMOJI.split())
+
+Reaction = dict[str, str]
+
+
+class Reactions:
+    """Reactions by chat, message and user. The oldest are dropped if there are too many."""
+
+    def __init__(self) -> None:
+        self._set: OrderedDict[tuple[int, int, int], list[Reaction]] = OrderedDict()
+
+    def put(self, chat_id: int, message_id: int, user_id: int, reactions: list[Reaction]) -> list[Reaction]:
+        """Replace a user's reactions to a message; return the previous ones."""
+        key = (chat_id, message_id, user_id)
+        before = self._set.pop(key, [])
+        if reactions:
+            self._set[key] = reactions
+        if len(self._set) > MAX_REACTIONS:
+            self._set.popitem(last=False)
+        return before
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return all reactions in the form of the page's events."""
+        return [
+            {"chat_id": chat_id, "message_id": message_id, "user_id": user_id, "reactions": reactions}
+            for (chat_id, message_id, user_id), reactions in self._set.items()
+        ]
+
+
+def read_reaction(item: object) -> Reaction:
+    """Read a ReactionType. Raises BadRequest for a reaction that nobody may set."""
+    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    emoji = str(fields.get("emoji", ""))
+    # Clients send some emoji, such as ❤️, with or without the variation selector.
+    if fields.get("type") != "emoji" or emoji.replace("\ufe0f", "") not in _REACTIONS:
+        raise BadRequest("REACTION_INVALID")
+    return {"type": "emoji", "emoji": emoji}
+
+
 @dataclass(slots=True, kw_only=True)
 class World:
-    """Message ids rise over all private chats and groups, and in each supergroup apart, as Telegram's do."""
+    """All people, chats, messages and reactions.
+
+    Message ids rise over all private chats and groups together, and in each supergroup separately, as in Telegram.
+    """
 
     bot: Person
     first_message_id: int = 1
     people: dict[int, Person] = field(default_factory=dict[int, Person])
     chats: dict[int, Chat] = field(default_factory=dict[int, Chat])
+    reactions: Reactions = field(default_factory=Reactions)
+    numbers: Iterator[int] = field(default_factory=count)
     _messages: dict[int, OrderedDict[int, Message]] = field(
         default_factory=dict[int, OrderedDict[int, Message]]
     )
     _last_ids: dict[int, int] = field(default_factory=dict[int, int])
 
     def add_person(self, person: Person) -> Chat:
-        """The person's private chat with the bot, which has the person's id."""
+        """Add a person; return their private chat with the bot, which has the person's id."""
         self.people[person.id] = person
         return self.put_chat(Chat(id=person.id, type="private", members=(person.id,)))
 
@@ -123,18 +172,22 @@ class World:
         return of_telegram.get(user_id) or self.people.get(user_id)
 
     def user_named(self, username: str) -> Person | None:
-        """The user of that name, written without @, in any case."""
+        """Find a user by a name without @, in upper or lower case."""
         everyone = (self.bot, *self.people.values())
         return next((one for one in everyone if (one.username or "").lower() == username.lower()), None)
 
     def next_message_id(self, chat_id: int) -> int:
-        """Taken: no other message gets it."""
+        """Return a message id that no other message gets."""
         counter = chat_id if self.chats[chat_id].type == "supergroup" else 0
         self._last_ids[counter] = self._last_ids.get(counter, self.first_message_id - 1) + 1
         return self._last_ids[counter]
 
+    def next_number(self) -> int:
+        """Return an id for an album or a poll. No other run of the simulator returns the same one."""
+        return next(self.numbers)
+
     def put_message(self, message: Message) -> Message:
-        """Add or replace; the oldest message of a chat with too many is forgotten."""
+        """Add or replace a message; drop the oldest one of a chat that has too many."""
         messages = self._messages[message.chat_id]
         messages[message.id] = message
         if len(messages) > MAX_MESSAGES_PER_CHAT:
@@ -148,11 +201,11 @@ class World:
         self._messages[chat_id].pop(message_id, None)
 
     def in_thread(self, chat_id: int, thread_id: int) -> list[Message]:
-        """The messages of a topic, oldest first."""
+        """Return the messages of a topic, oldest first."""
         return [one for one in self._messages[chat_id].values() if one.thread_id == thread_id]
 
     def newest(self, chat_id: int, count: int) -> list[Message]:
-        """Oldest first."""
+        """Return the newest messages of a chat, oldest first."""
         return list(islice(reversed(self._messages[chat_id].values()), count))[::-1]
 
     def next_person_id(self) -> int:
@@ -166,3 +219,81 @@ class World:
 
 def _of_type(chats: Iterable[Chat], kind: ChatType) -> list[int]:
     return [chat.id for chat in chats if chat.type == kind]
+
+
+OLGA, BEN, CHIARA = 1001, 1002, 1003
+WEEKEND_PLANS, WORKSHOP = -2001, -1003001
+_MESSAGE_ID_EPOCH = 1_700_000_000
+
+
+def default_world(config: SimulatorConfig, *, first_number: int = 1) -> World:
+    """Build the world of a new simulator: three people, a group and a forum.
+
+    The first message id grows by one a second, so ids do not repeat after a restart, as in Telegram. Otherwise a bot
+    would confuse new messages with stored ones.
+    """
+    bot = Person(
+        id=config.bot_id, first_name=config.bot_first_name, username=config.bot_username, is_bot=True
+    )
+    now = int(config.clock())
+    world = World(
+        bot=bot,
+        first_message_id=max(now - _MESSAGE_ID_EPOCH, 0) + 100,
+        numbers=count(first_number),
+    )
+    for person_id, first, last, username in (
+        (OLGA, "Olga", "Marin", "olga"),
+        (BEN, "Ben", "Hart", "ben"),
+        (CHIARA, "Chiara", "Rossi", "chiara"),
+    ):
+        is_operator = person_id in config.operator_ids
+        world.add_person(
+            Person(id=person_id, first_name=first, last_name=last, username=username, is_operator=is_operator)
+        )
+    everyone = (OLGA, BEN, CHIARA)
+    world.put_chat(
+        Chat(id=WEEKEND_PLANS, type="group", title="Weekend plans", members=everyone, admins=(OLGA,))
+    )
+    add_forum(
+        world,
+        Chat(
+            id=WORKSHOP,
+            type="supergroup",
+            title="Workshop",
+            is_forum=True,
+            members=everyone,
+            admins=(OLGA,),
+            topics=(Topic(thread_id=None, name="General"), *_topics("Ideas", "Bugs")),
+        ),
+        date=now,
+    )
+    return world
+
+
+def add_forum(world: World, chat: Chat, *, date: int) -> Chat:
+    """Add a chat with its topics. The thread id of a topic is the id of the service message that created it."""
+    world.put_chat(chat)
+    for topic in chat.topics:
+        if topic.thread_id is not None:
+            service = {"forum_topic_created": {"name": topic.name, "icon_color": 7322096}}
+            world.put_message(
+                Message(
+                    id=topic.thread_id,
+                    chat_id=chat.id,
+                    sender_id=chat.admins[0],
+                    date=date,
+                    thread_id=topic.thread_id,
+                    service=service,
+                )
+            )
+    return chat
+
+
+def forum_topics(names: list[str]) -> tuple[Topic, ...]:
+    """Return the topics with these names, after General, which every forum has."""
+    named = [name for name in names if name != "General"]
+    return (Topic(thread_id=None, name="General"), *_topics(*named))
+
+
+def _topics(*names: str) -> tuple[Topic, ...]:
+    return tuple(Topic(thread_id=number, name=name) for number, name in enumerate(names, start=2))

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from simulator.http_server import listening
 from simulator.offline_model.reply import OfflineReply, reply_to
 from simulator.offline_model.summary import structured_reply
 from simulator.offline_model.wire import (
@@ -28,6 +27,7 @@ from simulator.offline_model.wire import (
     prompt_tokens,
     stream_chunks,
 )
+from simulator.service import listening
 
 OFFLINE_MODEL = "mnemogram-offline"
 _LOOPBACK = "127.0.0.1"

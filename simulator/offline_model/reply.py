@@ -7,7 +7,6 @@ from typing import Any
 
 from simulator.offline_model.answer import answer
 from simulator.offline_model.prompt import read_prompt
-from simulator.offline_model.samples import sample_for
 from simulator.offline_model.tools import PlannedCall, plan_call, state_results, tool_names
 from simulator.offline_model.words import fold
 
@@ -19,6 +18,49 @@ _GREETING = re.compile(
 _WHO_ARE_YOU = re.compile(r"\b(?:who|what) are you\b|\bwhat can you do\b|^are you there\W*$|^help\W*$")
 _THANKS = re.compile(r"(?:many )?(?:thanks|thank you)(?: a lot| very much| so much)?\W*")
 _ECHO = re.compile(r"(?:please )?(?:echo|repeat|say)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+
+_LONGEST = 50_000
+"""Characters."""
+_DEFAULT_LENGTH = 6_000
+"""Characters; more than one Telegram message holds."""
+_WRITE = re.compile(r"\b(?:write|generate|give|show|send|make)\b")
+_AMOUNT = re.compile(r"([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|symbol|letter)")
+_LONG = re.compile(r"\blong (?:text|message|answer|story|reply)\b")
+_MARKDOWN = re.compile(r"\b(?:markdown|formatting|code)\b")
+_SENTENCES = (
+    "This is only a demonstration, so nothing depends on it.",
+    "The river below the old mill turns twice before it reaches the sea.",
+    "Somebody left a lamp burning in the reading room, and nobody put it out.",
+    "Each sentence has a number, so a lost one is easy to see.",
+    "On market days the square smells of oranges, coffee and rain.",
+)
+
+MARKDOWN_SAMPLE = """\
+# A heading
+
+Some **bold**, some _italic_, some ~~struck out~~, `inline code` and a [link](https://example.com).
+
+- first
+- second, with **weight**
+  - nested
+
+1. one
+2. two
+
+> A quotation
+> over two lines.
+
+```python
+def greet(name: str) -> str:
+    return f"Hello, {name}!"
+```
+
+| Fruit | Pieces |
+|---|---|
+| Apples | 3 |
+
+Signs that need care: * _ ` [ ] ( ) < > & # | ~ and emoji 👩‍🚀 🇵🇹 é.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +86,7 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         if call:
             return OfflineReply(call=call)
     said = prompt.lines[-1] if prompt.lines else ""
-    text = _courtesy(said, tools) or sample_for(said) or _echo(said)
+    text = _courtesy(said, tools) or _sample(said) or _echo(said)
     if text is None:
         text = answer(prompt.questions[-1], prompt) if prompt.questions else ACKNOWLEDGEMENT
     return OfflineReply(text=text)
@@ -72,3 +114,27 @@ def _introduction(tools: Sequence[Mapping[str, Any]]) -> str:
 def _echo(said: str) -> str | None:
     match = _ECHO.fullmatch(said)
     return match[1] if match else None
+
+
+def _sample(text: str) -> str | None:
+    """Return the sample that `text` asks for, or None."""
+    plain = fold(text)
+    if not _WRITE.search(plain):
+        return None
+    amount = _AMOUNT.search(plain)
+    if amount:
+        return _long_text(int(re.sub(r"\D", "", amount[1])))
+    if _LONG.search(plain):
+        return _long_text(_DEFAULT_LENGTH)
+    return MARKDOWN_SAMPLE if _MARKDOWN.search(plain) else None
+
+
+def _long_text(length: int) -> str:
+    """Return exactly `length` characters, from 1 to 50,000, of numbered sentences in paragraphs."""
+    length = min(max(length, 1), _LONGEST)
+    text, number = "", 0
+    while len(text) < length:
+        number += 1
+        end = "\n\n" if number % len(_SENTENCES) == 0 else " "
+        text += f"({number}) {_SENTENCES[number % len(_SENTENCES)]}{end}"
+    return text[:length] if not text[length - 1].isspace() else f"{text[: length - 1]}."

@@ -23,7 +23,7 @@ from memory.history.transcript import Excerpt
 from memory.summary.compression import Piece
 from memory.tokens import Tokenizer
 from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
-from simulator.offline_model.samples import MARKDOWN_SAMPLE
+from simulator.offline_model.reply import MARKDOWN_SAMPLE
 from tests.messages import a_message
 
 TOKENIZER = Tokenizer(encoding="o200k_base")

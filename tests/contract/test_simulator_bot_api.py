@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from simulator.api.config import DEFAULT_TOKEN
-from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import next_event, served_simulator, simulator
 
 UNKNOWN = 999_999

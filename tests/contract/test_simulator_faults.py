@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from simulator.api.config import DEFAULT_TOKEN
-from simulator.api.default_world import BEN, OLGA, WEEKEND_PLANS
+from simulator.api.world import BEN, OLGA, WEEKEND_PLANS
 from tests.contract.simulator_rig import served_simulator, simulator
 
 SEND = f"/bot{DEFAULT_TOKEN}/sendMessage"

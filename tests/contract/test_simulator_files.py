@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.api.config import DEFAULT_TOKEN
-from simulator.api.default_world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, simulator
 from tests.sent_files import a_picture, a_voice_note
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, next_event, served_simulator, simulator
 
 BOT_ID = 4242

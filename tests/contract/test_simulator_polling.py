@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.default_world import BEN, OLGA
+from simulator.api.world import BEN, OLGA
 from tests.contract.simulator_rig import Rig, simulator
 
 WEBHOOK = "http://127.0.0.1:1/hook"

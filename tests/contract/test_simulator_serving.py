@@ -11,8 +11,7 @@ import pytest
 
 from simulator.api.config import SimulatorConfig
 from simulator.api.errors import InvalidToken
-from simulator.http_server import PortInUse
-from simulator.service import serve
+from simulator.service import PortInUse, serve
 from tests.contract.simulator_rig import Clock, Rig, next_event, served_simulator
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.default_world import BEN, CHIARA, OLGA
+from simulator.api.world import BEN, CHIARA, OLGA
 from tests.contract.simulator_rig import (
     SECRET_HEADER,
     Post,

@@ -28,7 +28,7 @@ from telegram.error import (
 )
 
 from simulator.api.config import DEFAULT_TOKEN
-from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
 from tests.sent_files import a_picture, a_voice_note
 

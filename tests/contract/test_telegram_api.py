@@ -20,7 +20,7 @@ from bot.errors import (
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import ALLOWED_UPDATES, Button, TelegramApi, open_telegram
 from simulator.api.config import DEFAULT_TOKEN
-from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
+from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
 
 HELLO = RichText(text="hello")

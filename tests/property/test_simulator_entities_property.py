@@ -5,8 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.api.entities import QUOTES, STYLES, Entity, nested
-from simulator.api.entity_finding import find_entities
+from simulator.api.entities import QUOTES, STYLES, Entity, find_entities, nested
 from simulator.api.errors import BadRequest
 from simulator.api.formatted_text import format_text
 from simulator.api.utf16 import utf16_length, utf16_slice

@@ -153,7 +153,7 @@ class People:
         (await self.simulator.delete("/api/faults")).raise_for_status()
 
     async def calls(self, method: str | None = None, *, after: int = 0) -> list[Json]:
-        """The calls of the Bot API so far (simulator/api/calls.py), but getUpdates."""
+        """The calls of the Bot API so far (simulator/api/events.py), but getUpdates."""
         query = {"after": after} | ({} if method is None else {"method": method})
         return (await self.simulator.get("/api/calls", params=query)).json()["calls"]
 

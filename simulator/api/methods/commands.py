@@ -3,8 +3,8 @@
 import re
 from typing import Any, cast
 
-from simulator.api.bot_commands import Command, Scope
 from simulator.api.errors import BadRequest
+from simulator.api.interactions import Command, Scope
 from simulator.api.methods.access import find_chat
 from simulator.api.payloads import CommandScope, ScopeFields, SetMyCommands
 from simulator.api.simulation import Simulation

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.api import payloads
-from simulator.api.methods import asking, changing, commands, receiving, sending
+from simulator.api.methods import commands, edits, lookups, messages, updates
 from simulator.api.payloads import PayloadT
 from simulator.api.simulation import Simulation
 
@@ -31,28 +31,26 @@ def _method(
 
 METHODS: dict[str, Method] = dict(
     (
-        _method("getMe", payloads.Nothing, asking.get_me),
-        _method("getFile", payloads.GetFile, asking.get_file),
-        _method("getChat", payloads.ChatAddress, asking.get_chat),
-        _method("getChatMember", payloads.GetChatMember, asking.get_chat_member),
-        _method("getChatAdministrators", payloads.ChatAddress, asking.get_chat_administrators),
-        _method("getChatMemberCount", payloads.ChatAddress, asking.get_chat_member_count),
-        _method("getUpdates", payloads.GetUpdates, receiving.get_updates),
-        _method("setWebhook", payloads.SetWebhook, receiving.set_webhook),
-        _method("deleteWebhook", payloads.DeleteWebhook, receiving.delete_webhook),
-        _method("getWebhookInfo", payloads.Nothing, receiving.get_webhook_info),
-        _method("sendMessage", payloads.SendMessage, sending.send_message),
-        _method("sendDocument", payloads.SendDocument, sending.send_document),
-        _method("sendMessageDraft", payloads.SendMessageDraft, sending.send_message_draft),
-        _method("sendChatAction", payloads.SendChatAction, sending.send_chat_action),
-        _method("editMessageText", payloads.EditMessageText, changing.edit_message_text),
-        _method("editMessageCaption", payloads.EditMessageCaption, changing.edit_message_caption),
-        _method(
-            "editMessageReplyMarkup", payloads.EditMessageReplyMarkup, changing.edit_message_reply_markup
-        ),
-        _method("deleteMessage", payloads.MessageAddress, changing.delete_message),
-        _method("setMessageReaction", payloads.SetMessageReaction, changing.set_message_reaction),
-        _method("answerCallbackQuery", payloads.AnswerCallbackQuery, changing.answer_callback_query),
+        _method("getMe", payloads.Nothing, lookups.get_me),
+        _method("getFile", payloads.GetFile, lookups.get_file),
+        _method("getChat", payloads.ChatAddress, lookups.get_chat),
+        _method("getChatMember", payloads.GetChatMember, lookups.get_chat_member),
+        _method("getChatAdministrators", payloads.ChatAddress, lookups.get_chat_administrators),
+        _method("getChatMemberCount", payloads.ChatAddress, lookups.get_chat_member_count),
+        _method("getUpdates", payloads.GetUpdates, updates.get_updates),
+        _method("setWebhook", payloads.SetWebhook, updates.set_webhook),
+        _method("deleteWebhook", payloads.DeleteWebhook, updates.delete_webhook),
+        _method("getWebhookInfo", payloads.Nothing, updates.get_webhook_info),
+        _method("sendMessage", payloads.SendMessage, messages.send_message),
+        _method("sendDocument", payloads.SendDocument, messages.send_document),
+        _method("sendMessageDraft", payloads.SendMessageDraft, messages.send_message_draft),
+        _method("sendChatAction", payloads.SendChatAction, messages.send_chat_action),
+        _method("editMessageText", payloads.EditMessageText, edits.edit_message_text),
+        _method("editMessageCaption", payloads.EditMessageCaption, edits.edit_message_caption),
+        _method("editMessageReplyMarkup", payloads.EditMessageReplyMarkup, edits.edit_message_reply_markup),
+        _method("deleteMessage", payloads.MessageAddress, edits.delete_message),
+        _method("setMessageReaction", payloads.SetMessageReaction, edits.set_message_reaction),
+        _method("answerCallbackQuery", payloads.AnswerCallbackQuery, edits.answer_callback_query),
         _method("setMyCommands", payloads.SetMyCommands, commands.set_my_commands),
         _method("getMyCommands", payloads.CommandScope, commands.get_my_commands),
         _method("deleteMyCommands", payloads.CommandScope, commands.delete_my_commands),

@@ -1,6 +1,6 @@
 """Which command list a chat sees."""
 
-from simulator.api.bot_commands import Command, CommandLists, Scope
+from simulator.api.interactions import Command, CommandLists, Scope
 from simulator.api.world import Chat
 
 PRIVATE = Chat(id=1, type="private", members=(1,))

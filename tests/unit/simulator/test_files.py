@@ -4,9 +4,7 @@ import struct
 
 import pytest
 
-from simulator.api.files import FileStore, clean_name
-from simulator.api.image_size import image_size
-from simulator.api.sound_length import opus_seconds
+from simulator.api.files import FileStore, clean_name, image_size, opus_seconds
 from tests.sent_files import a_picture, a_voice_note
 
 

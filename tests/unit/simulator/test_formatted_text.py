@@ -2,8 +2,7 @@
 
 import pytest
 
-from simulator.api.entities import Entity
-from simulator.api.entity_finding import find_entities
+from simulator.api.entities import Entity, find_entities
 from simulator.api.errors import BadRequest
 from simulator.api.formatted_text import format_text
 from simulator.api.utf16 import utf16_length, utf16_slice

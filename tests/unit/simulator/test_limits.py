@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.api.limits import CHAT_BURST, GROUP_PER_MINUTE, OVERALL_PER_SECOND, FloodLimits
+from simulator.api.faults import CHAT_BURST, GROUP_PER_MINUTE, OVERALL_PER_SECOND, FloodLimits
 
 
 def test_a_burst_is_let_through_and_then_one_a_second() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from simulator.api.entities import checked_link
 from simulator.api.errors import BadRequest
-from simulator.api.links import checked_link
 
 
 @pytest.mark.parametrize(

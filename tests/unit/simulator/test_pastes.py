@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.api.pastes import split_paste
-from simulator.api.utf16 import utf16_length
+from simulator.api.utf16 import split_paste, utf16_length
 
 
 def test_a_paste_is_cut_at_the_best_place_near_its_end() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.api.retrying import Attempts, Connections, plan_retry, retry_after_of
+from simulator.api.delivery import Attempts, Connections, plan_retry, retry_after_of
 
 
 def delays(count: int, *, longest_s: float = 90) -> list[float]:

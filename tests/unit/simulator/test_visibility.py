@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from simulator.api.config import SimulatorConfig
-from simulator.api.default_world import BEN, OLGA, WEEKEND_PLANS, default_world
 from simulator.api.entities import Entity
 from simulator.api.formatted_text import format_text
-from simulator.api.visibility import is_visible_to_bot
-from simulator.api.world import Message, World
+from simulator.api.posts import is_visible_to_bot
+from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, Message, World, default_world
 
 
 def build_world() -> World:

@@ -1,8 +1,17 @@
 """The simulated people, chats and messages."""
 
 from simulator.api.config import SimulatorConfig
-from simulator.api.default_world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP, default_world
-from simulator.api.world import MAX_MESSAGES_PER_CHAT, Message, World
+from simulator.api.world import (
+    BEN,
+    CHIARA,
+    MAX_MESSAGES_PER_CHAT,
+    OLGA,
+    WEEKEND_PLANS,
+    WORKSHOP,
+    Message,
+    World,
+    default_world,
+)
 
 
 def build_world(now: float = 1_800_000_000) -> World:

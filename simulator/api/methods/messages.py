@@ -5,11 +5,11 @@ from typing import Any
 
 from simulator.api.api_objects import entity_json, message_json
 from simulator.api.contents import file_content
-from simulator.api.drafts import DRAFT_LIFE_S
-from simulator.api.errors import BadRequest
+from simulator.api.errors import BadRequest, TooLarge
+from simulator.api.files import StoredFile, Upload
 from simulator.api.formatted_text import MAX_TEXT, format_text
+from simulator.api.interactions import DRAFT_LIFE_S
 from simulator.api.methods.access import check_thread, writable_chat
-from simulator.api.methods.documents import keep_file, read_document
 from simulator.api.methods.texts import read_caption, read_entities, read_markup, read_text
 from simulator.api.payloads import (
     ReplyParameters,
@@ -136,3 +136,32 @@ def _find_replied(sim: Simulation, chat: Chat, reply: ReplyParameters) -> Messag
     if message is None and not reply.allow_sending_without_reply:
         raise BadRequest("message to be replied not found")
     return message
+
+
+# Bot API documentation, "Sending files".
+MAX_SENT = 50 * 1024 * 1024
+_ATTACHED = "attach://"
+
+
+def read_document(sim: Simulation, given: SendDocument) -> Upload | StoredFile:
+    """Raises BadRequest where there is none, TooLarge for more than 50 MB."""
+    if given.document and not given.document.startswith(_ATTACHED):
+        stored = sim.files.find(given.document)
+        if stored is None:
+            raise BadRequest("wrong file identifier/HTTP URL specified")
+        return stored
+    upload = given.uploads.get(given.document.removeprefix(_ATTACHED) or "document")
+    if not isinstance(upload, Upload):
+        raise BadRequest("there is no document in the request")
+    if not upload.data:
+        raise BadRequest("file must be non-empty")
+    if len(upload.data) > MAX_SENT:
+        raise TooLarge
+    return upload
+
+
+def keep_file(sim: Simulation, file: Upload | StoredFile) -> StoredFile:
+    """The file under an id of its own."""
+    if isinstance(file, StoredFile):
+        return file
+    return sim.files.add(file.data, name=file.name, mime_type=file.mime_type)

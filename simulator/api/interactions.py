@@ -1,8 +1,67 @@
-"""The command lists that a bot has set, per scope and language, and which one a chat sees."""
+"""Presses of inline buttons that a bot may still answer."""
 
 from dataclasses import dataclass
 
+from simulator.api.config import Clock
+from simulator.api.updates import CALLBACK_LIFE_S
 from simulator.api.world import Chat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Press:
+    user_id: int
+    ends_at: float
+
+
+class Callbacks:
+    """Each press is answered at most once, within 150 s."""
+
+    def __init__(self, clock: Clock, *, first_id: int) -> None:
+        self._clock = clock
+        self._next_id = first_id
+        self._open: dict[str, Press] = {}
+
+    def open(self, user_id: int) -> str:
+        """The id of a new callback query."""
+        now = self._clock()
+        self._open = {key: press for key, press in self._open.items() if press.ends_at > now}
+        self._next_id += 1
+        query_id = f"{user_id}{self._next_id}"
+        self._open[query_id] = Press(user_id=user_id, ends_at=now + CALLBACK_LIFE_S)
+        return query_id
+
+    def take(self, query_id: str) -> Press | None:
+        """None for ids that are unknown, answered or too old."""
+        press = self._open.pop(query_id, None)
+        return press if press is not None and press.ends_at > self._clock() else None
+
+
+DRAFT_LIFE_S = 30.0
+
+
+class Drafts:
+    """Live drafts by chat; the newest of an id replaces the one before."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ends: dict[tuple[int, int], float] = {}
+
+    def put(self, chat_id: int, draft_id: int) -> None:
+        self._drop_ended()
+        self._ends[chat_id, draft_id] = self._clock() + DRAFT_LIFE_S
+
+    def take(self, chat_id: int) -> list[int]:
+        """The ids of the chat's live drafts, which end with this."""
+        self._drop_ended()
+        taken = [draft_id for chat, draft_id in self._ends if chat == chat_id]
+        for draft_id in taken:
+            del self._ends[chat_id, draft_id]
+        return taken
+
+    def _drop_ended(self) -> None:
+        now = self._clock()
+        self._ends = {key: end for key, end in self._ends.items() if end > now}
+
 
 Command = dict[str, str]
 

@@ -15,9 +15,8 @@ from simulator.api.payloads import (
     MessageAddress,
     SetMessageReaction,
 )
-from simulator.api.reactions import read_reaction
 from simulator.api.simulation import Simulation
-from simulator.api.world import Chat, Message
+from simulator.api.world import Chat, Message, read_reaction
 
 _NOT_MODIFIED = (
     "message is not modified: specified new message content and reply markup are exactly the same as"
@@ -83,7 +82,7 @@ async def set_message_reaction(sim: Simulation, given: SetMessageReaction) -> bo
     reactions = [read_reaction(item) for item in cast("list[object]", given.reaction or [])]
     if len(reactions) > 1:
         raise BadRequest("REACTIONS_TOO_MANY")
-    sim.reactions.put(chat.id, message.id, sim.world.bot.id, reactions)
+    sim.world.reactions.put(chat.id, message.id, sim.world.bot.id, reactions)
     sim.feed.publish(
         "reaction", chat_id=chat.id, message_id=message.id, user_id=sim.world.bot.id, reactions=reactions
     )
