@@ -1,6 +1,6 @@
 """Learns the ranker's weights from conversations in LoCoMo's format, through the product's own index and features.
 
-Weights learned from all of them go to memory/recall/ranker_weights.json, those learned without one conversation each to
+RankerWeights learned from all of them go to memory/recall/ranker_weights.json, those learned without one conversation each to
 benchmarks/ranker_folds.json, which benchmarks/recall.py judges with. See docs/recall.md.
 """
 
@@ -21,8 +21,8 @@ from rig.retrieval import DEPTHS, Judged, judge
 from rig.table import print_table
 
 from bot.app.stores import Stores
-from memory.recall.ranking import Weights, load_weights, rank
-from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
+from memory.recall.ranking import RankerWeights, load_weights, rank
+from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, compute_features
 from memory.recall.recall import Candidates
 
 ROOT = Path(__file__).parent.parent
@@ -81,7 +81,7 @@ async def _gather(stores: Stores, conversation: Conversation) -> list[Asked]:
     return candidates
 
 
-def _learn(asked: Sequence[Asked]) -> Weights:
+def _learn(asked: Sequence[Asked]) -> RankerWeights:
     return replace(
         load_weights(),
         hybrid=_weigh([_example(each, each.hybrid, HYBRID_FEATURES) for each in asked], HYBRID_FEATURES),
@@ -93,7 +93,9 @@ def _example(asked: Asked, candidates: Candidates, names: Sequence[str]) -> Exam
     turns = [asked.turn_ids[each.message_id] for each in candidates.messages]
     columns = [FEATURES.index(name) for name in names]
     rows = (
-        featurise(candidates.question, candidates.messages, listed=candidates.listed) if turns else _NO_ROWS
+        compute_features(candidates.question, candidates.messages, listed=candidates.listed)
+        if turns
+        else _NO_ROWS
     )
     return Example(
         features=rows[:, columns],
@@ -106,7 +108,7 @@ def _weigh(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float
     return {name: float(f"{weight:.2g}") for name, weight in zip(names, learn(examples), strict=True)}
 
 
-def _print(asked: Sequence[Asked], folds: Mapping[str, Weights]) -> None:
+def _print(asked: Sequence[Asked], folds: Mapping[str, RankerWeights]) -> None:
     rows: list[list[str]] = []
     for kind in ("hybrid", "lexical"):
         judged = [_judged(each, folds[each.conversation], is_hybrid=kind == "hybrid") for each in asked]
@@ -117,14 +119,14 @@ def _print(asked: Sequence[Asked], folds: Mapping[str, Weights]) -> None:
     print_table("Each conversation by weights that were learned from the others", heads, rows)
 
 
-def _judged(asked: Asked, weights: Weights, *, is_hybrid: bool) -> Judged:
+def _judged(asked: Asked, weights: RankerWeights, *, is_hybrid: bool) -> Judged:
     candidates = asked.hybrid if is_hybrid else asked.lexical
     ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
     found = [asked.turn_ids[each.candidate.message_id] for each in ranked[: DEPTHS[-1]]]
     return Judged(conversation=asked.conversation, question=asked.question, found=found)
 
 
-def _write(weights: Weights, folds: Mapping[str, Weights], *, questions: int) -> None:
+def _write(weights: RankerWeights, folds: Mapping[str, RankerWeights], *, questions: int) -> None:
     learned = (
         f"benchmarks/learn_ranker.py: conditional logit over each question's candidates, penalty {PENALTY:g} on the "
         f"squares of standardised weights, {questions} questions of the LoCoMo conversations {', '.join(folds)}, "
@@ -133,7 +135,7 @@ def _write(weights: Weights, folds: Mapping[str, Weights], *, questions: int) ->
     shipped = {**_read(SHIPPED), "learned": learned, "hybrid": weights.hybrid, "lexical": weights.lexical}
     _dump(SHIPPED, shipped)
     told = {name: {"hybrid": fold.hybrid, "lexical": fold.lexical} for name, fold in folds.items()}
-    _dump(FOLDS, {"about": "Weights learned without the conversation of this name.", "folds": told})
+    _dump(FOLDS, {"about": "RankerWeights learned without the conversation of this name.", "folds": told})
 
 
 def _read(path: Path) -> dict[str, object]:

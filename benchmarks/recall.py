@@ -22,7 +22,7 @@ from rig.sanity import SanityResult, ask_pairs, read_pairs
 from rig.table import print_table
 
 from bot.app.stores import Stores
-from memory.recall.ranking import Weights, load_weights, rank, select_relevant
+from memory.recall.ranking import RankerWeights, load_weights, rank, select_relevant
 from memory.recall.recall import LIST_LIMIT, Candidates
 from memory.recall.vector_index import Candidate
 
@@ -106,7 +106,7 @@ async def main() -> None:
 
 
 async def answer(
-    stores: Stores, told: Told, question: Question, weights: Weights
+    stores: Stores, told: Told, question: Question, weights: RankerWeights
 ) -> tuple[dict[str, list[str]], float]:
     """What each retriever finds, the best first, and the seconds that ours took."""
     began = time.perf_counter()
@@ -114,7 +114,7 @@ async def answer(
     ours = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
     took = time.perf_counter() - began
     by_words, by_meaning = await _lists(stores, candidates)
-    told_ones = select_relevant(candidates.question, ours, weighed=candidates.messages, weights=weights)
+    told_ones = select_relevant(candidates.question, ours, scored=candidates.messages, weights=weights)
     found = {
         OURS: [each.candidate for each in ours[:DEEPEST]],
         WITH_FLOOR: [each.candidate for each in told_ones[:DEEPEST]],
@@ -157,7 +157,7 @@ def fuse(*lists: Sequence[Candidate]) -> list[Candidate]:
     return [candidates[each] for each in sorted(scores, key=lambda each: -scores[each])]
 
 
-def read_folds() -> dict[str, Weights]:
+def read_folds() -> dict[str, RankerWeights]:
     """For each conversation that the shipped weights were learned from, weights that were learned without it."""
     documents: dict[str, dict[str, dict[str, float]]] = json.loads(FOLDS.read_text(encoding="utf-8"))["folds"]
     shipped = load_weights()
@@ -204,9 +204,13 @@ def _print(report: Report) -> None:
     silent = sum(not each.found for each in report.answers[WITH_FLOOR])
     print(f"The floor leaves {silent} of {len(report.ours):,} questions without an answer from memory.")
     if report.left_out:
-        print(f"Weights: learned without the conversation that is asked ({', '.join(report.left_out)}).")
+        print(
+            f"RankerWeights: learned without the conversation that is asked ({', '.join(report.left_out)})."
+        )
     if len(report.left_out) < len(report.conversations):
-        print("Weights: the shipped ones for the other conversations, which they were not learned from.")
+        print(
+            "RankerWeights: the shipped ones for the other conversations, which they were not learned from."
+        )
 
 
 def _print_sanity(sanity: Sequence[SanityResult]) -> None:

@@ -1,4 +1,4 @@
-"""Ranking: which of the messages that were found answer a question, by the weighted sum of named features."""
+"""Ranking: orders candidate messages by a weighted sum of named features, and drops irrelevant ones."""
 
 import json
 import math
@@ -12,34 +12,34 @@ import numpy as np
 
 from memory.recall.lexicon.analysis import QuestionAnalysis
 from memory.recall.lexicon.signs import BARE
-from memory.recall.ranking_features import FEATURES, REACH, featurise, share_of_words
+from memory.recall.ranking_features import FEATURES, REACH, compute_features, share_of_words
 from memory.recall.vector_index import Candidate
 
 SHORTLIST = 100
-"""Of the messages found, so many are ranked, with those beside them: 500 at most. More find no more (docs/recall.md)."""
+"""Messages that are ranked, with their neighbours at most 500. A longer list finds no more (docs/recall.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """The score that the best message must have, or nothing is recalled; it rises with how many were weighed.
+    """Minimum score of the best message. It rises with the number of scored messages, whose best is high by chance.
 
-    The best of many is high by chance. Messages are recalled with it that are at most `margin` below.
+    If the best passes, messages up to `margin` below the floor are recalled too.
     """
 
     base: float
     growth: float
     margin: float
 
-    def among(self, weighed: int) -> float:
-        """The floor where so many messages (at least one) were weighed."""
-        return self.base + self.growth * math.log(weighed)
+    def among(self, scored: int) -> float:
+        """Return the floor for this number of scored messages (at least one)."""
+        return self.base + self.growth * math.log(scored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """What each feature counts, and the floor: `hybrid` where there are vectors, `lexical` where words alone must do.
+class RankerWeights:
+    """Weights of the features and the floors: `hybrid` with vectors, `lexical` for words alone.
 
-    A feature that is not named counts nothing.
+    A feature without a weight counts as 0.
     """
 
     hybrid: Mapping[str, float]
@@ -50,27 +50,27 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedCandidate:
-    """A message and its score: between messages of one question, a point more is e times as likely to answer it."""
+    """A message and its score. Within one question, one point more means e times as likely to answer it."""
 
     candidate: Candidate
     score: float
 
 
 @cache
-def load_weights() -> Weights:
-    """The weights that are shipped in ranker_weights.json, which says how they were learned."""
-    read = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text(encoding="utf-8"))
-    floors, margin = read["floor"], read["floor"]["margin"]
-    return Weights(
-        hybrid=read["hybrid"],
-        lexical=read["lexical"],
+def load_weights() -> RankerWeights:
+    """Load ranker_weights.json, which says how the weights were learned."""
+    content = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text(encoding="utf-8"))
+    floors, margin = content["floor"], content["floor"]["margin"]
+    return RankerWeights(
+        hybrid=content["hybrid"],
+        lexical=content["lexical"],
         hybrid_floor=Floor(**floors["hybrid"], margin=margin),
         lexical_floor=Floor(**floors["lexical"], margin=margin),
     )
 
 
 def shortlist(found: Sequence[Candidate]) -> list[Candidate]:
-    """The best by words and the best by meaning in turns, SHORTLIST of them at most, each once."""
+    """Return at most SHORTLIST messages, alternating between the best by words and the best by meaning."""
     by_words = sorted(
         (each for each in found if each.sparse > 0), key=lambda each: (-each.sparse, -each.sequence)
     )
@@ -83,21 +83,25 @@ def shortlist(found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def plan_lookups(found: Sequence[Candidate]) -> set[int]:
-    """The sequences to be scored exactly: those found and those beside them."""
+    """Return the sequences to score exactly: those found and their neighbours."""
     offsets = range(-REACH, REACH + 1)
     return {each.sequence + offset for each in found for offset in offsets if each.sequence + offset >= 0}
 
 
 def rank(
-    question: QuestionAnalysis, messages: Sequence[Candidate], *, listed: Collection[int], weights: Weights
+    question: QuestionAnalysis,
+    messages: Sequence[Candidate],
+    *,
+    listed: Collection[int],
+    weights: RankerWeights,
 ) -> list[RankedCandidate]:
-    """All of them, best first, the newer first of equals. See `featurise` for `listed`."""
+    """Return all messages, best first, and the newer first at equal scores. See `compute_features` for `listed`."""
     if not messages:
         return []
-    counted = weights.hybrid if _have_vectors(messages) else weights.lexical
-    vector = np.array([counted.get(name, 0.0) for name in FEATURES])
-    # Rounded: in which order a product is summed depends on the row, and must not decide between equals.
-    scores: list[float] = (featurise(question, messages, listed=listed) @ vector).round(9).tolist()
+    weights_by_name = weights.hybrid if _have_vectors(messages) else weights.lexical
+    vector = np.array([weights_by_name.get(name, 0.0) for name in FEATURES])
+    # Rounded, because the order of summation depends on the row and must not decide between equal scores.
+    scores: list[float] = (compute_features(question, messages, listed=listed) @ vector).round(9).tolist()
     scored = [
         RankedCandidate(candidate=each, score=score) for each, score in zip(messages, scores, strict=True)
     ]
@@ -108,22 +112,22 @@ def select_relevant(
     question: QuestionAnalysis,
     ranked: Sequence[RankedCandidate],
     *,
-    weighed: Sequence[Candidate],
-    weights: Weights,
+    scored: Sequence[Candidate],
+    weights: RankerWeights,
 ) -> list[RankedCandidate]:
-    """Those of `ranked` (some of the messages that were weighed, best first) that are worth telling; maybe none.
+    """Return the relevant ones of `ranked`, a subset of the `scored` messages, best first.
 
-    Whoever asks with bare words alone ("4711", "bike lock?") is told the messages that have all of them.
+    For bare search words ("4711", "bike lock?"), messages that contain all of them are always relevant.
     """
-    if _have_vectors(weighed):
+    if _have_vectors(scored):
         floors = weights.hybrid_floor
-        floor = floors.among(len(weighed)) + _likeness_of_all(weighed, weights)
+        floor = floors.among(len(scored)) + _usual_similarity(scored, weights)
         is_above = bool(ranked) and ranked[0].score >= floor
     else:
         floors = weights.lexical_floor
-        floor = floors.among(len(weighed)) if weighed else 0.0
-        best = [each.candidate for each in ranked[:_BEST]]
-        is_above = bool(best) and ranked[0].score >= floor and _have_words(question, best)
+        floor = floors.among(len(scored)) if scored else 0.0
+        best = [each.candidate for each in ranked[:_BEST_COUNT]]
+        is_above = bool(best) and ranked[0].score >= floor and _share_words(question, best)
     return [
         each
         for each in ranked
@@ -131,28 +135,32 @@ def select_relevant(
     ]
 
 
-_BEST = 5
+_BEST_COUNT = 5
 _LEAST_SHARE = 0.2
-"""Of a question's words, so much must be in one of the best: of other languages than English, a few n-grams always are."""
+"""Share of a question's words that one of the best messages must have. In other languages than English a few n-grams
+always match.
+"""
 _USUAL_COSINE, _USUAL_MESSAGES = 0.05, 5
-"""What MiniLM finds between any English texts: taken as if so many messages more had it, for a few alone tell little."""
+"""MiniLM's cosine between any English texts, counted as this number of extra messages: a few messages alone mean
+little.
+"""
 _TOLERATED_COSINE = 0.12
 
 
-def _likeness_of_all(weighed: Sequence[Candidate], weights: Weights) -> float:
-    """What the floor rises by where even messages that have nothing to do with the question are like it.
+def _usual_similarity(scored: Sequence[Candidate], weights: RankerWeights) -> float:
+    """Return the rise of the floor if even unrelated messages are similar to the question.
 
-    Between any two Spanish texts MiniLM's cosine is 0.4, between German ones 0.3; other embedders have scales of
-    their own. Half of the messages that were weighed are taken to have nothing to do with the question.
+    MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3; other embedders have other scales.
+    The median of the scored messages counts as unrelated.
     """
-    cosines = sorted(each.dense for each in weighed if each.dense is not None)
+    cosines = sorted(each.dense for each in scored if each.dense is not None)
     middle = cosines[len(cosines) // 2]
     usual = (len(cosines) * middle + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
-    counted = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
-    return max(0.0, usual - _TOLERATED_COSINE) * counted
+    weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
+    return max(0.0, usual - _TOLERATED_COSINE) * weights_by_name
 
 
-def _have_words(question: QuestionAnalysis, messages: Sequence[Candidate]) -> bool:
+def _share_words(question: QuestionAnalysis, messages: Sequence[Candidate]) -> bool:
     return bool(question.dates) or any(share_of_words(question, each) >= _LEAST_SHARE for each in messages)
 
 
@@ -161,5 +169,5 @@ def _has_all_words(question: QuestionAnalysis, message: Candidate) -> bool:
 
 
 def _have_vectors(messages: Sequence[Candidate]) -> bool:
-    """Whether the question was compared by meaning with any of them."""
+    """Return True if the question was compared by meaning with any of them."""
     return any(each.dense is not None for each in messages)

@@ -126,7 +126,7 @@ class Recall:
         allowed = [each for each in ranked if question.where.admits(each.candidate)]
         if question.is_floored:
             allowed = select_relevant(
-                candidates.question, allowed, weighed=candidates.messages, weights=weights
+                candidates.question, allowed, scored=candidates.messages, weights=weights
             )
         return [_to_hit(each) for each in allowed[:k]]
 

@@ -14,14 +14,14 @@ from memory.recall.ranking import (
     SHORTLIST,
     Floor,
     RankedCandidate,
-    Weights,
+    RankerWeights,
     load_weights,
     plan_lookups,
     rank,
     select_relevant,
     shortlist,
 )
-from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, featurise
+from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, compute_features
 from memory.recall.vector_index import Candidate
 
 DAY = 86_400.0
@@ -59,7 +59,7 @@ def features_of(
 ) -> list[dict[str, float]]:
     """For each message what is not 0, all of them found unless `listed` says otherwise."""
     found = {each.sequence for each in messages} if listed is None else listed
-    rows: list[list[float]] = featurise(question, messages, listed=found).tolist()
+    rows: list[list[float]] = compute_features(question, messages, listed=found).tolist()
     return [{name: value for name, value in zip(FEATURES, row, strict=True) if value} for row in rows]
 
 
@@ -73,8 +73,8 @@ def signed(sequence: int, *signs: str, **changed: Any) -> Candidate:
     return a_message(sequence, signs=frozenset(signs), **changed)
 
 
-def weights(**counted: float) -> Weights:
-    return Weights(hybrid=counted, lexical=counted, hybrid_floor=FLOOR, lexical_floor=FLOOR)
+def weights(**counted: float) -> RankerWeights:
+    return RankerWeights(hybrid=counted, lexical=counted, hybrid_floor=FLOOR, lexical_floor=FLOOR)
 
 
 def order(question: QuestionAnalysis, *messages: Candidate, **counted: float) -> list[str]:
@@ -217,7 +217,7 @@ def test_of_several_dates_the_nearest_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told", "feature"), [("when", "time", "time_told"), ("name", "name", "name_told")]
+    ("asked", "told", "feature"), [("when", "time", "tells_time"), ("name", "name", "tells_name")]
 )
 def test_what_is_asked_for_and_told_counts(asked: str, told: str, feature: str) -> None:
     messages = [signed(1, told), signed(2)]
@@ -253,7 +253,7 @@ def test_the_weights_are_those_of_words_alone_where_there_are_no_vectors() -> No
 
 def test_nothing_is_ranked_of_nothing() -> None:
     assert rank(a_question(7), [], listed=set(), weights=weights(words=1.0)) == []
-    assert select_relevant(a_question(), [], weighed=[], weights=weights()) == []
+    assert select_relevant(a_question(), [], scored=[], weights=weights()) == []
 
 
 def test_a_chat_of_one_message_has_a_score() -> None:
@@ -302,13 +302,11 @@ ASKED = a_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
 
 def test_nothing_is_relevant_where_the_best_is_below_the_floor() -> None:
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
-    kept = select_relevant(
-        ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), weighed=[a_message(1)], weights=floored
-    )
+    kept = select_relevant(ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), scored=[a_message(1)], weights=floored)
     assert [each.score for each in kept] == [6.0, 3.0]
     low = scored(4.9, 4.0, terms=HAVING)
-    assert select_relevant(ASKED, low, weighed=[a_message(1)], weights=floored) == []
-    assert select_relevant(ASKED, [], weighed=[], weights=floored) == []
+    assert select_relevant(ASKED, low, scored=[a_message(1)], weights=floored) == []
+    assert select_relevant(ASKED, [], scored=[], weights=floored) == []
 
 
 def test_by_words_alone_one_of_the_best_must_have_some_of_the_words_or_a_date_be_named() -> None:
@@ -317,7 +315,7 @@ def test_by_words_alone_one_of_the_best_must_have_some_of_the_words_or_a_date_be
 
     def is_told(asked: QuestionAnalysis, *terms: int) -> bool:
         ranked = scored(6.0, terms=frozenset(terms))
-        return bool(select_relevant(asked, ranked, weighed=[a_message(1)], weights=weights()))
+        return bool(select_relevant(asked, ranked, scored=[a_message(1)], weights=weights()))
 
     assert is_told(question, 1)
     assert is_told(question, 2, 3, 4, 5)
@@ -334,17 +332,17 @@ def test_bare_words_are_found_below_the_floor_by_what_has_all_of_them() -> None:
         RankedCandidate(candidate=a_message(1, terms=frozenset({7})), score=4.0),
         RankedCandidate(candidate=a_message(2, terms=frozenset({7, 8})), score=3.0),
     ]
-    assert select_relevant(bare, ranked, weighed=[a_message(1)], weights=floored) == ranked[1:]
+    assert select_relevant(bare, ranked, scored=[a_message(1)], weights=floored) == ranked[1:]
     worded = replace(bare, signs=frozenset())
-    assert select_relevant(worded, ranked, weighed=[a_message(1)], weights=floored) == []
+    assert select_relevant(worded, ranked, scored=[a_message(1)], weights=floored) == []
 
 
 def test_where_everything_is_like_the_question_the_floor_rises() -> None:
     counted = weights(meaning=6.0, session_meaning=4.0)
 
     def is_told(score: float, *cosines: float) -> bool:
-        weighed = [a_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
-        return bool(select_relevant(ASKED, scored(score), weighed=weighed, weights=counted))
+        messages = [a_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
+        return bool(select_relevant(ASKED, scored(score), scored=messages, weights=counted))
 
     assert is_told(0.1, 0.6, *[0.1] * 40)
     assert not is_told(2.0, 0.6, *[0.4] * 40)
@@ -361,8 +359,8 @@ def test_the_floor_rises_with_how_many_were_weighed() -> None:
 def test_each_set_of_weights_has_its_floor() -> None:
     floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
     ranked = scored(4.0, terms=HAVING)
-    assert select_relevant(ASKED, ranked, weighed=[a_message(1, dense=0.1)], weights=floored) == []
-    assert select_relevant(ASKED, ranked, weighed=[a_message(1)], weights=floored) == ranked
+    assert select_relevant(ASKED, ranked, scored=[a_message(1, dense=0.1)], weights=floored) == []
+    assert select_relevant(ASKED, ranked, scored=[a_message(1)], weights=floored) == ranked
 
 
 def test_the_shipped_weights_name_features_that_there_are() -> None:
@@ -372,7 +370,7 @@ def test_the_shipped_weights_name_features_that_there_are() -> None:
     assert {"words", "window", "author", "date"} <= set(shipped.hybrid) & set(shipped.lexical)
 
 
-@pytest.mark.parametrize("name", ["window", "author", "date", "time_told", "meaning", "session_meaning"])
+@pytest.mark.parametrize("name", ["window", "author", "date", "tells_time", "meaning", "session_meaning"])
 def test_what_speaks_for_a_message_weighs_for_it(name: str) -> None:
     assert load_weights().hybrid[name] > 0
 
@@ -407,5 +405,5 @@ def test_any_messages_get_a_finite_order_that_does_not_hang_on_how_they_came(
     assert [each.candidate for each in ranked] == [each.candidate for each in again]
     assert all(math.isfinite(each.score) for each in ranked)
     assert sorted(each.candidate.sequence for each in ranked) == [each.sequence for each in messages]
-    relevant = select_relevant(question, ranked, weighed=messages, weights=load_weights())
+    relevant = select_relevant(question, ranked, scored=messages, weights=load_weights())
     assert relevant == ranked[: len(relevant)]

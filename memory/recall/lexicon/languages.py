@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Protocol
 
 from memory.recall.lexicon.scripts import script_of
-from memory.recall.lexicon.stop_words import STOP_WORDS
+from memory.recall.lexicon.word_lists import load_words
 
 _BY_SCRIPT = {
     "latin": (
@@ -60,14 +60,22 @@ class _Stemmer(Protocol):
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language; empty if we have no list."""
-    return frozenset(STOP_WORDS.get(language, "").split())
+    return frozenset(load_words("stop_words")["languages"].get(language, "").split())
+
+
+@cache
+def all_stop_words() -> frozenset[str]:
+    """Return the stop words of all languages."""
+    return frozenset(
+        word for words in load_words("stop_words")["languages"].values() for word in words.split()
+    )
 
 
 @cache
 def _words_by_language() -> dict[str, tuple[tuple[str, float], ...]]:
     """Map each function word to its languages. The fewer languages, the higher its weight."""
     of_word: defaultdict[str, list[str]] = defaultdict(list)
-    for language in STOP_WORDS:
+    for language in load_words("stop_words")["languages"]:
         for word in stop_words(language):
             of_word[word].append(language)
     return {
@@ -109,8 +117,15 @@ def stem(word: str, language: str) -> str:
     """
     stemmer = _stemmer_class(language)
     if language == "english":
-        word = IRREGULAR.get(word, word)
+        word = _base_words().get(word, word)
     return unaccented(stemmer().stemWord(word) if stemmer else word)
+
+
+@cache
+def _base_words() -> dict[str, str]:
+    """Return the base words of English forms that no stemmer unifies."""
+    groups = (group.split() for group in load_words("irregular_forms")["forms"].split("|"))
+    return {form: word for word, *forms in groups for form in forms}
 
 
 @cache
@@ -160,28 +175,3 @@ def _is_accent(character: str) -> bool:
         or "\u064b" <= character <= "\u0670"
         or "\u0591" <= character <= "\u05c7"
     )
-
-
-_IRREGULAR_FORMS = """
-    beat beaten | become became | begin began begun | bend bent | bite bit bitten | bleed bled | blow blew blown |
-    break broke broken | breed bred | bring brought | build built | burn burnt | buy bought | catch caught | choose chose
-    chosen | come came | creep crept | deal dealt | dig dug | draw drew drawn | dream dreamt | drink drank drunk | drive
-    drove driven | eat ate eaten | fall fell fallen | feed fed | feel felt | fight fought | find found | flee fled | fly
-    flew flown | forbid forbade forbidden | forget forgot forgotten | forgive forgave forgiven | freeze froze frozen |
-    give gave given | go went gone goes | grow grew grown | hang hung | hear heard | hide hid hidden | hold held | keep
-    kept | kneel knelt | know knew known | lay laid | lead led | lean leant | learn learnt | leave left | lend lent | lie
-    lain lying | lose lost | make made | mean meant | meet met | pay paid | ride rode ridden | ring rang rung | rise rose
-    risen | run ran | say said | see saw seen | seek sought | sell sold | send sent | sew sewn | shake shook shaken |
-    shine shone | shoot shot | show shown | shrink shrank shrunk | sing sang sung | sink sank sunk | sit sat | sleep
-    slept | slide slid | smell smelt | speak spoke spoken | spell spelt | spend spent | spill spilt | spin spun | spoil
-    spoilt | stand stood | steal stole stolen | stick stuck | sting stung | strike struck | strive strove | swear swore
-    sworn | sweep swept | swell swollen | swim swam swum | swing swung | take took taken | teach taught | tear tore torn |
-    tell told | think thought | throw threw thrown | understand understood | wake woke woken | wear wore worn | weep wept |
-    win won | wind wound | write wrote written | child children | foot feet | goose geese | man men | mouse mice | person
-    people | tooth teeth | woman women | wife wives | life lives | knife knives | half halves | leaf leaves | shelf
-    shelves | wolf wolves | loaf loaves | thief thieves
-"""
-IRREGULAR = {
-    form: word for word, *forms in (line.split() for line in _IRREGULAR_FORMS.split("|")) for form in forms
-}
-"""Base words of English forms that no stemmer unifies: strong verbs and old plurals."""

@@ -6,11 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from memory.recall.lexicon.languages import unaccented
+from memory.recall.lexicon.languages import all_stop_words, unaccented
 from memory.recall.lexicon.scripts import CONTINUOUS, HAN, HANGUL, MARKS, normal, script_of
-from memory.recall.lexicon.stop_words import STOP_WORDS
+from memory.recall.lexicon.word_lists import load_words
 
 Ids = frozenset[int]
 PEOPLE_LIMIT = 500
@@ -215,7 +215,7 @@ def _display_name_forms(name: str) -> Iterator[tuple[str, str]]:
         yield from _inflected_forms(part, "capital" if place else "anywhere")
         if script_of(part) == "latin":
             yield from _inflected_forms(part + "s", "capital")
-        for nickname in NICKNAMES.get(part, ()) if not place else ():
+        for nickname in _nicknames().get(part, ()) if not place else ():
             for form in _inflected(nickname):
                 yield from _inflected_forms(form, "capital")
     if parts:
@@ -235,10 +235,26 @@ def _inflected_forms(part: str, table: str) -> Iterator[tuple[str, str]]:
 
 def is_common_word(word: str) -> bool:
     """Return True if a casefolded name is also a word of a language."""
-    return word in NAMES_THAT_ARE_WORDS or word in _STOP
+    return word in _names_that_are_words() or word in all_stop_words()
 
 
-_STOP = frozenset(word for words in STOP_WORDS.values() for word in words.split())
+@cache
+def _names_that_are_words() -> frozenset[str]:
+    return frozenset(load_words("names")["words"].split())
+
+
+@cache
+def _nicknames() -> dict[str, list[str]]:
+    """Map each casefolded name to its short forms, and each short form to its names."""
+    forms: defaultdict[str, list[str]] = defaultdict(list)
+    for group in load_words("names")["nicknames"].split("|"):
+        name, *nicknames = group.split()
+        forms[name] += nicknames
+        for nickname in nicknames:
+            forms[nickname].append(name)
+    return dict(forms)
+
+
 _CYRILLIC_ENDINGS = {
     "а": ("а", "ы", "и", "е", "у", "ой", "ою", "ей"),
     "я": ("я", "и", "е", "ю", "ей", "ею"),
@@ -271,69 +287,3 @@ def _unspaced_forms(run: str) -> Iterator[str]:
     yield run
     if len(run) == 3 and script_of(run) != "continuous":
         yield run[1:]
-
-
-_COMMON_WORDS = """
-    will may mark rose grace hope joy faith dawn summer autumn winter april june august art bill chase chuck drew
-    frank grant jack guy ray rich rob sue pat max ruby amber pearl lily daisy ivy olive iris violet holly heather
-    crystal jade ginger sandy sunny sky skye star angel destiny harmony melody charity patience prudence constance
-    honor justice liberty haven eden genesis trinity blaze cash chance chip cliff clay cole dale dean duke earl
-    ernest gene glen hunter harper carter mason baker cook smith taylor miller cooper porter parker archer fisher
-    gardener page king prince major judge bishop pope knight young green black white brown gray grey gold silver
-    hill wood woods stone field fields forest lake river brook brooks bush marsh moon sun day night march summers
-    price long short small little strong sharp wise best good swift love heart rice bean berry bell ball ford fox wolf
-    bird fish lamb hawk crane drake robin jay martin buck colt bear lion tiger cat dog dash dot penny dollar case key
-    lock park street church house home mom mum dad father mother brother sister son daughter wife husband friend boy
-    girl man woman kid baby boss doc doctor nurse teacher student chef coach captain queen lady lord sir mister miss
-    user admin bot test null none new old big real true free happy lucky sweet cool hot cold coffee tea pizza cake
-    cookie music song game gamer player dancer lover fan life work job school team group family news shop store market
-    table drop select insert delete update from art artist world peace freedom dream dreams rain snow storm cloud fire
-    ice water earth air wind light dark shadow ghost magic money time year week car bike van road truck bus train
-    jean jeans norm wade walker hall rush pace skip trace tuck miles mercy nick dick peter randy rusty buddy junior
-    beach sea ocean island city town country garden flower tree book reader writer painter singer runner driver rider
-    travel traveler photo photos photography art yoga gym food bread sugar honey salt pepper chocolate wine beer
-    bobs sues marks wills bills jacks rays guys pats car cars mar sol luz paz flor alba clara blanca rosa perla dulce estrella cielo mercedes pilar consuelo
-    dolores soledad esperanza milagros amor vida santo cruz rey león
-    ernst fleck sommer vogel fuchs klein gross groß lang kurz schwarz weiss weiß braun koch bauer müller schmidt
-    schneider richter könig kaiser stern berg bach engel mai
-    вера надежда любовь роман слава лев мир злата роза лилия майя марта август заяц волк кот друг мама папа брат
-    сестра бабушка дедушка любимый любимая солнце король капитан
-"""
-NAMES_THAT_ARE_WORDS = frozenset(_COMMON_WORDS.split())
-"""Names only with a capital and not as the first word of a sentence. Includes words in display names that are no
-names.
-"""
-_NICKNAME_GROUPS = """
-    alexander alex sasha xander | alexandra alex sasha sandra | anthony tony | benjamin ben benny | catherine kate cathy
-    cat | katherine kate kathy katie | kathleen kathy | charles charlie chuck | christopher chris | christine chris
-    christina tina | daniel dan danny | david dave | deborah debbie deb | edward ed eddie ted | elizabeth liz beth eliza
-    betty lizzie | frederick fred | gregory greg | james jim jimmy jamie | jennifer jen jenny | john johnny | joseph joe
-    joey | joshua josh | margaret maggie meg peggy | matthew matt | michael mike mick | nicholas nick | patricia pat
-    trish patty | patrick pat paddy | peter pete | rebecca becky | richard rick dick richie | robert rob bob bobby |
-    samuel sam sammy | samantha sam | stephen steve | steven steve | susan sue susie | theodore ted theo | thomas tom
-    tommy | timothy tim | victoria vicky | william will bill billy liam | josé pepe | francisco paco pancho fran |
-    guadalupe lupe | ignacio nacho | maría mari | dolores lola | enrique quique | johannes hans | maximilian max |
-    александр саша саня шура | александра саша шура | алексей лёша леша | анастасия настя | андрей андрюша | анна аня
-    анюта | борис боря | валентина валя | василий вася | виктор витя | виктория вика | владимир вова володя |
-    владислав влад | галина галя | григорий гриша | дарья даша | дмитрий дима митя | евгений женя | евгения женя |
-    екатерина катя | елена лена | елизавета лиза | иван ваня | ирина ира | константин костя | ксения ксюша | лариса
-    лара | людмила люда мила | любовь люба | мария маша маруся | михаил миша | надежда надя | наталья наташа ната |
-    наталия наташа | николай коля | ольга оля | павел паша | пётр петя | петр петя | полина поля | роман рома |
-    светлана света | сергей серёжа сережа | софья соня | софия соня | станислав стас | степан стёпа | татьяна таня |
-    ульяна уля | юлия юля | юрий юра | яков яша | ярослав слава ярик
-"""
-
-
-def _read_nicknames(called: str) -> dict[str, tuple[str, ...]]:
-    """Map each name to its nicknames, and each nickname to its names."""
-    forms: dict[str, list[str]] = {}
-    for group in called.split("|"):
-        name, *nicknames = group.split()
-        forms.setdefault(name, []).extend(nicknames)
-        for nickname in nicknames:
-            forms.setdefault(nickname, []).append(name)
-    return {name: tuple(others) for name, others in forms.items()}
-
-
-NICKNAMES = _read_nicknames(_NICKNAME_GROUPS)
-"""Other forms of each casefolded first name."""

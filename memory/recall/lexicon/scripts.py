@@ -32,6 +32,7 @@ _SCRIPTS = {
     "hangul": HANGUL,
     "continuous": CONTINUOUS,
 }
+UNSPACED_SCRIPTS = frozenset(["han", "hangul", "continuous"])
 _OF_SCRIPT = {name: re.compile(f"[{characters}]") for name, characters in _SCRIPTS.items()}
 _LETTER = re.compile(r"[^\W\d_]")
 _UNSEEN = re.compile("[\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

@@ -12,11 +12,10 @@ from itertools import pairwise
 
 from memory.recall.lexicon.dates import has_chinese_time
 from memory.recall.lexicon.languages import stop_words
-from memory.recall.lexicon.question_words import NOT_ABOUT_ASKER, QUESTION_WORDS, REQUESTS, UNSPACED_SCRIPTS
-from memory.recall.lexicon.scripts import script_of
-from memory.recall.lexicon.stop_words import UNSPACED_PHRASES
-from memory.recall.lexicon.terms import tokenize
+from memory.recall.lexicon.scripts import UNSPACED_SCRIPTS, script_of
+from memory.recall.lexicon.terms import blank_phrases, tokenize
 from memory.recall.lexicon.time_words import SINCE, WEEKEND, YEARS, Meaning, time_meanings
+from memory.recall.lexicon.word_lists import join_lines, load_pattern, load_words
 
 QUESTION, ASKS, FIRST_PERSON, TIME, NAME = "question", "asks", "first_person", "time", "name"
 """Signs of a message.
@@ -31,7 +30,7 @@ WHEN: it asks for a time. SMALL_TALK: it needs no memory. BARE: it has search wo
 for a name (where, who, which, called …).
 """
 OTHER, SELF, WE = "other", "self", "we"
-"""More kinds of words (question_words.py): other questions (who, where, how many), and words for "I" and "we"."""
+"""More kinds of words (words/question_words.toml): other questions (who, where, how many), and words for "I" and "we"."""
 _QUESTION_MARKS = "?？؟"
 _AFTER_A_QUESTION = " \t\n\r\"'”»)!！"
 _QUESTION_ENDINGS = ("吗", "呢", "吗。", "呢。", "ですか", "ますか", "ですか。", "ますか。")
@@ -39,15 +38,14 @@ _LOWER = "a-zß-öø-ÿа-яёіїєґ"
 _NAME_WITHIN = re.compile(rf"(?<=[{_LOWER},;'\"”] )[\"“«]?[A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ]\w+")
 _TIME = re.compile("[YFZWM]|L[UmwSs]|[USsw]L|[NT][USs]|UA|P[ms]|Dm|mD")
 _FEW = 3
-_NOT_ABOUT_ASKER = re.compile(NOT_ABOUT_ASKER)
-_REQUEST = re.compile(REQUESTS)
 
 
 def message_signs(text: str, languages: Collection[str]) -> frozenset[str]:
     """Return the signs of a normal text that is a message in these languages (Snowball's names, or scripts)."""
     meanings = time_meanings(text)
     signs = {
-        ASKS: any(mark in text for mark in _QUESTION_MARKS) or _REQUEST.search(text.lower()) is not None,
+        ASKS: any(mark in text for mark in _QUESTION_MARKS)
+        or load_pattern("question_words", "requests").search(text.lower()) is not None,
         QUESTION: text.rstrip(_AFTER_A_QUESTION).endswith((*_QUESTION_MARKS, *_QUESTION_ENDINGS)),
         NAME: _NAME_WITHIN.search(text) is not None,
         TIME: _has_time(meanings) or has_chinese_time(text),
@@ -82,7 +80,8 @@ def has_question_word(text: str, languages: Collection[str]) -> bool:
 
 def blank_requests(text: str) -> str:
     """Return a question in lower case, with "tell me" and the like replaced by spaces."""
-    return _NOT_ABOUT_ASKER.sub(lambda match: " " * len(match.group()), text.lower())
+    pattern = load_pattern("question_words", "not_about_asker")
+    return pattern.sub(lambda match: " " * len(match.group()), text.lower())
 
 
 def find_self_words(text: str, languages: Collection[str]) -> list[int]:
@@ -96,7 +95,7 @@ def _is_about_writer(text: str, languages: Collection[str]) -> bool:
 
 
 def _has_words(text: str, languages: Collection[str], *kinds: str) -> bool:
-    """Return True if a text has words of these kinds (see question_words.py) in one of these languages."""
+    """Return True if a text has words of these kinds (see words/question_words.toml) in one of these languages."""
     lower = text.lower()
     patterns = [_pattern(language, kind) for language in languages for kind in kinds]
     return any(pattern.search(lower) for pattern in patterns if pattern)
@@ -104,9 +103,10 @@ def _has_words(text: str, languages: Collection[str], *kinds: str) -> bool:
 
 @cache
 def _pattern(language: str, kind: str) -> re.Pattern[str] | None:
-    words = QUESTION_WORDS.get(language, {}).get(kind)
+    words = load_words("question_words")["patterns"].get(language, {}).get(kind)
     if words is None:
         return None
+    words = join_lines(words)
     return re.compile(words if language in UNSPACED_SCRIPTS else rf"(?<![\w'])(?:{words})(?!\w)")
 
 
@@ -123,90 +123,32 @@ def _has_time(meanings: list[Meaning]) -> bool:
     )
 
 
-_ENDINGS_BY_LANGUAGE = {
-    "spanish": r"\w{2,}[éí]",
-    "portuguese": r"\w{2,}ei",
-    "polish": r"\w{2,}ł[ea]m",
-    "turkish": r"\w{2,}(?:[dt][ıiuü]m|yorum)",
-    "russian": r"\w{2,}[ая]ю|живу|люблю|хочу|могу|хожу|учу|учусь|иду|еду|вижу|буду|веду|ищу|пишу|сплю|пью|ем|куплю|лечу",
-    "persian": r"\w{2,}[^\Wیه\d]م",
-}
-_SELF_ENDINGS = {
-    language: re.compile(rf"(?<!\w)(?:{word})(?!\w)") for language, word in _ENDINGS_BY_LANGUAGE.items()
-}
-_OTHER_WORDS = """café también así aquí allí ahí qué porqué bebé josé andré rené colibrí jabalí rubí esquí lei rei стаю чаю краю
-    اسلام چهارم پنجم ششم هفتم هشتم دهم خانم آدم مردم تصمیم قدیم مریم کدام کدوم انجام تمام مقام سلام پیام شام بام وام دوم سوم
-    فیلم علم قلم رقم شکم چشم خشم رحم جرم حرم کرم گرم نرم موم غم کم تیم سیم نیم بیم اسم رسم جسم قسم دائم لازم عالم سالم ظالم
-    محکم مهم متهم هجوم علوم معلوم مرحوم ابریشم گندم هنگام اقدام احترام استخدام اعلام نظام امام حمام بادام آرام مدام کلام
-"""
-_NO_SELF_ENDINGS = frozenset(_OTHER_WORDS.split())
-"""Words with such an ending that mean neither "I" nor "my"."""
-
-
 def has_self_ending(text: str, languages: Collection[str]) -> bool:
     """Return True if a word of a text in lower case means "I" or "my" by its ending: Spanish "compré", Persian "سگم"."""
     joined = text.replace("\u200c", "")
+    others = _words_of("question_words", "no_self_endings")
     return any(
-        match.group() not in _NO_SELF_ENDINGS
+        match.group() not in others
         for language in languages
-        if language in _SELF_ENDINGS
-        for match in _SELF_ENDINGS[language].finditer(joined)
+        if (pattern := _self_ending(language))
+        for match in pattern.finditer(joined)
     )
 
 
-_COURTEOUS_PHRASES = re.compile(
-    r"\b(?:good|great|nice|well|awesome|amazing|cool|what an?(?: \w+)?) (?:jobs?|idea|point|work|news|question|time)\b"
-    r"|\b(?:tell|say) (?:me |us )?(?:a|another) (?:joke|story)\b|\bhappy (?:birthday|new year|easter|holidays)\b"
-    r"|\bmerry christmas\b|\b(?:what(?:'s| is)|how(?:'s| is)) the (?:time|weather)(?: like)?\b|\bwhat time is it\b"
-    r"|\bhave a \w+ (?:day|night|weekend|time)\b|\b(?:one|a|just a) (?:moment|second|minute|sec)\b|\bhow(?:'s| is) it going\b"
-    r"|\bno (?:problem|worries)\b|\bi (?:really |totally |fully |quite )?agree\b|^\W*agreed\W*$"
-    r"|\bwhat(?:'s| is) up\b|\bguten? (?:tag|morgen|abend|nacht)\b|\bbuen[oa]s? (?:d[ií]as?|tardes|noches)\b"
-    r"|\bbo[am] (?:dia|tarde|noite)\b|\bfeliz (?:cumplea[ñn]os|anivers[áa]rio|año nuevo|navidad)\b|\bbuona? ?(?:giorno|sera|notte)\b"
-    r"|\bдобр(?:ый|ое|ой|ого) (?:день|дня|утро|утра|вечер|ночи|времени суток)\b|\bс (?:добрым утром|дн[её]м рождения|новым годом)\b"
-    r"|\btut mir (?:echt |sehr )?leid\b|\b(?:ich )?weiß (?:ich|nicht)\b|\bich weiß\b|\bestoy de acuerdo\b|\blo siento\b|\b(?:ya )?lo sé\b"
-    r"|\bя (?:знаю|не знаю)\b|\bкак дела\b|\bспокойной ночи\b|\bхорошая (?:идея|работа)\b|\bdzień dobry\b|\bwie geht(?:'s| es dir)?\b"
-    r"|(?:صبح|شب|روز|عصر) ?(?:بخیر|به خیر)|تولدت مبارک|शुभ (?:प्रभात|रात्रि)"
-)
-_COURTEOUS_WORDS = """
-    hi hello hey hiya there good morning afternoon evening night thanks thank thx ty cheers ok okay k kk see ya tomorrow
-    later soon bye goodbye lol lmao rofl xd haha hahaha hehe yes no yep yup nope yeah nah sure maybe nice cool great
-    awesome amazing wonderful perfect excellent brilliant sounds please pls continue go going gonna really know think
-    guess true funny sorry welcome congrats congratulations happy wait stop brb never mind
-    nevermind done start begin let lets today now repeat again talk say said one right fine well back much lot hmm hm uh
-    um ah oh aha wow omg yay oops ouch ugh exactly indeed totally definitely absolutely understood gotcha alright anyway
-    bravo everyone everybody guys folks remember
-    vale claro genial perfecto bien muy muchas gracias hola adiós adios chao chau luego mañana perdón perdon disculpa siento
-    nada jaja jajaja sigue continúa espera listo exacto bueno buena felicidades enhorabuena entendido quizás
-    danke bitte gut super toll klar genau tschüss tschüs ciao servus moin entschuldigung weiter warte fertig prima
-    perfekt stimmt vielleicht glückwunsch verstanden einverstanden gerne gern sehr schön schon
-    obrigado obrigada valeu beleza legal ótimo otimo tchau desculpa desculpe certo talvez parabéns kkk kkkk rsrs entendi
-    merci bien parfait génial accord désolé désolée pardon voilà bonsoir bonjour salut revoir demain exactement
-    grazie prego bene benissimo perfetto scusa esatto forse arrivederci
-    bedankt goed leuk dag doei mooi precies misschien hej tack bra
-    dzięki dobrze pewnie przepraszam dokładnie może cześć
-    tamam teşekkürler sağol güzel harika evet hayır merhaba
-    спасибо спс пожалуйста пж ок окей хорошо ладно понятно понял поняла ясно привет здравствуй здравствуйте пока хай да
-    нет угу ага неа классно круто супер отлично прекрасно молодец прости простите извини извините продолжай дальше стоп
-    подожди точно верно согласен согласна возможно может поздравляю ахах ахаха хаха лол ого ура конечно давай завтра думаешь помнишь
-    дякую добре привіт так ні гаразд чудово вибач
-    سلام مرسی ممنون ممنونم متشکرم تشکر باشه اوکی خوبه خوب عالی عالیه خداحافظ فعلا بای ببخشید بله آره نه حتما دقیقا مبارک تبریک
-    می‌دونم میدونم موافقم ادامه بده صبر خوبی چطوری دمت گرم
-    شكرا مرحبا أهلا اهلا نعم حسنا طيب تمام ممتاز جيد عفوا آسف اسف السلام عليكم وعليكم مبروك
-    धन्यवाद शुक्रिया नमस्ते ठीक अच्छा हाँ हां बढ़िया
-    γεια ευχαριστώ ναι όχι εντάξει καλημέρα καληνύχτα ωραία תודה שלום כן לא בסדר מעולה ביי
-"""
-_COURTEOUS_TERMS = frozenset(_COURTEOUS_WORDS.split())
-_COURTEOUS_UNSPACED = re.compile(
-    "谢谢|多谢|感谢|你好|您好|大家好|早上好|早安|晚上好|晚安|再见|拜拜|好的|好吧|好啊|好|行|没问题|没事|没关系|对不起|不好意思|抱歉|哈+|嘿+|呵+|是的|"
-    "对|不是|不用|明白|知道|了解|收到|同意|继续|等等|等一下|停|恭喜|生日快乐|新年快乐|加油|真的|真|不错|太|棒|厉害|明天见|ありがとう|ございます|こんにちは|"
-    "こんばんは|おはよう|おやすみ|なさい|さようなら|はい|いいえ|うん|すみません|ごめん|わかりました|笑|おめでとう|감사합니다|감사|고마워요?|안녕|하세요|네|"
-    "아니요?|좋아요?|ㅋ+|ㅎ+|미안해?요?|ขอบคุณ|สวัสดี|ครับ|ค่ะ|คะ|โอเค|[我你您他她它们的了吗呢吧啊呀哦嗯是很也就那不ねよ]"
-)
+@cache
+def _self_ending(language: str) -> re.Pattern[str] | None:
+    ending = load_words("question_words")["self_endings"].get(language)
+    return re.compile(rf"(?<!\w)(?:{ending})(?!\w)") if ending else None
+
+
+@cache
+def _words_of(name: str, key: str) -> frozenset[str]:
+    return frozenset(load_words(name)[key].split())
 
 
 def is_small_talk(masked: str) -> bool:
     """Return True if a normal text without names has only polite phrases and stop words, or no letters and digits."""
-    words = tokenize(_COURTEOUS_PHRASES.sub(" ", masked.lower()))
+    words = tokenize(load_pattern("small_talk", "phrases").sub(" ", masked.lower()))
     return all(
         kind == "emoji" or (kind == "word" and _is_courteous(piece, words.languages[script_of(piece)]))
         for kind, piece in words.pieces
@@ -215,9 +157,7 @@ def is_small_talk(masked: str) -> bool:
 
 def _is_courteous(piece: str, languages: tuple[str, ...]) -> bool:
     if script_of(piece) in UNSPACED_SCRIPTS:
-        piece = _COURTEOUS_UNSPACED.sub(" ", piece)
-        for phrase in UNSPACED_PHRASES:
-            piece = piece.replace(phrase, " ")
-        return _COURTEOUS_UNSPACED.sub("", piece).strip() == ""
-    polite = _COURTEOUS_TERMS.union(*(stop_words(language) for language in languages))
+        phrases = load_pattern("small_talk", "unspaced")
+        return phrases.sub("", blank_phrases(phrases.sub(" ", piece))).strip() == ""
+    polite = _words_of("small_talk", "words").union(*(stop_words(language) for language in languages))
     return piece in polite or all(part in polite for part in piece.split("'"))

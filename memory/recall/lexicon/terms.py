@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import chain, islice, pairwise
 
 from memory.recall.lexicon.analysis import QuestionWord, SparseVector
 from memory.recall.lexicon.languages import plausible_languages, stem, stop_words
 from memory.recall.lexicon.scripts import CONTINUOUS, HAN, HANGUL, MARKS, script_of
-from memory.recall.lexicon.stop_words import CHINESE_WORDS, UNSPACED_PHRASES
+from memory.recall.lexicon.word_lists import load_words
 
 WORD_LIMIT = 2_000
 """Words of a text that are read, from its beginning."""
@@ -301,16 +301,27 @@ def _parts(word: str, size: int, weight: float) -> _WeightedTerms:
 
 def _han_terms(run: str) -> _WeightedTerms:
     """Return the pairs of characters between function words, and single characters with a small weight."""
-    for phrase in UNSPACED_PHRASES:
-        run = run.replace(phrase, " ")
     terms: _WeightedTerms = []
-    for piece in "".join(" " if each in CHINESE_WORDS else each for each in run).split():
+    characters = load_words("stop_words")["unspaced"]["characters"]
+    for piece in "".join(" " if each in characters else each for each in blank_phrases(run)).split():
         terms += [
             (each, 1.0 if len(piece) == 1 else _CHARACTER_WEIGHT) for each in piece if not _is_hiragana(each)
         ]
         pairs = [piece[at : at + 2] for at in range(len(piece) - 1)]
         terms += [(pair, _HIRAGANA_WEIGHT if _is_hiragana(pair) else 1.0) for pair in pairs]
     return terms
+
+
+def blank_phrases(run: str) -> str:
+    """Replace Chinese and Japanese function words of several characters by spaces."""
+    for phrase in _unspaced_phrases():
+        run = run.replace(phrase, " ")
+    return run
+
+
+@cache
+def _unspaced_phrases() -> tuple[str, ...]:
+    return tuple(load_words("stop_words")["unspaced"]["phrases"].split())
 
 
 def _is_hiragana(text: str) -> bool:
