@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
-from bot.agent.summary_format import summary_fields
+from bot.agent.summarizer import summary_fields
 from bot.errors import FileGone
 from bot.transport.rich_text import RichText
 from memory.history.message import Message, Sender

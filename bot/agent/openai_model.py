@@ -19,11 +19,9 @@ from openai import (
     Timeout,
 )
 
-from bot.agent.breaker import Breaker
-from bot.agent.endpoint_failure import failure_of, retry_after_s
+from bot.agent.endpoint import Breaker, failure_of, retry_after_s
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
-from bot.agent.openai_request import has_images, json_forms, request_body, without_images
-from bot.agent.streamed_reply import StreamedReply
+from bot.agent.openai_format import StreamedReply, has_images, json_forms, request_body, without_images
 from bot.errors import ModelRefused, ModelRepliedNothing, ModelUnavailable, TellUser
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from memory.http_calls import is_abandoned, shielded, track_request
@@ -32,9 +30,9 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 _CONNECT_TIMEOUT_S = 10.0
 _JSON_OPTIONS = ("response_format", "json_schema", "json_object")
-"""Words of a refusal by a server that does not know the option. OpenAI names the parameter, others its value."""
+"""Words in the refusal of a server that does not know the option. OpenAI names the parameter, others its value."""
 _IMAGE_WORDS = ("image", "multimodal", "vision", "cannot unmarshal array")
-"""Words of a refusal of pictures: OpenAI's and vLLM's name the part or what is wrong with it, Ollama's Go cannot read it."""
+"""Words in a refusal of pictures. OpenAI and vLLM name the part or its fault; Ollama's Go cannot read it."""
 _BLIND_PHRASES = (
     "not support image",  # Ollama, OpenRouter's routes
     "only supported by certain models",  # OpenAI
@@ -50,23 +48,23 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a model is waited for, within the deadline that the caller sets around it.
-
-    `idle_s`: without a byte of the stream. `longest_wait_s`: a Retry-After beyond this is not waited for.
-    """
+    """The waits for a model, within the deadline of the caller."""
 
     tries: int = 3
+    # Seconds without a byte of the stream.
     idle_s: float = 60.0
     first_wait_s: float = 0.5
+    # The request fails if Retry-After asks for more.
     longest_wait_s: float = 30.0
 
 
 class OpenAIModel:
     """A ChatModel and a JsonModel on Chat Completions, always streamed.
 
-    Connection errors, 408, 409, 429 with hope, 5xx, a stream that is cut and a silence are tried again, whole;
-    an empty reply once. An endpoint that refuses whatever it is asked is left alone for a while (`Breaker`). No text of the endpoint, no URL and no key get into an error's message. To a model that does
-    not see (`sees`, or as its endpoint says), a line says that there were pictures.
+    Connection errors, 408, 409, temporary 429, 5xx, a broken stream and a silence are retried as a whole; an empty
+    reply is retried once. `Breaker` stops requests to an endpoint that refuses all of them. Error messages contain
+    no text of the endpoint, no URL and no key. For a model that does not see (`sees`, or the endpoint says so), a
+    line replaces the pictures.
     """
 
     def __init__(
@@ -94,8 +92,10 @@ class OpenAIModel:
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
     ) -> ModelReply:
-        """One reply; see `ChatModel.chat`. Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused
-        (ModelBarred), PromptTooLong or ModelRepliedNothing.
+        """Return one reply; see `ChatModel.chat`.
+
+        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred), PromptTooLong or
+        ModelRepliedNothing.
         """
         if not has_images(messages):
             return await self._reply(request_body(self._model, messages, tools), on_text)
@@ -103,22 +103,22 @@ class OpenAIModel:
             try:
                 return await self._reply(request_body(self._model, messages, tools), on_text)
             except (ModelRefused, ModelUnavailable) as error:
-                self._learn_of_refused_images(error)
+                self._accept_refusal_of_images(error)
         return await self._reply(request_body(self._model, without_images(messages), tools), on_text)
 
-    def _learn_of_refused_images(self, error: TellUser) -> None:
-        """Raises the error again where it is about something else. A model that takes no picture at all gets no more."""
-        said = _said(error).lower()
-        if not any(word in said for word in _IMAGE_WORDS):
+    def _accept_refusal_of_images(self, error: TellUser) -> None:
+        """Raise the error if it is not about pictures. A model that takes no pictures at all gets no more of them."""
+        text = _text_of(error).lower()
+        if not any(word in text for word in _IMAGE_WORDS):
             raise error
-        self._sees = not any(phrase in said for phrase in _BLIND_PHRASES)
+        self._sees = not any(phrase in text for phrase in _BLIND_PHRASES)
         log.warning("pictures_refused", model=self._model, sees=self._sees)
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
-        """One reply; see `JsonModel.chat_json`. Raises what `chat` raises.
+        """Return one reply; see `JsonModel.chat_json`. Raises the errors of `chat`.
 
-        An endpoint that refuses `json_schema` is asked for any JSON object from then on; one that refuses that
-        too, for a plain answer.
+        If the endpoint refuses `json_schema`, all later requests ask for any JSON object; if it refuses that too,
+        for a plain answer.
         """
         body = request_body(self._model, messages, ())
         while True:
@@ -129,7 +129,7 @@ class OpenAIModel:
             except ModelRefused as error:
                 if form + 1 == len(forms) or not _names(error, *_JSON_OPTIONS):
                     raise
-                self._json_form = max(self._json_form, form + 1)  # another call may have found out meanwhile
+                self._json_form = max(self._json_form, form + 1)  # another call may have raised it meanwhile
 
     async def _reply(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
         async for attempt in stamina.retry_context(
@@ -139,7 +139,7 @@ class OpenAIModel:
             wait_initial=self._patience.first_wait_s,
             wait_jitter=self._patience.first_wait_s,
         ):
-            with attempt, self._breaker.guarding():
+            with attempt, self._breaker.guard():
                 return await self._counted_try(body, on_text)
         raise ModelUnavailable
 
@@ -164,7 +164,7 @@ class OpenAIModel:
         except ModelRefused as error:
             if not (self._asks_for_usage and _names(error, "stream_options")):
                 raise
-            self._asks_for_usage = False  # this server does not know the option; it can do without
+            self._asks_for_usage = False  # this server does not know the option
             return await shielded(self._stream(body, on_text))
 
     async def _stream(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
@@ -182,13 +182,13 @@ class OpenAIModel:
         return reply
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any], None]:
-        """The chunks of one request, with every failure of the SDK in our words."""
+        """Yield the chunks of one request. Translate every failure of the SDK."""
         idle_s = self._patience.idle_s
         try:
             async with asyncio.timeout(idle_s):
                 stream = await self._client.post(
                     "/chat/completions",
-                    cast_to=object,  # chunks as they are: servers differ, and the SDK's types promise too much
+                    cast_to=object,  # raw chunks: servers differ, and the types of the SDK promise too much
                     body=dict(body),
                     stream=True,
                     stream_cls=AsyncStream[object],
@@ -203,7 +203,7 @@ class OpenAIModel:
         except TimeoutError as error:
             raise ModelUnavailable(f"The model was silent for {idle_s:g} seconds") from error
         except (OpenAIError, OSError, ValueError) as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
 
 
 @asynccontextmanager
@@ -216,7 +216,7 @@ async def open_openai_model(
     breaker: Breaker | None = None,
     sees: bool = True,
 ) -> AsyncGenerator[OpenAIModel, None]:
-    """The model `model` at `base_url` (OpenAI's own without one); its connections are closed at the end."""
+    """Open the model at `base_url`, by default at OpenAI's own. Close its connections at the end."""
     client = AsyncOpenAI(
         api_key=api_key or "none",  # the SDK insists on one; servers without keys ignore it
         base_url=base_url or DEFAULT_BASE_URL,
@@ -229,7 +229,7 @@ async def open_openai_model(
 
 
 class _RetryRule:
-    """Whether one request is tried again after an error, and after how many seconds if the endpoint said so."""
+    """The retry rule of one request: after which errors, and after how many seconds if the endpoint says so."""
 
     def __init__(self, longest_wait_s: float) -> None:
         self._longest_wait_s = longest_wait_s
@@ -253,7 +253,7 @@ def _checked_chunk(chunk: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", chunk)
 
 
-def _translated(error: Exception) -> TellUser:
+def _translate(error: Exception) -> TellUser:
     if not isinstance(error, APIError):
         return ModelUnavailable(f"The model's reply broke off ({type(error).__name__})")
     status = error.status_code if isinstance(error, APIStatusError) else None
@@ -262,12 +262,12 @@ def _translated(error: Exception) -> TellUser:
 
 
 def _names(error: ModelRefused, *options: str) -> bool:
-    """Whether the endpoint's refusal speaks of one of these options."""
-    return any(option in _said(error) for option in options)
+    """Return True if the endpoint's refusal names one of these options."""
+    return any(option in _text_of(error) for option in options)
 
 
-def _said(error: TellUser) -> str:
-    """What the endpoint said; "" where it did not."""
+def _text_of(error: TellUser) -> str:
+    """Return the endpoint's own text, "" without one."""
     cause = error.__cause__
     return f"{cause.message} {cause.param} {cause.body}" if isinstance(cause, APIError) else ""
 

@@ -1,27 +1,20 @@
-"""Has a model summarise conversations, and the finished steps of a long run."""
+"""Summaries of conversations and digests of long runs, written by a model as JSON."""
 
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from bot.agent.actions import CompletedStep
 from bot.agent.digest import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
 from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
-from bot.agent.summary_format import (
-    DIGEST_SCHEMA,
-    SUMMARY_SCHEMA,
-    parse_answer,
-    read_digest,
-    read_summary,
-    summary_fields,
-    with_true_artifacts,
-)
 from bot.errors import PromptTooLong, TellUser
+from memory.characters import well_formed
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry
 from memory.history.selectors import TokenCounter
-from memory.history.summary import ArtifactNote, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
 from memory.history.transcript import quote_json, render_line
 from memory.summary.compression import Piece, pack
 
@@ -54,18 +47,56 @@ dates and quoted wording exact. Write in the language of the conversation. At mo
 
 _WORDS_OF_A_TOKEN = 0.6
 _ANSWER_SHARE = 2
-"""The room for an answer: its JSON takes about twice the tokens of its text."""
+"""The JSON of an answer takes about twice the tokens of its text."""
 _MESSAGE_OVERHEAD = 4
 _REPLY_OVERHEAD = 3
 _HALVINGS = 2
 _LEAST_ROOM = 64
+_LONGEST_ITEM = 1_000
+_OBJECTS_TRIED = 500
+"""Places at which the object of an answer may begin: prose and thoughts around it have braces too."""
+
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
+
+
+def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_ARTIFACTS: Mapping[str, Any] = {"type": "array", "items": _object(id=_TEXT, tool=_TEXT, holds=_TEXT)}
+
+SUMMARY_SCHEMA = JsonSchema(
+    name="conversation_summary",
+    schema=_object(
+        overview=_TEXT,
+        goals=_object(primary=_TEXT, secondary=_TEXTS),
+        outcomes=_object(done=_TEXTS, partial=_TEXTS, discovered=_TEXTS),
+        facts={"type": "array", "items": _object(about=_TEXT, fact=_TEXT)},
+        decisions=_TEXTS,
+        open_questions=_TEXTS,
+        artifacts=_ARTIFACTS,
+        next=_TEXT,
+    ),
+)
+"""The form of a summary: the fields of row I4."""
+
+DIGEST_SCHEMA = JsonSchema(
+    name="run_digest",
+    schema=_object(done=_TEXTS, found=_TEXTS, artifacts=_ARTIFACTS, left=_TEXT),
+)
 
 
 class ModelSummarizer:
-    """Summaries by structured output. Every request fits `context_window`, with room for the answer.
+    """Writes summaries by structured output. Every request fits `context_window`, with room for the answer.
 
-    All failures are SummaryFailed: of the model, of waiting `timeout_s` seconds for one answer, of an answer that is
-    cut, empty, or not of the form that was asked for. Nothing that was read gets into its message.
+    All failures are SummaryFailed: errors of the model, no answer within `timeout_s` seconds, and an answer that is
+    cut, empty, or not of the requested form. Their messages contain nothing of the conversation.
     """
 
     def __init__(
@@ -77,7 +108,7 @@ class ModelSummarizer:
         summary_tokens: int,
         timeout_s: float,
     ) -> None:
-        """`summary_tokens`: the most that a summary or a digest takes in a prompt."""
+        """`summary_tokens` is the highest size of a summary or a digest in a prompt."""
         self._model = model
         self._tokenizer = tokenizer
         self._window = context_window
@@ -86,17 +117,17 @@ class ModelSummarizer:
 
     @property
     def model(self) -> str:
-        """The name of the model that writes."""
+        """The name of the summary model."""
         return self._model.name
 
     def count(self, text: str) -> int:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
         return self._tokenizer.count(text)
 
     async def summarize(self, previous: SummaryText | None, piece: Piece) -> SummaryText:
-        """What is to be remembered of the summary so far and the piece after it; never a blank one.
+        """Return a summary, never a blank one, of the previous summary and the piece after it.
 
-        SummaryFailed has `is_too_long` where a smaller piece may succeed.
+        Raises SummaryFailed, with `is_too_long` if a smaller piece may succeed.
         """
         so_far = NOTHING_YET if previous is None else quote_json(summary_fields(previous))
         lines = [SUMMARY_SO_FAR, so_far, "", MESSAGES_AFTER, *map(render_line, piece.lines)]
@@ -110,10 +141,9 @@ class ModelSummarizer:
     async def digest(
         self, *, task: str, digest: str, steps: Sequence[CompletedStep], usages: list[Usage]
     ) -> str:
-        """What the steps after the digest so far ("" for none) did and found, in words for a prompt; artifact ids stay.
+        """Return a text that replaces the digest so far ("" for none) and the steps after it. Artifact ids stay.
 
-        Steps that are too much for one request are read in several; `usages` gets what each of these used. Raises
-        SummaryFailed.
+        Steps that do not fit one request take several; `usages` receives the usage of each. Raises SummaryFailed.
         """
         for halvings in range(_HALVINGS + 1):
             try:
@@ -177,8 +207,8 @@ class ModelSummarizer:
             ) from error
 
     def _tokens_of(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> int:
-        told = sum(_MESSAGE_OVERHEAD + self.count(message.text) for message in messages)
-        return _REPLY_OVERHEAD + told + self.count(json.dumps(dict(schema.schema)))
+        texts = sum(_MESSAGE_OVERHEAD + self.count(message.text) for message in messages)
+        return _REPLY_OVERHEAD + texts + self.count(json.dumps(dict(schema.schema)))
 
     def _fitted(self, text: SummaryText) -> SummaryText:
         return fit_summary(text, self._summary_tokens, self.count)
@@ -197,3 +227,121 @@ def _artifacts_of(piece: Piece) -> Iterator[ArtifactNote]:
     for line in piece.lines:
         if isinstance(line, LedgerEntry) and line.artifact_id:
             yield ArtifactNote(id=line.artifact_id, tool=line.name, holds="")
+
+
+def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:
+    """Return the last JSON object of this schema in the text, and ignore unknown fields.
+
+    Earlier objects are drafts of a model that thinks aloud. Raises ValueError without such an object.
+    """
+    answer = None
+    for value in _objects_in(text):
+        if _conforms(value, schema.schema):
+            answer = cast("Mapping[str, Any]", value)
+    if answer is None:
+        raise ValueError(f"no JSON object of the form {schema.name}")
+    return answer
+
+
+def read_summary(answer: Mapping[str, Any]) -> SummaryText:
+    """Return the summary in an answer of SUMMARY_SCHEMA, without blank and repeated items."""
+    goals, outcomes = answer["goals"], answer["outcomes"]
+    facts = (Fact(about=_tidy(each["about"]), fact=_tidy(each["fact"])) for each in answer["facts"])
+    return SummaryText(
+        overview=_tidy(answer["overview"], at_most=None),
+        primary_goal=_tidy(goals["primary"]),
+        secondary_goals=_items(goals["secondary"]),
+        done=_items(outcomes["done"]),
+        partial=_items(outcomes["partial"]),
+        discovered=_items(outcomes["discovered"]),
+        facts=tuple(dict.fromkeys(fact for fact in facts if fact.fact)),
+        decisions=_items(answer["decisions"]),
+        open_questions=_items(answer["open_questions"]),
+        artifacts=_artifacts(answer["artifacts"]),
+        next=_tidy(answer["next"]),
+    )
+
+
+def read_digest(answer: Mapping[str, Any]) -> SummaryText:
+    """Return an answer of DIGEST_SCHEMA in the fields of a summary."""
+    return SummaryText(
+        done=_items(answer["done"]),
+        discovered=_items(answer["found"]),
+        artifacts=_artifacts(answer["artifacts"]),
+        next=_tidy(answer["left"]),
+    )
+
+
+def summary_fields(text: SummaryText) -> dict[str, Any]:
+    """Return the summary in the form of SUMMARY_SCHEMA."""
+    return {
+        "overview": text.overview,
+        "goals": {"primary": text.primary_goal, "secondary": list(text.secondary_goals)},
+        "outcomes": {
+            "done": list(text.done),
+            "partial": list(text.partial),
+            "discovered": list(text.discovered),
+        },
+        "facts": [{"about": fact.about, "fact": fact.fact} for fact in text.facts],
+        "decisions": list(text.decisions),
+        "open_questions": list(text.open_questions),
+        "artifacts": [{"id": note.id, "tool": note.tool, "holds": note.holds} for note in text.artifacts],
+        "next": text.next,
+    }
+
+
+def with_true_artifacts(text: SummaryText, known: Iterable[ArtifactNote]) -> SummaryText:
+    """Return the summary with exactly the known artifacts, newest first: a model may forget or invent an id."""
+    written = {note.id: note for note in text.artifacts}
+    notes = {note.id: note for note in known}
+    artifacts = (
+        replace(note, holds=written[note.id].holds or note.holds) if note.id in written else note
+        for note in reversed(notes.values())
+    )
+    return replace(text, artifacts=tuple(artifacts))
+
+
+def _objects_in(text: str) -> Iterator[object]:
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(_OBJECTS_TRIED):
+        if at < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)
+
+
+def _conforms(value: object, schema: Mapping[str, Any]) -> bool:
+    kind = schema["type"]
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "array":
+        return isinstance(value, list) and all(
+            _conforms(item, schema["items"]) for item in cast("list[object]", value)
+        )
+    if not isinstance(value, dict):
+        return False
+    fields = cast("dict[str, object]", value)
+    properties = cast("Mapping[str, Mapping[str, Any]]", schema["properties"])
+    return all(name in fields and _conforms(fields[name], inner) for name, inner in properties.items())
+
+
+def _artifacts(values: Sequence[Mapping[str, str]]) -> tuple[ArtifactNote, ...]:
+    notes = (
+        ArtifactNote(id=_tidy(each["id"]), tool=_tidy(each["tool"]), holds=_tidy(each["holds"]))
+        for each in values
+    )
+    return tuple({note.id: note for note in notes if note.id}.values())
+
+
+def _items(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for value in values if (item := _tidy(value))))
+
+
+def _tidy(value: str, *, at_most: int | None = _LONGEST_ITEM) -> str:
+    return well_formed(" ".join(value.split())[:at_most])

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from bot.agent.agents_file import AgentSpec, TeamSpec, load_agents
-from bot.agent.context_windows import context_window
 from bot.agent.functions_based import PromptLimits
+from bot.agent.known_models import context_window
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
 from bot.settings import Settings

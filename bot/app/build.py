@@ -27,7 +27,7 @@ from bot.inbox.settling import GatedSettling
 from bot.inbox.signals import Signals
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
-from bot.media.pdf import PdfReading
+from bot.media.pdf import PdfReader
 from bot.media.reader import Files, MediaReader
 from bot.settings import Settings
 from bot.transport.administrators import Administrators
@@ -328,7 +328,7 @@ def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> Reader
     media = MediaReader(
         outside.files,
         transcriber=outside.models.transcriber,
-        pdfs=PdfReading(at_most=settings.document_chars),
+        pdfs=PdfReader(at_most=settings.document_chars),
         largest=settings.media_bytes,
         document_chars=settings.document_chars,
     )

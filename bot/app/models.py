@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import structlog
 
+from bot.agent.known_models import sees
 from bot.agent.model import ChatModel, JsonModel, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.openai_model import open_openai_model
 from bot.errors import ModelUnavailable
-from bot.media.openai_transcriber import open_transcriber
 from bot.media.reader import Transcriber
-from bot.media.sight import sees
+from bot.media.transcriber import open_transcriber
 from bot.settings import Settings
 
 _OPENAI_FALLBACK = "whisper-1"

@@ -1,1 +1,1 @@
-"""What comes as a file: pictures for a model that sees, voices to be written down, documents to be read."""
+"""Files of messages: pictures for a model that sees, recordings as transcripts, documents as text."""

@@ -1,4 +1,4 @@
-"""Reads the text of a PDF, which may be made to harm its reader, in a process that can be ended."""
+"""Reads the text of PDFs, each in a process of its own: a PDF may be made to harm its reader."""
 
 import asyncio
 import json
@@ -11,19 +11,19 @@ from typing import Any, Literal, cast
 import structlog
 
 PdfProblem = Literal["encrypted", "corrupt", "empty", "scanned", "too_much"]
-"""Why there is no text: a password, no whole PDF, no page with anything, only pictures, or more work than allowed."""
+"""The reason for no text: a password, a broken file, empty pages, only pictures, or more work than allowed."""
 
 _SCRIPT = Path(__file__).with_name("pdf_process.py")
 _PROBLEMS = ("encrypted", "corrupt", "empty", "scanned", "too_much")
 _AT_ONCE = 2
-"""Processes at the same time: reading is all computing."""
+"""Processes at the same time. Reading is pure computation."""
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PdfText:
-    """The text of a PDF, each page under a line with its number. `is_cut`: not all of it was read."""
+    """The text of a PDF, each page under a line with its number. `is_cut` is True if only a part was read."""
 
     text: str
     pages: int
@@ -32,30 +32,30 @@ class PdfText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PdfLimits:
-    """What reading one PDF may take. After half of the time no further page is begun; at its end the process is killed."""
+    """Limits for one PDF. No page begins after half of the time; at its end the process is killed."""
 
     seconds: int = 20
     memory: int = 768 * 1024 * 1024
 
 
-class PdfReading:
+class PdfReader:
     """Reads PDFs, each in a process of its own, a few at a time."""
 
     def __init__(self, *, at_most: int, limits: PdfLimits | None = None) -> None:
-        """`at_most`: characters of text that are read of one."""
+        """`at_most` is the highest number of characters from one PDF."""
         self._at_most = at_most
         self._limits = limits or PdfLimits()
         self._turnstile = asyncio.Semaphore(_AT_ONCE)
 
     async def read(self, data: bytes) -> PdfText | PdfProblem:
-        """The text of a PDF, or why there is none. The process has ended when this returns or is cancelled.
+        """Return the text of a PDF, or the reason for none. The process has ended when this returns or is cancelled.
 
-        A process that a limit has ended, or that died, is "too_much": what the PDF asked for cannot be told.
+        The reason is "too_much" if a limit has ended the process, or if it died.
         """
         async with self._turnstile:
-            said = await self._run(data)
+            output = await self._run(data)
         try:
-            answer = cast("dict[str, Any]", json.loads(said))
+            answer = cast("dict[str, Any]", json.loads(output))
         except ValueError:
             return "too_much"
         if answer.get("problem") in _PROBLEMS:
@@ -72,14 +72,14 @@ class PdfReading:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                env={},  # nothing that we know: no token, no key
+                env={},  # no token, no key
             )
         except OSError as error:  # no memory, no file descriptors, no more processes
             log.warning("pdf_process_not_started", error=type(error).__name__)
             return b""
         try:
             async with asyncio.timeout(limits.seconds):
-                said, _ = await process.communicate(data)
+                output, _ = await process.communicate(data)
         except TimeoutError:
             return b""
         finally:
@@ -87,4 +87,4 @@ class PdfReading:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
-        return said
+        return output

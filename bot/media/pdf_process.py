@@ -1,7 +1,7 @@
-"""Reads the text of one PDF in a process of its own: bounded in memory and time, without our environment.
+"""Reads the text of one PDF in a process with limited memory and time, without our environment.
 
-Run as a script, `python -I -B pdf_process.py CHARACTERS SECONDS BYTES`: the PDF comes on the standard input; one line of
-JSON goes out, `{"pages", "text", "is_cut"}` or `{"problem"}`. It imports nothing of ours: its start is what each PDF costs.
+A script: `python -I -B pdf_process.py CHARACTERS SECONDS BYTES`. The standard input is the PDF, the output one line of
+JSON: `{"pages", "text", "is_cut"}` or `{"problem"}`. It imports nothing of ours, because each PDF pays for its start.
 """
 
 import json
@@ -18,7 +18,7 @@ ENCRYPTED, CORRUPT, EMPTY, SCANNED, TOO_MUCH = "encrypted", "corrupt", "empty", 
 
 
 def main() -> None:
-    """Read, and say what came of it. A limit that bites ends the process without a word."""
+    """Read the PDF and print the result. A limit ends the process without output."""
     at_most, seconds, memory = (int(each) for each in sys.argv[1:4])
     _limit(seconds=seconds, memory=memory)
     data = sys.stdin.buffer.read()
@@ -31,7 +31,7 @@ def main() -> None:
 
 def _limit(*, seconds: int, memory: int) -> None:
     os.nice(10)
-    with suppress(ValueError, OSError):  # macOS does not bound it
+    with suppress(ValueError, OSError):  # macOS has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -54,16 +54,16 @@ def _read(data: bytes, *, at_most: int, until: float) -> dict[str, Any]:
         return {"problem": TOO_MUCH}
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - of a broken file any error may come
+    except Exception:  # noqa: BLE001 - a broken file may raise any error
         return {"problem": CORRUPT}
     return _read_pages(reader.pages, count, at_most=at_most, until=until)
 
 
 def _read_pages(pages: Any, count: int, *, at_most: int, until: float) -> dict[str, Any]:
-    """The texts of the pages, each under its number, up to `at_most` characters and while there is time."""
+    """Return the texts of the pages, each under its number, up to `at_most` characters and the time `until`."""
     from pypdf.errors import LimitReachedError
 
-    told: list[str] = []
+    texts: list[str] = []
     length = read = 0
     problem = EMPTY
     for number in range(count):
@@ -80,15 +80,15 @@ def _read_pages(pages: Any, count: int, *, at_most: int, until: float) -> dict[s
             continue
         except MemoryError:
             raise
-        except Exception:  # noqa: BLE001 - the other pages may be whole
+        except Exception:  # noqa: BLE001 - other pages may be intact
             problem = CORRUPT
             continue
         if text:
-            told.append(f"[page {number + 1}]\n{text}")
-            length += len(told[-1]) + 2
-    if not told:
+            texts.append(f"[page {number + 1}]\n{text}")
+            length += len(texts[-1]) + 2
+    if not texts:
         return {"problem": TOO_MUCH if read < count else problem}
-    whole = "\n\n".join(told)
+    whole = "\n\n".join(texts)
     return {"pages": count, "text": whole[:at_most], "is_cut": read < count or len(whole) > at_most}
 
 

@@ -1,4 +1,4 @@
-"""The tool `current_time`."""
+"""The tool `current_time`: date, weekday and time of day in a time zone."""
 
 import zoneinfo
 from datetime import UTC, datetime, tzinfo
@@ -20,7 +20,7 @@ def current_time(
 
 
 def _zone(name: str) -> tzinfo:
-    """The zone; UTC needs no data. Raises ToolFailed, saying so, on a machine without time zone data."""
+    """Return the zone. Raises ToolFailed for an unknown zone; without time zone data only UTC is known."""
     if name.upper() in ("UTC", "Z"):
         return UTC
     try:

@@ -1,4 +1,4 @@
-"""Gets pages of the public internet, and of nothing else: addresses are checked once they are known, at every redirect."""
+"""Gets pages of the public internet only: addresses are checked after their resolution, at every redirect."""
 
 import asyncio
 import codecs
@@ -10,18 +10,36 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from ipaddress import IPv4Address, IPv6Address
 
 import httpx
 
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.errors import ToolFailed
-from bot.tools.public_addresses import Address, is_public
+
+Address = IPv4Address | IPv6Address
+
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All public IPv6 that IANA has assigned. Other addresses are local, reserved, or embed another address."""
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""RFC 6052: the last four bytes are the IPv4 address behind it."""
+_NOT_PUBLIC = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "168.63.129.16/32",  # Azure's host: a public number, but the platform of the machine itself answers
+        "192.0.0.0/24",  # IETF protocol assignments; 192.0.0.192 is Oracle's metadata
+        "192.88.99.0/24",  # relays of 6to4
+        "2001::/23",  # IETF protocol assignments, Teredo among them
+        "2002::/16",  # 6to4: embeds any IPv4 address
+        "3fff::/20",  # documentation, unknown to older ipaddress modules
+    )
+)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
-"""The addresses of a host name, for a port. Raises OSError where there are none."""
+"""Returns the addresses of a host name for a port. Raises OSError if there are none."""
 
 LARGEST_BODY = 2_000_000
-"""Bytes, as they come and unpacked."""
+"""Bytes of a body, packed and unpacked."""
 REDIRECTS_AT_MOST = 5
 LONGEST_URL = 2_000
 _TRIED_ADDRESSES = 3
@@ -32,16 +50,16 @@ _LONGEST_TYPE = 200
 """Characters of a content type that are read."""
 _TEXT_TYPES = re.compile(r"text/.+|application/(?:[\w.-]+\+)?(?:json|xml)|application/(?:yaml|javascript)")
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-"""Of a content type. The standard library's search, which is httpx's, takes seconds for a header full of semicolons."""
+"""The charset in a content type. The standard library and httpx take seconds for a header full of semicolons."""
 _CHARSETS = re.compile(
     r"ascii|utf-(?:8|16|32)(?:-\w+)?|iso8859-\d+|cp\d+|koi8-[rtu]|mac-\w+|gb\w+|big5\w*|shift_ji\w+|euc_\w+|iso2022_\w+"
 )
-"""Those that decode in linear time: punycode and its like do not."""
+"""Charsets that decode in linear time, unlike punycode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What was found: `url` is where it was, after all redirects, `kind` its media type."""
+    """A page: `url` is its address after all redirects, `kind` its media type."""
 
     url: str
     kind: str
@@ -49,30 +67,30 @@ class Page:
 
 
 async def resolve(host: str, port: int) -> Sequence[Address]:
-    """All addresses that the machine's resolver gives. Names that take long hold up nobody else's: the loop has few threads."""
-    found = await call_in_daemon_thread(
+    """Return all addresses of the machine's resolver. Slow names do not block the few threads of the loop."""
+    entries = await call_in_daemon_thread(
         lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), name="resolve"
     )
-    return list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedHttp:
-    """The client. `ports` of None are the scheme's own.
+    """An HTTP client for public addresses. Without `ports` only the usual port of a scheme is allowed.
 
-    Connections go to the very address that was checked, so that a name which leads elsewhere a moment later gains
-    nothing. Proxies of the environment are not used: what they reach cannot be checked. Each page has a connection of its
-    own, and there are no cookies: sites that share an address, as many do, share neither.
+    Connections go to the checked address itself, so that a later change of the name has no effect. Proxies of the
+    environment are ignored, because their targets cannot be checked. Each page has its own connection and no cookies:
+    many sites share an address.
     """
 
     resolve: Resolve = resolve
-    allows: Callable[[Address], bool] = is_public
+    allows: Callable[[Address], bool] = field(default_factory=lambda: is_public)
     ports: frozenset[int] | None = None
     timeout_s: float = 20.0
     trusted: Callable[[], ssl.SSLContext] = field(default_factory=lambda: _certificate_authorities)
 
     async def get(self, url: str) -> Page:
-        """The page. Raises ToolFailed, in words that name no address, for all that is refused or does not answer."""
+        """Return the page. Raises ToolFailed, without an address in its text, for every refusal and failure."""
         try:
             async with asyncio.timeout(self.timeout_s):
                 return await self._follow(url)
@@ -81,17 +99,17 @@ class GuardedHttp:
         except httpx.HTTPError as error:
             raise ToolFailed("The server did not answer as it should.") from error
 
-    async def _follow(self, asked: str) -> Page:
-        url = _parse(asked)
+    async def _follow(self, text: str) -> Page:
+        url = _parse(text)
         for _ in range(REDIRECTS_AT_MOST + 1):
-            found = await self._visit(url)
-            if isinstance(found, Page):
-                return found
-            url = found
+            result = await self._visit(url)
+            if isinstance(result, Page):
+                return result
+            url = result
         raise ToolFailed(f"The page leads on more than {REDIRECTS_AT_MOST} times.")
 
     async def _visit(self, url: httpx.URL) -> Page | httpx.URL:
-        """The page, or where it leads on to."""
+        """Return the page, or the target of its redirect."""
         async with httpx.AsyncHTTPTransport(verify=self.trusted(), trust_env=False) as transport:
             response = await self._send(transport, url)
             try:
@@ -105,7 +123,7 @@ class GuardedHttp:
                 await response.aclose()
 
     async def _send(self, transport: httpx.AsyncHTTPTransport, url: httpx.URL) -> httpx.Response:
-        """Ask the first of the addresses that takes a connection."""
+        """Send the request to the first address that accepts a connection."""
         host, port = url.raw_host.decode("ascii").rstrip("."), _port(url)
         headers = {
             "host": url.netloc.decode("ascii"),
@@ -130,7 +148,7 @@ class GuardedHttp:
         raise ToolFailed("The server cannot be reached.") from failure
 
     async def _checked(self, host: str, port: int) -> Sequence[Address]:
-        """The host's addresses. One that is not public spoils them all: who names it so means harm."""
+        """Return the addresses of a host. One that is not public refuses them all, because it is a sign of an attack."""
         if port not in (self.ports if self.ports is not None else _PORTS.values()):
             raise ToolFailed("Only pages on the usual ports can be read.")
         try:
@@ -152,7 +170,7 @@ def _certificate_authorities() -> ssl.SSLContext:
 
 
 def _parse(text: str) -> httpx.URL:
-    """The address to get. Raises ToolFailed."""
+    """Return the URL. Raises ToolFailed."""
     if len(text) > LONGEST_URL:
         raise ToolFailed(f"The address is longer than {LONGEST_URL} characters.")
     try:
@@ -178,16 +196,16 @@ def _join(base: httpx.URL, location: str) -> httpx.URL:
 
 
 def _content_type(response: httpx.Response) -> tuple[str, str]:
-    given = response.headers.get("content-type", "")[:_LONGEST_TYPE]
-    kind = given.partition(";")[0].strip().lower()
+    header = response.headers.get("content-type", "")[:_LONGEST_TYPE]
+    kind = header.partition(";")[0].strip().lower()
     if not _TEXT_TYPES.fullmatch(kind):
         raise ToolFailed("This is no text: only pages and other texts can be read.")
-    charset = _CHARSET.search(given)
+    charset = _CHARSET.search(header)
     return kind, charset[1] if charset else "utf-8"
 
 
 async def _body(response: httpx.Response) -> bytes:
-    """The body, unpacked as it comes and no further than LARGEST_BODY. Raises ToolFailed for a larger one."""
+    """Return the body, unpacked piece by piece. Raises ToolFailed if it is larger than LARGEST_BODY."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise ToolFailed("The page is packed in a way that was not asked for.")
@@ -203,9 +221,9 @@ async def _body(response: httpx.Response) -> bytes:
 
 
 async def _unpacked(pieces: AsyncIterator[bytes], *, is_packed: bool) -> AsyncIterator[bytes]:
-    """The pieces, none of them unpacked to more than LARGEST_BODY and a byte: a bomb of gzip grows a thousandfold.
+    """Yield the pieces, each unpacked to at most LARGEST_BODY and one byte: a gzip bomb grows a thousandfold.
 
-    What comes after the end of what is packed is not asked for: zlib would copy all of it for each piece.
+    Data after the end of the packed body is not read: zlib would copy all of it for each piece.
     """
     unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     received = 0
@@ -216,13 +234,31 @@ async def _unpacked(pieces: AsyncIterator[bytes], *, is_packed: bool) -> AsyncIt
         yield unpacking.decompress(piece, LARGEST_BODY + 1) if is_packed else piece
         if unpacking.eof:
             return
-        await asyncio.sleep(0)  # a read may bring thousands of pieces, and a chat's turn comes between two
+        await asyncio.sleep(0)  # one read may give thousands of pieces, and other chats need the loop
 
 
 def _decode(body: bytes, charset: str) -> str:
-    """The text; what is not of its charset is shown as �."""
+    """Return the text. Bytes outside of its charset become �."""
     try:
         name = codecs.lookup(charset).name
     except (LookupError, ValueError):
         name = "utf-8"
     return body.decode(name if _CHARSETS.fullmatch(name) else "utf-8", errors="replace")
+
+
+def is_public(address: Address) -> bool:
+    """Return True if a connection to this address goes to the public internet.
+
+    Return False for loopback, private, link-local (metadata services), carrier-grade NAT, multicast and reserved
+    addresses, also if a standard embeds one in an IPv6 address. A private NAT64 prefix looks public.
+    """
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return is_public(address.ipv4_mapped)
+        if address in _NAT64:
+            return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
+        if address.scope_id is not None or address not in _GLOBAL_UNICAST:
+            return False
+    is_special = address.is_multicast or address.is_reserved or address.is_unspecified
+    is_taken = any(address.version == network.version and address in network for network in _NOT_PUBLIC)
+    return address.is_global and not is_special and not is_taken

@@ -1,4 +1,4 @@
-"""The tool `search_memory`: recall on demand."""
+"""The tool `search_memory`: a search of the chat's memory by words and meaning, people and days."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -22,7 +22,7 @@ _NAMES_AT_MOST = 20
 
 
 def _read_day(value: object) -> object:
-    """Models send an empty text for "no day"; numbers are no days."""
+    """Return the day. Models send an empty text for "no day"; a number is not a day."""
     if isinstance(value, str):
         return parse_day(value) if value.strip() else None
     if value is None or isinstance(value, date):
@@ -46,8 +46,8 @@ async def search_memory(
     before: Annotated[Day, Field(description="Only messages of this day and earlier")] = None,
 ) -> str:
     """Search earlier messages of this chat by words and meaning. Use it when the answer may have been said long ago."""
-    asked = await _asked(context)
-    where = _of_speaker(speaker, asked, _people(context)) if speaker and speaker.strip() else Where()
+    question = await _question(context)
+    where = _of_speaker(speaker, question, _people(context)) if speaker and speaker.strip() else Where()
     try:
         where = on_days(where, after=after, before=before)
     except ValueError as error:
@@ -56,14 +56,15 @@ async def search_memory(
         query,
         limit,
         exclude={message.id for message in context.user_messages},
-        asker_id=_sender_id(asked),
+        asker_id=_sender_id(question),
         where=where,
         is_deliberate=True,
-        is_floored=where == Where(),  # whose or which days' messages are wanted: the best of these are told
+        is_floored=where
+        == Where(),  # with a person or days, the best messages are shown whatever their score
     )
     if not ranked:
         return NOTHING_FOUND
-    now = asked.sent_at if asked else None
+    now = question.sent_at if question else None
     lines = [
         FOUND,
         *(quote_line(hit.message, is_group=context.conversation.is_group, now=now) for hit in ranked),
@@ -71,8 +72,8 @@ async def search_memory(
     return Quoting.of("\n".join(lines), (hit.message.id for hit in ranked))
 
 
-async def _asked(context: AgentContext) -> Message | None:
-    """The message that is being answered."""
+async def _question(context: AgentContext) -> Message | None:
+    """Return the message to answer."""
     if context.user_messages:
         return context.user_messages[-1]
     return await context.chat_history.last_user_message()
@@ -83,11 +84,11 @@ def _people(context: AgentContext) -> Mapping[int, str]:
     return {**context.conversation.people, **present}
 
 
-def _of_speaker(speaker: str, asked: Message | None, people: Mapping[int, str]) -> Where:
+def _of_speaker(speaker: str, question: Message | None, people: Mapping[int, str]) -> Where:
     name = speaker.strip().casefold()
     if name in ASSISTANT_NAMES:
         return Where(roles=frozenset(["assistant"]))
-    asker_id = _sender_id(asked)
+    asker_id = _sender_id(question)
     if name in _ASKER_NAMES and asker_id is not None:
         return Where(sender_ids=frozenset([asker_id]))
     if name == "user" or name in _ASKER_NAMES:

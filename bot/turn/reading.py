@@ -11,8 +11,7 @@ from bot.agent.context import AgentContext, Journal
 from bot.agent.model import Image
 from bot.agent.tool_output import READ_ARTIFACT
 from bot.errors import MediaUnreadable
-from bot.media.notes import SHOWN_WHOLE, extended, tell_document
-from bot.media.reader import READ_KINDS, Media, MediaReader
+from bot.media.reader import READ_KINDS, SHOWN_WHOLE, Media, MediaReader, document_note, extend_note
 from bot.observe.metrics import ARTIFACTS
 from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate
@@ -66,7 +65,7 @@ class _Room:
             return media
         size = len(media.image.data)
         if self.is_full or self._bytes + size > PICTURE_BYTES_AT_MOST:
-            return Media(about=extended(media.about, _LEFT_OUT))
+            return Media(about=extend_note(media.about, _LEFT_OUT))
         self._pictures, self._bytes = self._pictures + 1, self._bytes + size
         return media
 
@@ -159,13 +158,13 @@ class Reader:
             log.info("media_unreadable", kind=attachment.kind, reason=media.reason)
             return ReadMessage(
                 text=text,
-                note=extended(base, _UNREADABLE_NOTES.get(media.reason, _UNREADABLE_NOTE)),
+                note=extend_note(base, _UNREADABLE_NOTES.get(media.reason, _UNREADABLE_NOTE)),
                 problem=words(f"media-{media.reason}", **media.variables),
             )
         if media.image is not None:
-            return ReadMessage(text=text, note=extended(base, media.about), images=(media.image,))
+            return ReadMessage(text=text, note=extend_note(base, media.about), images=(media.image,))
         read = ReadMessage(
-            text="\n\n".join(filter(None, [text, media.heard])), note=extended(base, media.about)
+            text="\n\n".join(filter(None, [text, media.transcript])), note=extend_note(base, media.about)
         )
         if media.document is not None:
             read = await _keep_document(update, read, media, context)
@@ -183,8 +182,8 @@ async def _keep_document(
         artifact_id = await _keep(context.artifacts, text, key=_step(update))
     if artifact_id:
         entries = (_entry(update, text, artifact_id),)
-    told = tell_document(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
-    return replace(read, note=extended(read.note, told), ledger=entries)
+    told = document_note(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
+    return replace(read, note=extend_note(read.note, told), ledger=entries)
 
 
 async def _keep(artifacts: ContextArtifacts, text: str, *, key: str) -> str:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from bot.media.pdf import PdfLimits, PdfProblem, PdfReading, PdfText
+from bot.media.pdf import PdfLimits, PdfProblem, PdfReader, PdfText
 from tests.documents import encrypted_pdf, pdf_bomb, pdf_of, pdf_with, scanned_pdf
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ ENDLESS = pdf_with(b"BT /F1 12 Tf " + b"(a) Tj 1 0 0 1 0 0 Tm " * 400_000 + b"ET
 async def read(
     data: bytes, *, at_most: int = 10_000, limits: PdfLimits | None = None
 ) -> PdfText | PdfProblem:
-    return await PdfReading(at_most=at_most, limits=limits).read(data)
+    return await PdfReader(at_most=at_most, limits=limits).read(data)
 
 
 async def test_each_page_is_told_under_its_number_and_empty_ones_are_left_out() -> None:
@@ -35,7 +35,7 @@ async def test_why_there_is_no_text_is_told() -> None:
         pdf_with(): "empty",
         scanned_pdf(): "scanned",
     }
-    reading = PdfReading(at_most=100)
+    reading = PdfReader(at_most=100)
     assert await asyncio.gather(*map(reading.read, expected)) == list(expected.values())
 
 
@@ -48,7 +48,7 @@ async def test_of_a_long_pdf_the_first_characters_are_read() -> None:
 
 async def test_a_bomb_and_an_endless_page_end_within_their_limits_while_others_go_on() -> None:
     limits = PdfLimits(seconds=1, memory=256 * 1024 * 1024)
-    reading = PdfReading(at_most=10_000, limits=limits)
+    reading = PdfReader(at_most=10_000, limits=limits)
     packed = pdf_bomb(100)
     beats = 0
 
@@ -71,7 +71,7 @@ async def test_a_bomb_and_an_endless_page_end_within_their_limits_while_others_g
 
 
 async def test_reading_ends_with_the_turn_that_is_cancelled() -> None:
-    reading = PdfReading(at_most=1_000)
+    reading = PdfReader(at_most=1_000)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
             await reading.read(ENDLESS)

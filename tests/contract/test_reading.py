@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.agent.context import AgentContext
 from bot.errors import FileGone
-from bot.media.pdf import PdfReading
+from bot.media.pdf import PdfReader
 from bot.media.reader import MediaReader
 from bot.transport.gating import Admission, BotIdentity
 from bot.transport.ingest import WaitingUpdate
@@ -48,7 +48,7 @@ class World:
         media = MediaReader(
             self,
             transcriber=self,
-            pdfs=PdfReading(at_most=10_000),
+            pdfs=PdfReader(at_most=10_000),
             largest=20_000_000,
             document_chars=10_000,
         )

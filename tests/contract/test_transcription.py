@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bot.errors import MediaUnreadable
-from bot.media.openai_transcriber import OpenAITranscriber, open_transcriber
+from bot.media.transcriber import OpenAITranscriber, open_transcriber
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_replies import Failure
 from tests.scripted_transcriptions import Transcriptions

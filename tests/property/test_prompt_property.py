@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult, repair_pairs
 from bot.agent.model import Image, ModelReply, PromptMessage, ToolCall, ToolSpec
-from bot.agent.openai_request import request_body
+from bot.agent.openai_format import request_body
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from memory.history.heard import HeardLine

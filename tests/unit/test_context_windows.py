@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.agent.context_windows import DEFAULT_CONTEXT_WINDOW, context_window
+from bot.agent.known_models import DEFAULT_CONTEXT_WINDOW, context_window
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,8 @@ from starlette.routing import Route
 
 from bot.app.http_server import serve_http
 from bot.errors import ToolFailed
-from bot.tools.guarded_http import LARGEST_BODY, GuardedHttp, resolve
-from bot.tools.page_text import readable_text
-from bot.tools.public_addresses import Address, is_public
-from bot.tools.read_web_page import page_reader
+from bot.tools.guarded_http import LARGEST_BODY, Address, GuardedHttp, is_public, resolve
+from bot.tools.read_web_page import page_reader, readable_text
 from tests.unit.agent.kit import make_context
 
 NOT_PUBLIC = """

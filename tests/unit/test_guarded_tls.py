@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ToolFailed
-from bot.tools.guarded_http import GuardedHttp
-from bot.tools.public_addresses import Address
+from bot.tools.guarded_http import Address, GuardedHttp
 
 # Of `public.test`, signed by itself until 2126. It opens nothing.
 CERTIFICATE = """\

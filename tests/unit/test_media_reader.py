@@ -13,7 +13,7 @@ from bot.errors import (
     TelegramFailure,
     TelegramUnavailable,
 )
-from bot.media.pdf import PdfReading
+from bot.media.pdf import PdfReader
 from bot.media.reader import LONGEST_SOUND_S, Media, MediaReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
@@ -51,7 +51,7 @@ class Ear:
 
 
 def reader(files: Files, *, ear: Ear | None = None, largest: int = 20_000_000) -> MediaReader:
-    pdfs = PdfReading(at_most=100)
+    pdfs = PdfReader(at_most=100)
     return MediaReader(files, transcriber=ear, pdfs=pdfs, largest=largest, document_chars=100)
 
 
@@ -90,13 +90,13 @@ async def test_what_is_said_is_written_down_under_the_ending_of_the_real_format(
     ear = Ear("three lemons")
     media = await read(kind, MP3, ear=ear, mime_type="audio/ogg")
 
-    assert (media.heard, media.about, ear.endings) == ("three lemons", "transcribed", ["mp3"])
+    assert (media.transcript, media.about, ear.endings) == ("three lemons", "transcribed", ["mp3"])
 
 
 async def test_a_recording_that_was_sent_as_a_document_is_heard() -> None:
     media = await read("document", a_voice_note(), ear=Ear("hi"), file_name="memo.ogg")
 
-    assert media.heard == "hi"
+    assert media.transcript == "hi"
 
 
 async def test_of_a_text_so_much_is_read_as_is_allowed() -> None:
@@ -185,4 +185,4 @@ def test_each_reason_has_its_words(reason: MediaReason) -> None:
 async def test_what_was_heard_can_be_stored_whatever_the_endpoint_says() -> None:
     media = await read("voice", a_voice_note(), ear=Ear("a\ud800b"), duration_s=3)
 
-    assert media.heard == "a\ufffdb"
+    assert media.transcript == "a\ufffdb"

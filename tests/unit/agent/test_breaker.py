@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.agent.breaker import Breaker, Pauses
+from bot.agent.endpoint import Breaker, Pauses
 from bot.errors import (
     ModelBarred,
     ModelQuotaExhausted,
@@ -33,7 +33,7 @@ class Bench:
     def ask(self, failure: type[BaseException] | None = None) -> type[BaseException] | None:
         """Ask for something that ends with this failure; with what it ended."""
         try:
-            with self.breaker.guarding():
+            with self.breaker.guard():
                 self.asked += 1
                 if failure is not None:
                     raise failure
@@ -105,14 +105,14 @@ def test_one_probe_at_a_time() -> None:
     bench.ask(ModelQuotaExhausted)
     bench.now = 5
 
-    with bench.breaker.guarding():
+    with bench.breaker.guard():
         assert bench.ask() is ModelQuotaExhausted
     assert bench.ask() is None
 
 
 def test_requests_that_were_under_way_together_open_it_once_and_close_nothing() -> None:
     bench, opened = Bench(), sample(MODEL_BREAKER, "mnemogram_model_breaker_total", outcome="opened")
-    under_way = [bench.breaker.guarding() for _ in range(3)]
+    under_way = [bench.breaker.guard() for _ in range(3)]
     for request in under_way:
         request.__enter__()
     first, second, third = under_way

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model import ModelReply, ToolCall, Usage
-from bot.agent.streamed_reply import StreamedReply
+from bot.agent.openai_format import StreamedReply
 
 
 def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Any]:

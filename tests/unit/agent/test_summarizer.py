@@ -12,8 +12,7 @@ import pytest
 from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.digest import stored_results
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, Usage
-from bot.agent.summarizer import ModelSummarizer
-from bot.agent.summary_format import DIGEST_SCHEMA, SUMMARY_SCHEMA, summary_fields
+from bot.agent.summarizer import DIGEST_SCHEMA, SUMMARY_SCHEMA, ModelSummarizer, summary_fields
 from bot.errors import ModelRepliedNothing, ModelUnavailable, PromptTooLong
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry, LedgerTurn

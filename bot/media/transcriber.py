@@ -1,4 +1,4 @@
-"""Has recordings written down by an OpenAI-compatible transcription endpoint."""
+"""Transcribes recordings with an OpenAI-compatible endpoint."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,15 +12,15 @@ from bot.errors import MediaReason, MediaUnreadable
 from memory.http_calls import shielded, track_request
 
 TIMEOUT_S = 75.0
-"""For one recording, tries included: less than a turn has."""
-_PASSING = (408, 409, 425, 429)
+"""For one recording, retries included: less than the deadline of a turn."""
+_TEMPORARY = (408, 409, 425, 429)
 _BAD_FILE = (400, 413, 415, 422)
 
 log = structlog.get_logger()
 
 
 class OpenAITranscriber:
-    """Writes down what is said in a recording. What its model does not take, the `fallback` is asked for, if any."""
+    """Transcribes recordings with `model`, and with the `fallback` those that `model` does not take."""
 
     def __init__(
         self, client: AsyncOpenAI, *, model: str, fallback: str = "", timeout_s: float = TIMEOUT_S
@@ -31,11 +31,11 @@ class OpenAITranscriber:
         self._timeout_s = timeout_s
 
     async def transcribe(self, data: bytes, *, ending: str) -> str:
-        """What is said, "" for nothing. `ending` is the file ending of the recording's format, such as ogg.
+        """Return the transcript, "" for silence. `ending` is the file ending of the format, such as ogg.
 
-        Raises MediaUnreadable: "unheard" for a recording that the endpoint does not take, "unavailable" where it does not
-        answer in time or is asked too much, "deaf" where it has no such model or does not let us. No text of the
-        endpoint gets into a log.
+        Raises MediaUnreadable: "unheard" if the endpoint does not take the recording, "unavailable" if it does not
+        answer in time or has too many requests, "deaf" if it has no such model or refuses us. Logs contain no text of
+        the endpoint.
         """
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -54,7 +54,7 @@ class OpenAITranscriber:
                 self._client.audio.transcriptions.create(file=(f"recording.{ending}", data), model=model)
             )
         except (OpenAIError, OSError, ValueError) as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
         text = answer if isinstance(answer, str) else getattr(answer, "text", None)
         if not isinstance(text, str):
             raise _failure("unavailable", "not understood")
@@ -70,7 +70,7 @@ async def open_transcriber(
     fallback: str = "",
     timeout_s: float = TIMEOUT_S,
 ) -> AsyncGenerator[OpenAITranscriber]:
-    """The model `model` at `base_url` (OpenAI's own without one); its connections are closed at the end."""
+    """Open the model at `base_url`, by default at OpenAI's own. Close its connections at the end."""
     client = AsyncOpenAI(
         api_key=api_key or "none",  # the SDK insists on one; servers without keys ignore it
         base_url=base_url or DEFAULT_BASE_URL,
@@ -82,14 +82,14 @@ async def open_transcriber(
         yield OpenAITranscriber(client, model=model, fallback=fallback, timeout_s=timeout_s)
 
 
-def _translated(error: Exception) -> MediaUnreadable:
+def _translate(error: Exception) -> MediaUnreadable:
     if isinstance(error, APIStatusError):
         status = error.status_code
         if "insufficient_quota" in f"{error.code} {error.type}":
             return _failure("deaf", "quota")
-        if status in _PASSING or status >= 500:
+        if status in _TEMPORARY or status >= 500:
             return _failure("unavailable", f"HTTP {status}")
-        # A model that is not there is a 404, at some servers a 400 that names the model.
+        # A missing model is a 404, with some servers a 400 that names the model.
         is_file = status in _BAD_FILE and error.param != "model" and error.code != "model_not_found"
         return _failure("unheard" if is_file else "deaf", f"HTTP {status}")
     kind = (

@@ -1,0 +1,198 @@
+"""The request bodies and streamed replies of Chat Completions, with the habits of all servers that we know (pure)."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from bot.agent.model import Image, JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
+from memory.characters import well_formed
+
+
+def request_body(
+    model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]
+) -> dict[str, object]:
+    """Return the body of a streamed request. With pictures, a message's content is a list: its text, then them."""
+    body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
+    if tools:  # endpoints refuse an empty list
+        body["tools"] = [_tool_body(tool) for tool in tools]
+    return body
+
+
+def json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
+    """Return the ways to ask for JSON, the strictest first. The prompt asks for it too, for the last one."""
+    strict = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
+    return (
+        {"response_format": {"type": "json_schema", "json_schema": strict}},
+        {"response_format": {"type": "json_object"}},
+        {},
+    )
+
+
+def has_images(messages: Sequence[PromptMessage]) -> bool:
+    """Return True if a message has a picture."""
+    return any(message.images for message in messages)
+
+
+def without_images(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
+    """Return the messages with a line in place of their pictures."""
+    return [_without_images(message) if message.images else message for message in messages]
+
+
+def _without_images(message: PromptMessage) -> PromptMessage:
+    count = len(message.images)
+    what = "The picture of this message" if count == 1 else f"The {count} pictures of this message"
+    return replace(message, text=f"{message.text}\n[{what} could not be shown to you: say so.]", images=())
+
+
+def _message_body(message: PromptMessage) -> dict[str, object]:
+    text = well_formed(message.text)
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+    if message.images:
+        parts = [{"type": "text", "text": text}, *map(_image_part, message.images)]
+        return {"role": message.role, "content": parts}
+    if not message.tool_calls:
+        return {"role": message.role, "content": text}
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": well_formed(call.arguments)},
+        }
+        for call in message.tool_calls
+    ]
+    return {"role": message.role, "content": text or None, "tool_calls": calls}
+
+
+def _image_part(image: Image) -> dict[str, object]:
+    url = f"data:{image.mime_type};base64,{b64encode(image.data).decode('ascii')}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _tool_body(tool: ToolSpec) -> dict[str, object]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+@dataclass(slots=True)
+class _PartialCall:
+    index: int | None
+    id: str
+    name: str = ""
+    arguments: str = ""
+
+
+class StreamedReply:
+    """A reply put together from chunks. The chunks are JSON objects; nothing in them is trusted."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._calls: list[_PartialCall] = []
+        self._usage: Usage | None = None
+        self._finish_reason: str | None = None
+
+    def add(self, chunk: Mapping[str, Any]) -> bool:
+        """Add one chunk. Return True if the text has grown."""
+        self._usage = _usage_of(chunk) or self._usage
+        before = len(self._text)
+        choices = _mappings(chunk.get("choices"))
+        choice = choices[0] if choices else _mapping(None)
+        delta = _mapping(choice.get("delta"))
+        # A refusal is a model's answer in another field.
+        self._text += _text_of(delta.get("content")) or _text_of(delta.get("refusal"))
+        for part in _mappings(delta.get("tool_calls")):
+            self._add_call(part)
+        reason = choice.get("finish_reason")
+        self._finish_reason = str(reason) if reason else self._finish_reason
+        return len(self._text) > before
+
+    @property
+    def text(self) -> str:
+        """The text so far. Two chunks may hold the halves of one surrogate pair, which are joined here."""
+        return well_formed(self._text)
+
+    def is_whole(self) -> bool:
+        """Return True if the model has ended its reply. A stream that ends earlier was cut off."""
+        return self._finish_reason is not None or self._usage is not None
+
+    def reply(self) -> ModelReply:
+        """Return the reply. A call without an id has ""; `parse_reply` gives it one."""
+        calls = (
+            ToolCall(
+                id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments)
+            )
+            for call in self._calls
+        )
+        return ModelReply(
+            text=self.text,
+            tool_calls=tuple(calls),
+            usage=self._usage or Usage(),
+            finish_reason=self._finish_reason,
+        )
+
+    def _add_call(self, part: Mapping[str, Any]) -> None:
+        function = _mapping(part.get("function"))
+        name, arguments = _text_of(function.get("name")), function.get("arguments")
+        call = self._call_of(part, name)
+        # A name comes once; some servers repeat it in every chunk.
+        call.name += "" if name == call.name else name
+        if isinstance(arguments, str):
+            call.arguments += arguments
+        elif arguments is not None:  # the object itself, not its text
+            call.arguments += json.dumps(arguments)
+
+    def _call_of(self, part: Mapping[str, Any], name: str) -> _PartialCall:
+        """Return the call that a chunk continues, or a new one.
+
+        The index decides. Without an index, and if all parallel calls have the same index (as with Gemini), a new
+        id begins a new call.
+        """
+        index = part.get("index") if isinstance(part.get("index"), int) else None
+        call_id = _text_of(part.get("id"))
+        call = self._latest_call(index)
+        if call is None:
+            is_new = True
+        elif index is None:
+            is_new = call_id != call.id if call_id else bool(name)
+        else:
+            is_new = bool(call_id and call.id) and call_id != call.id
+        if call is None or is_new:
+            call = _PartialCall(index, call_id)
+            self._calls.append(call)
+        call.id = call.id or call_id
+        return call
+
+    def _latest_call(self, index: int | None) -> _PartialCall | None:
+        calls = reversed(self._calls)
+        return next((call for call in calls if index is None or call.index == index), None)
+
+
+def _usage_of(chunk: Mapping[str, Any]) -> Usage | None:
+    usage = _mapping(chunk.get("usage"))
+    if not usage:
+        return None
+    return Usage(
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _text_of(value: object) -> str:
+    """Return a text, or the joined text parts of a list (as Mistral sends it); "" for anything else."""
+    if isinstance(value, str):
+        return value
+    return "".join(_text_of(part.get("text")) for part in _mappings(value))
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [_mapping(item) for item in cast("list[object]", value)] if isinstance(value, list) else []
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
