@@ -193,11 +193,15 @@ def _print(costs: Sequence[Cost], options: argparse.Namespace) -> None:
     print_table(f"{title}, on {where}", heads, rows)
     for cost in costs:
         if cost.vacuum is not None:
+            during, after = (_milliseconds(ms) for ms in (cost.vacuum.during_ms, cost.vacuum.after_ms))
             print(
-                f"A vacuum of {cost.messages:,} messages took {cost.vacuum.seconds:.1f} s; the slowest of "
-                f"{cost.vacuum.searches:,} searches meanwhile took {cost.vacuum.slowest_ms:.0f} ms, and of as many "
-                f"after it {cost.vacuum.slowest_apart_ms:.0f} ms."
+                f"A vacuum of {cost.messages:,} messages took {cost.vacuum.seconds:.1f} s. "
+                f"{cost.vacuum.searches:,} searches during it: {during}; as many after it: {after}."
             )
+
+
+def _milliseconds(figures: tuple[float, float, float]) -> str:
+    return "p50 {:.0f} ms, p99 {:.0f} ms, slowest {:.0f} ms".format(*figures)
 
 
 def _options() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""An index server whose upkeep can be watched: how long a vacuum takes, and what it does to searches meanwhile."""
+"""An index server whose vacuum can be measured: its duration, and that of the searches during it."""
 
 import asyncio
 import os
@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from memory.embedded.data_dir import prepare_directory
-from memory.embedded.endpoint import load_port
-from memory.embedded.index.folders import current_shard
+from memory.embedded.guardian import load_port
 from memory.embedded.index_server import answers_ready
-from memory.embedded.supervisor import EmbeddedServer, supervised
+from memory.embedded.supervisor import EmbeddedServer, use_server
 
 _GIVE_UP_AFTER_S = 1_800.0
 _BETWEEN_S = 0.02
-"""Between two searches: what is measured is how long they wait, not how much is left for a vacuum."""
+"""Pause between two searches: the benchmark measures their waiting time, not their load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where the index is. `directory` is of the embedded one: a Qdrant server's upkeep cannot be watched."""
+    """The address of the index, and the folder of an embedded one."""
 
     url: str
     api_key: str | None
@@ -33,19 +34,19 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vacuum:
-    """How long one took, and the slowest of so many searches while it ran and of as many after it."""
+    """The duration of a vacuum, and of the searches during it and of as many after it (p50, p99, slowest)."""
 
     seconds: float
     searches: int
-    slowest_ms: float
-    slowest_apart_ms: float
+    during_ms: tuple[float, float, float]
+    after_ms: tuple[float, float, float]
 
 
 @asynccontextmanager
 async def index_server(url: str | None) -> AsyncGenerator[Server]:
-    """The server at this address (QDRANT_API_KEY is its key), or an embedded one that ends with us.
+    """Yield the server at this address (QDRANT_API_KEY is its key), or start an embedded one.
 
-    The upkeep of the embedded one does not wait for silence: garbage is vacuumed after a second.
+    The embedded one vacuums garbage after a second, without waiting for a quiet moment.
     """
     if url is not None:
         yield Server(url=url, api_key=os.environ.get("QDRANT_API_KEY"))
@@ -59,46 +60,48 @@ async def index_server(url: str | None) -> AsyncGenerator[Server]:
             is_ready=partial(answers_ready, directory / "endpoint"),
             listens=True,
         )
-        async with supervised(embedded):
+        async with use_server(embedded):
             port = load_port(directory / "endpoint")
             key = (directory / "api-key").read_text()
             yield Server(url=f"http://127.0.0.1:{port}", api_key=key, directory=directory)
 
 
 async def watch_vacuum(folder: Path, search: Callable[[], Awaitable[object]]) -> Vacuum:
-    """Search one after another while the collection of this folder, which has garbage, is vacuumed.
+    """Search again and again during a vacuum of the collection of this folder, which has garbage.
 
-    Raises TimeoutError where that does not come to be.
+    Raises TimeoutError if there is no vacuum.
     """
-    former = current_shard(folder)
+    (former,) = _shards(folder)
     begun_at: float | None = None
     during: list[float] = []
     deadline = time.monotonic() + _GIVE_UP_AFTER_S
-    while current_shard(folder) == former:
+    while former in _shards(folder):
         if time.monotonic() > deadline:
             raise TimeoutError("the collection was not vacuumed")
-        if begun_at is None and _count_shards(folder) > 1:
+        if begun_at is None and len(_shards(folder)) > 1:
             begun_at = time.perf_counter()
         spent = await time_ms(search)
         if begun_at is not None:
             during.append(spent)
         await asyncio.sleep(_BETWEEN_S)
     seconds = time.perf_counter() - (begun_at or time.perf_counter())
-    apart = [await time_ms(search) for _ in during]
+    after = [await time_ms(search) for _ in during]
     return Vacuum(
-        seconds=seconds,
-        searches=len(during),
-        slowest_ms=max(during, default=0.0),
-        slowest_apart_ms=max(apart, default=0.0),
+        seconds=seconds, searches=len(during), during_ms=_percentiles(during), after_ms=_percentiles(after)
     )
 
 
 async def time_ms(ask: Callable[[], Awaitable[object]]) -> float:
-    """Milliseconds on the clock."""
+    """Return the milliseconds that a call takes."""
     started = time.perf_counter()
     await ask()
     return (time.perf_counter() - started) * 1000
 
 
-def _count_shards(folder: Path) -> int:
-    return sum(path.is_dir() for path in folder.glob("shard*"))
+def _shards(folder: Path) -> list[Path]:
+    return list(folder.glob("shard-*"))
+
+
+def _percentiles(spent: list[float]) -> tuple[float, float, float]:
+    p50, p99 = np.percentile(spent or [0.0], [50, 99])
+    return float(p50), float(p99), max(spent, default=0.0)

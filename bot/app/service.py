@@ -60,8 +60,8 @@ from bot.transport.registration import no_webhook_elsewhere, set_webhook, who_we
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
 from bot.transport.webhook import Webhook
-from memory.embedded.rewriting import FileRewriter
-from memory.embedded.valkey import remove_left_rewritings
+from memory.embedded.file_rewriter import FileRewriter
+from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
@@ -262,7 +262,7 @@ class _Service:
                 stores.redis,
                 partitions=stores.partitions,
                 clock=time.monotonic,
-                clear_away=partial(remove_left_rewritings, settings.data_dir),
+                clear_away=partial(remove_unfinished_rewrites, settings.data_dir),
             )
             tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
         for partition, indexer in enumerate(self._indexers):

@@ -8,7 +8,7 @@ import structlog
 
 from bot.app.stores import Stores
 from bot.observe import metrics
-from memory.embedded.rewriting import FileRewriter
+from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.recall.indexer import Indexer
 from memory.recall.reindex import Reindexer, ReindexState

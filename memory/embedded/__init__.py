@@ -1,1 +1,1 @@
-"""The servers that run from `DATA_DIR` where no `REDIS_URL` or `QDRANT_URL` is set."""
+"""The servers that run from `DATA_DIR` if `REDIS_URL` or `QDRANT_URL` is not set."""

@@ -1,4 +1,4 @@
-"""The folders of the embedded stores: private, writable, with room, and with a short socket path."""
+"""The folders of the embedded stores: private, writable, with enough room, and soon free of erased data."""
 
 import hashlib
 import os
@@ -13,16 +13,18 @@ from memory.embedded.errors import DataDirFull, DataDirUnusable, data_dir_failur
 MAX_SOCKET_PATH_BYTES = 100
 # The engine lays out about 100 MB of sparse files per collection; running out under a memory map is a SIGBUS.
 MIN_FREE_BYTES = 200 * 1024 * 1024
+ERASED_WITHIN_S = 50.0
+"""Time from an erasure until no file holds the data: a minute, less ten seconds for small delays."""
 
 
 def prepare_directory(data_dir: Path, name: str) -> Path:
-    """Make `data_dir` and `data_dir/name`, 0700, and return the latter absolute.
+    """Make `data_dir` and `data_dir/name` with mode 0700, and return the absolute path of the latter.
 
-    Raises DataDirUnusable where it cannot be made or written, DataDirFull below 200 MB of free space.
+    Raises DataDirUnusable if it cannot be made or written, DataDirFull if less than 200 MB are free.
     """
     directory = data_dir.expanduser().absolute() / name
     try:
-        # `parents=True` would give the folders above the mode that everyone may read.
+        # `parents=True` would make the folders above readable for everyone.
         directory.parent.parent.mkdir(parents=True, exist_ok=True)
         directory.parent.mkdir(mode=0o700, exist_ok=True)
         directory.mkdir(mode=0o700, exist_ok=True)
@@ -40,8 +42,9 @@ def prepare_directory(data_dir: Path, name: str) -> Path:
 
 
 def socket_path(directory: Path, name: str) -> Path:
-    """Where the UNIX socket of a store goes: in its folder, or, where that path is too long for a socket,
-    under a private folder of the temporary directory, named by the hash of the folder.
+    """Return the path for the UNIX socket of a store: in its folder, if that is short enough for a socket.
+
+    Otherwise it is in a private folder of the temporary directory, named by a hash of the store's folder.
     """
     path = directory / name
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
@@ -56,8 +59,16 @@ def socket_path(directory: Path, name: str) -> Path:
     return short
 
 
+def rest_after(took: float) -> float:
+    """Return the seconds to rest after upkeep that took `took` seconds: nine times as long, if there is time.
+
+    Data erased just after the upkeep began must leave the files in time. From 17 s on it rests as long as it works.
+    """
+    return min(9.0 * took, max(took, ERASED_WITHIN_S - 2 * took))
+
+
 def _private_directory(path: Path) -> Path:
-    """The temporary directory is everyone's: refuse a folder there that another user could have planted."""
+    """Make a folder in the temporary directory, and refuse one that another user could have planted there."""
     try:
         path.mkdir(mode=0o700, exist_ok=True)
         facts = path.lstat()

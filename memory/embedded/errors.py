@@ -1,11 +1,11 @@
-"""The errors of the embedded stores, one tree below MemoryFailure.
+"""Errors of the embedded stores.
 
-EmbeddedStoreFailure
+EmbeddedStoreFailure (a MemoryFailure)
 ├── DataDirUnusable      DATA_DIR cannot be created, entered or written
 │   └── DataDirFull      the disk under DATA_DIR has too little room
 ├── DataDirLocked        a lock under DATA_DIR cannot be taken
 ├── ServerMissing        this platform has no binary of the server
-└── ServerDidNotStart    the server ended, or did not answer in time; its last words are in the message
+└── ServerDidNotStart    the server ended, or did not answer in time; the message has the end of its log
 """
 
 import errno
@@ -39,7 +39,7 @@ class ServerDidNotStart(EmbeddedStoreFailure):
 
 
 def data_dir_failure(path: Path | str, error: OSError) -> EmbeddedStoreFailure:
-    """The named failure for what the operating system said about a path under DATA_DIR."""
+    """Return the failure that names an error of the operating system about a path under DATA_DIR."""
     path = error.filename or path
     reason = "it is not a folder" if error.errno == errno.EEXIST else error.strerror or str(error)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:

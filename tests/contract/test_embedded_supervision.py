@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from memory.embedded.errors import DataDirLocked, DataDirUnusable, ServerDidNotStart
+from memory.embedded.guardian import is_held, open_lock, try_lock
 from memory.embedded.index_server import answers_ready, open_index_server
-from memory.embedded.locks import is_held, open_lock, try_lock
-from memory.embedded.supervisor import EmbeddedServer, supervised
+from memory.embedded.supervisor import EmbeddedServer, use_server
 from memory.embedded.valkey import answers_ping, open_valkey
 
 pytestmark = pytest.mark.slow
@@ -182,14 +182,14 @@ async def test_a_server_that_cannot_start_is_named_with_its_last_words(tmp_path:
         is_ready=_never,
     )
     with pytest.raises(ServerDidNotStart, match=r"DATA_DIR: .*the disk is on fire"):
-        async with supervised(server):
+        async with use_server(server):
             pass
 
 
 async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
     server = EmbeddedServer(directory=tmp_path, command=("/bin/sleep", "60"), is_ready=_never)
     with pytest.raises(ServerDidNotStart, match=r"did not answer within 0\.5 s"):
-        async with supervised(server, timeout=0.5):
+        async with use_server(server, timeout=0.5):
             pass
     await wait_until(lambda: not is_held(tmp_path / "server.lock"))
 
@@ -202,7 +202,7 @@ async def test_a_lock_that_nobody_gives_back_is_named(
     try_lock(lock)
     server = EmbeddedServer(directory=tmp_path, command=("/bin/true",), is_ready=_never)
     with pytest.raises(DataDirLocked, match=r"DATA_DIR: .*users\.lock"):
-        async with supervised(server):
+        async with use_server(server):
             pass
     os.close(lock)
 

@@ -454,7 +454,7 @@ async def test_the_former_space_goes_a_minute_after_the_switch(rig: Rig) -> None
     assert await rig.message_ids(former.follower.ours, ref) == {"m0"}
     rig.clock.now += 1
     await new.work()
-    assert await rig.client.collection_exists(former.follower.ours.collection) is False
+    assert await rig.has_collection(former.follower.ours.collection) is False
     assert await rig.record() == SpacesRecord(serving=new.follower.ours, build=(await rig.record()).build)
     assert await new.best(ref, "where does Anna live") == "m0"
 
@@ -510,5 +510,5 @@ async def test_an_index_that_is_down_while_it_is_swept_is_swept_later(
             await new.reindexer.step()
         await way.mend()
         await new.reindexer.step()
-        assert await rig.client.collection_exists(former.follower.ours.collection) is False
+        assert await rig.has_collection(former.follower.ours.collection) is False
         assert (await rig.record()).sweep_after is None

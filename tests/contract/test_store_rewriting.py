@@ -3,15 +3,15 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from memory.embedded.pacing import WITHIN_S, rest_after
-from memory.embedded.rewriting import FileRewriter, RewriteTimes
-from memory.embedded.valkey import remove_left_rewritings
+from memory.embedded.data_dir import ERASED_WITHIN_S, rest_after
+from memory.embedded.file_rewriter import DAILY_S, GATHER_S, FileRewriter
+from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.history.redis_heard import RedisHeard
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, erasures_key, rewritten_key
@@ -30,15 +30,13 @@ class Store:
     redis: RedisClient
     folder: Path
     now: float = 0.0
-    times: RewriteTimes = field(default_factory=RewriteTimes)
 
     def rewriter(self) -> FileRewriter:
         return FileRewriter(
             self.redis,
             partitions=2,
             clock=lambda: self.now,
-            clear_away=partial(remove_left_rewritings, self.folder),
-            times=self.times,
+            clear_away=partial(remove_unfinished_rewrites, self.folder),
         )
 
     def tells(self, word: bytes = CANARY) -> bool:
@@ -70,12 +68,12 @@ async def test_an_erasure_is_gathered_with_those_that_follow_and_then_leaves_the
     assert await rewriter.step() is False
     assert store.tells()
 
-    store.now = store.times.gather
+    store.now = GATHER_S
     assert await rewriter.step() is True
 
     assert not store.tells()
     assert await store.redis.call("GET", rewritten_key()) == "1"
-    store.now += WITHIN_S
+    store.now += ERASED_WITHIN_S
     assert await rewriter.step() is False
 
 
@@ -86,7 +84,7 @@ async def test_the_duty_outlives_who_had_it(store: Store) -> None:
     await first.step()
 
     await second.step()
-    store.now = store.times.gather
+    store.now = GATHER_S
 
     assert await second.step() is True
     assert not store.tells()
@@ -96,12 +94,12 @@ async def test_what_was_erased_while_the_file_was_rewritten_is_for_the_next_time
     rewriter = store.rewriter()
     await store.redis.calls([("SET", erasures_key(0), 3), ("SET", rewritten_key(), 2)])
     await rewriter.step()
-    store.now = store.times.gather
+    store.now = GATHER_S
     await rewriter.step()
     await store.redis.call("INCR", erasures_key(1))
 
     await rewriter.step()
-    store.now += WITHIN_S
+    store.now += ERASED_WITHIN_S
 
     assert await rewriter.step() is True
     assert await store.redis.call("GET", rewritten_key()) == "4"
@@ -112,7 +110,7 @@ async def test_a_server_that_refuses_to_rewrite_is_asked_again(store: Store) -> 
     await store.remember()
     await RedisHistory(store.redis).erase(REF)
     await rewriter.step()
-    store.now = store.times.gather
+    store.now = GATHER_S
     await store.redis.call("CONFIG", "SET", "appendonly", "no")
     blocked = store.folder / "valkey" / "appendonlydir"
     blocked.rename(store.folder / "away")
@@ -134,7 +132,7 @@ async def test_what_a_rewriting_left_that_died_with_the_server_goes_with_the_nex
     rewriter = store.rewriter()
     await RedisHistory(store.redis).erase(REF)
     await rewriter.step()
-    store.now = store.times.gather
+    store.now = GATHER_S
 
     assert await rewriter.step() is True
     assert [dead.exists(), living.exists()] == [False, True]
@@ -144,7 +142,7 @@ async def test_the_file_is_rewritten_once_a_day_whatever_happens(store: Store) -
     rewriter = store.rewriter()
     await store.redis.call("SET", "short-lived", CANARY.decode())
     await store.redis.call("DEL", "short-lived")
-    store.now = store.times.daily
+    store.now = DAILY_S
 
     assert await rewriter.step() is True
     assert not store.tells()
@@ -171,7 +169,7 @@ async def test_every_way_to_forget_is_counted(store: Store) -> None:
 @pytest.mark.parametrize("took", [0.01, 0.5, 3.0, 10.0, 16.0])
 def test_what_is_erased_as_upkeep_begins_is_gone_in_time(took: float) -> None:
     assert rest_after(took) >= took
-    assert took + rest_after(took) + took <= WITHIN_S
+    assert took + rest_after(took) + took <= ERASED_WITHIN_S
 
 
 def test_upkeep_that_takes_long_leaves_half_of_the_time() -> None:

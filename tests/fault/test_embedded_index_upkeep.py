@@ -1,33 +1,29 @@
-"""A vacuum of the embedded index: nothing is lost or held up by it, and what was deleted has left the files."""
+"""A vacuum of the embedded index: it loses nothing and stops nobody, and deleted data leaves the files."""
 
 import asyncio
-import json
-import os
 import random
 import shutil
-import signal
 import struct
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
+import qdrant_edge as edge
 
-from memory.embedded.index import folders
-from memory.embedded.index.api_key import load_api_key
-from memory.embedded.index.succession import SuccessionFailed
-from memory.embedded.index.switchboard import Switchboard
-from memory.embedded.index.tunnel import Asked
-from memory.embedded.index.upkeep import UpkeepTimes, keep_up, try_vacuum
-from memory.embedded.index.vacuum import vacuum
+from memory.embedded.index.app import IndexApp
+from memory.embedded.index.collections import Collection, Collections
+from memory.embedded.index.shard import IndexFailure, engine_errors
+from memory.embedded.index.upkeep import UpkeepTimes, keep_up, vacuum
 
 SETTINGS = {
     "vectors": {"dense": {"size": 8, "distance": "Cosine"}},
     "sparse_vectors": {"terms": {"modifier": "idf"}},
 }
-INDEXES = {"context": {"type": "keyword", "is_tenant": True}, "n": "integer"}
+INDEXES = {"context": {"type": "keyword", "is_tenant": True}, "n": {"type": "integer"}}
 EVERYTHING = {"limit": 10_000, "with_payload": True, "with_vector": True}
 
 
@@ -44,72 +40,87 @@ def point(number: int, *, text: str = "") -> dict[str, Any]:
     return {"id": number, "vector": vector, "payload": payload}
 
 
-@dataclass
 class Index:
-    """A collection `c` behind a switchboard, as the front sees it."""
+    """A server with a collection `c`."""
 
-    switchboard: Switchboard
-    losses: list[str] = field(default_factory=list[str])
-
-    async def ask(self, method: str, path: str, body: object = None, *, status: int = 200) -> Any:
-        asked = Asked(
-            method=method,
-            path=path,
-            query="wait=true",
-            headers=(("api-key", load_api_key(self.switchboard.directory / "api-key")),),
-            body=b"" if body is None else json.dumps(body).encode(),
+    def __init__(self, collections: Collections) -> None:
+        self.collections = collections
+        self._api = httpx.AsyncClient(
+            transport=httpx.ASGITransport(IndexApp(collections, "the key")),
+            base_url="http://index",
+            headers={"api-key": "the key"},
         )
-        told = await self.switchboard.ask(asked)
-        assert told.status == status, told.body
-        return json.loads(told.body).get("result")
+
+    async def call(self, method: str, path: str, body: object = None, *, status: int = 200) -> Any:
+        answer = await self._api.request(method, path, json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json().get("result")
 
     async def create(self, name: str = "c") -> None:
-        await self.ask("PUT", f"/collections/{name}", SETTINGS)
-        for field_name, schema in INDEXES.items():
-            await self.ask(
-                "PUT", f"/collections/{name}/index", {"field_name": field_name, "field_schema": schema}
-            )
+        await self.call("PUT", f"/collections/{name}", SETTINGS)
+        for field, schema in INDEXES.items():
+            body = {"field_name": field, "field_schema": schema}
+            await self.call("PUT", f"/collections/{name}/index", body)
 
-    async def upsert(self, *points: dict[str, Any], name: str = "c") -> None:
-        await self.ask("PUT", f"/collections/{name}/points", {"points": points})
+    async def upsert(self, *points: dict[str, Any]) -> None:
+        await self.call("PUT", "/collections/c/points", {"points": points})
 
     async def delete(self, *ids: int) -> None:
-        await self.ask("POST", "/collections/c/points/delete", {"points": ids})
+        await self.delete_where({"has_id": ids})
 
-    async def everything(self, name: str = "c") -> dict[int, Any]:
-        page = await self.ask("POST", f"/collections/{name}/points/scroll", EVERYTHING)
-        return {found["id"]: found for found in page["points"]}
+    async def delete_where(self, condition: object) -> None:
+        await self.call("POST", "/collections/c/points/delete", {"filter": {"must": [condition]}})
+
+    async def everything(self) -> dict[int, Any]:
+        page = await self.call("POST", "/collections/c/points/scroll", EVERYTHING)
+        return {point["id"]: point for point in page["points"]}
 
     async def searches(self) -> list[Any]:
-        """What several searches find, in order."""
-        condition = {"must": [{"key": "context", "match": {"value": "chat:1"}}]}
-        asked = [
+        """The results of several searches, in order."""
+        scope = {"must": [{"key": "context", "match": {"value": "chat:1"}}]}
+        searches = [
             {
-                "query": point(number)["vector"][using],
+                "query": {"nearest": point(number)["vector"][using]},
                 "using": using,
-                "filter": condition,
+                "filter": scope,
                 "limit": 20,
-                "with_payload": True,
             }
             for number in (1, 2, 3, 4)
             for using in ("dense", "terms")
         ]
-        found = await self.ask("POST", "/collections/c/points/query/batch", {"searches": asked})
+        found = await self.call("POST", "/collections/c/points/query/batch", {"searches": searches})
         return [[(hit["id"], round(hit["score"], 5)) for hit in one["points"]] for one in found]
+
+    async def vacuum(self, reached: "Stage | None" = None) -> None:
+        reached = reached or Stage("never", self.everything)
+        with engine_errors():
+            await vacuum(self.collections, self.collection, reached=reached)
+
+    @property
+    def collection(self) -> Collection:
+        return self.collections.get("c")
 
     @property
     def folder(self) -> Path:
-        return self.switchboard.folder("c")
+        return self.collection.folder
+
+    @property
+    def has_garbage(self) -> bool:
+        return self.collection.shard.garbage_since is not None
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path) -> AsyncGenerator[Index]:
+    collections = Collections(tmp_path / "collections")
+    yield Index(collections)
+    await collections.close()
 
 
 @pytest.fixture
 async def index(tmp_path: Path) -> AsyncGenerator[Index]:
-    losses: list[str] = []
-    switchboard = await Switchboard.open(tmp_path, lambda: losses.append("lost"))
-    index = Index(switchboard, losses)
-    await index.create()
-    yield index
-    await switchboard.close()
+    async with opened(tmp_path) as index:
+        await index.create()
+        yield index
 
 
 class Stage:
@@ -134,56 +145,47 @@ def files_with(folder: Path, needle: bytes) -> list[str]:
     ]
 
 
-async def wait_until(holds: Callable[[], bool], patience: float = 20) -> None:
-    deadline = time.monotonic() + patience
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        await asyncio.sleep(0.02)
-
-
-async def test_nothing_but_the_garbage_is_gone_after_a_vacuum(index: Index) -> None:
+async def test_only_the_garbage_is_gone_after_a_vacuum(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(300)))
     await index.delete(*range(0, 300, 10))
-    before = await index.everything(), await index.ask("GET", "/collections/c")
+    before = await index.everything(), await index.call("GET", "/collections/c")
     found = await index.searches()
-    assert index.switchboard.collections() == {"c": True}
-    await vacuum(index.switchboard, "c")
-    after = await index.everything(), await index.ask("GET", "/collections/c")
+    assert index.has_garbage
+    await index.vacuum()
+    after = await index.everything(), await index.call("GET", "/collections/c")
     assert after[0] == before[0]
     assert {**after[1], "segments_count": 0} == {**before[1], "segments_count": 0}
     assert [{hit for hit, _ in one} for one in await index.searches()] == [
         {hit for hit, _ in one} for one in found
     ]
-    assert index.switchboard.collections() == {"c": False}
+    assert not index.has_garbage
 
 
-async def test_what_was_deleted_or_replaced_has_left_every_file(index: Index) -> None:
+async def test_deleted_and_replaced_data_has_left_every_file(index: Index) -> None:
     await index.upsert(point(1, text="canary-deleted"), point(2, text="canary-replaced"))
     await index.upsert(point(3, text="canary-kept"))
     kept = await index.everything()
     await index.delete(1)
     await index.upsert({**point(4), "id": 2})
     vectors = {n: struct.pack("<8f", *kept[n]["vector"]["dense"]) for n in kept}
-    # The vector of the replaced one stood where the new one stands.
+    # The new vector has overwritten the replaced one in place.
     canaries = [vectors[1], b"canary-deleted", b"canary-replaced"]
     assert all(files_with(index.folder, canary) for canary in canaries)
-    await vacuum(index.switchboard, "c")
+    await index.vacuum()
     assert [files_with(index.folder, canary) for canary in [*canaries, vectors[2]]] == [[], [], [], []]
     assert files_with(index.folder, vectors[3])
     assert files_with(index.folder, b"canary-kept")
 
 
-async def test_only_the_shard_that_is_used_is_left(index: Index) -> None:
+async def test_only_the_shard_in_use_remains(index: Index) -> None:
+    first = index.collection.shard.folder
     await index.upsert(point(1))
     for _ in range(2):
-        await vacuum(index.switchboard, "c")
-    shard = folders.current_shard(index.folder)
-    assert shard != "shard"
+        await index.vacuum()
+    assert index.collection.shard.folder != first
     assert {path.name for path in index.folder.iterdir()} == {
         "collection.json",
-        "current",
-        shard,
-        f"{shard}.clean",
+        index.collection.shard.folder.name,
     }
 
 
@@ -195,53 +197,41 @@ async def test_writes_at_every_stage_are_in_the_new_shard(index: Index, stage: s
     async def write() -> None:
         await index.delete(3, 150)
         await index.upsert(point(1, text="replaced"), point(170, text="replaced"), point(900))
-        for selection in (
-            {"points": [5, 160, 901]},
-            {"filter": {"must": [{"key": "n", "range": {"gte": 190}}]}},
-        ):
-            status = 404 if "points" in selection else 200
-            change = {"payload": {"text": "changed"}, **selection}
-            await index.ask("POST", "/collections/c/points/payload", change, status=status)
-        between = {"must": [{"key": "n", "range": {"gte": 60, "lt": 70}}]}
-        await index.ask("POST", "/collections/c/points/delete", {"filter": between})
+        await index.delete_where({"key": "n", "range": {"gte": 60, "lt": 70}})
         await index.upsert(point(64, text="back again"))
-        await index.ask("PUT", "/collections/c/index", {"field_name": "text", "field_schema": "keyword"})
-        await index.ask(
-            "PUT", "/collections/c/points", {"points": [{"id": 5, "vector": {"x": [1.0]}}]}, status=400
-        )
+        schema = {"field_name": "text", "field_schema": {"type": "keyword"}}
+        await index.call("PUT", "/collections/c/index", schema)
+        wrong = {"points": [{"id": 5, "vector": {"x": [1.0]}}]}
+        await index.call("PUT", "/collections/c/points", wrong, status=400)
+        await index.call("PATCH", "/collections/c", {"strict_mode_config": {"enabled": True}}, status=501)
         later.update(await index.everything())
 
-    reached = Stage(stage, write)
-    await vacuum(index.switchboard, "c", reached=reached)
-    assert reached.was_reached
+    await index.vacuum(Stage(stage, write))
     assert len(later) == 200 - 2 + 1 - 10 + 1
-    assert later[160]["payload"]["text"] == later[199]["payload"]["text"] == "changed"
+    assert later[170]["payload"]["text"] == "replaced"
     assert await index.everything() == later
-    assert "text" in (await index.ask("GET", "/collections/c"))["payload_schema"]
+    schema = (await index.call("GET", "/collections/c"))["payload_schema"]
+    assert schema["text"]["points"] == len(later)
 
 
 @pytest.mark.parametrize("stage", ["begun", "copying", "copied"])
-async def test_points_that_come_during_a_vacuum_leave_nothing_for_another(index: Index, stage: str) -> None:
+async def test_points_added_during_a_vacuum_leave_no_garbage(index: Index, stage: str) -> None:
     await index.upsert(*(point(n) for n in range(0, 400, 2)))
-    await vacuum(
-        index.switchboard, "c", reached=Stage(stage, lambda: index.upsert(point(1), point(399), point(900)))
-    )
+    await index.vacuum(Stage(stage, lambda: index.upsert(point(1), point(399), point(900))))
     assert len(await index.everything()) == 203
-    assert index.switchboard.collections() == {"c": False}
+    assert not index.has_garbage
 
 
-async def test_a_vacuum_is_not_put_off_by_a_request_that_the_server_does_not_know(index: Index) -> None:
-    """Each worker makes one at its start: strict mode is for servers that have it."""
-    await index.upsert(*(point(n) for n in range(200)))
-
-    async def ask() -> None:
-        await index.ask("PATCH", "/collections/c", {"strict_mode_config": {"enabled": True}}, status=501)
-
-    await vacuum(index.switchboard, "c", reached=Stage("copying", ask))
-    assert len(await index.everything()) == 200
+async def test_data_erased_during_a_vacuum_is_left_to_the_next_one(index: Index) -> None:
+    await index.upsert(*(point(n, text=f"canary-{n}.") for n in range(200)))
+    await index.vacuum(Stage("copied", lambda: index.delete(7)))
+    assert index.has_garbage
+    await index.vacuum()
+    assert not files_with(index.folder, b"canary-7.")
+    assert files_with(index.folder, b"canary-8.")
 
 
-async def test_a_vacuum_in_a_stream_of_writes_loses_none(index: Index) -> None:
+async def test_a_vacuum_loses_nothing_of_a_stream_of_writes(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(200)))
     chance, is_over = random.Random(7), asyncio.Event()
     expected = dict.fromkeys(range(200), "")
@@ -261,192 +251,146 @@ async def test_a_vacuum_in_a_stream_of_writes_loses_none(index: Index) -> None:
     async with asyncio.TaskGroup() as tasks:
         for writer in range(3):
             tasks.create_task(keep_writing(writer))
-        await vacuum(index.switchboard, "c")
+        await index.vacuum()
         is_over.set()
     assert {n: found["payload"]["text"] for n, found in (await index.everything()).items()} == expected
 
 
-async def test_searches_are_answered_while_the_new_shard_hangs(index: Index) -> None:
+async def test_searches_are_answered_between_the_slices_of_a_vacuum(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(200)))
     before = await index.searches()
 
-    async def freeze() -> None:
-        succession = index.switchboard.succession
-        assert succession is not None
-        os.kill(succession.process.pid, signal.SIGSTOP)
+    async def search() -> None:
         assert await index.searches() == before
-        await index.upsert(point(1000))
-        os.kill(succession.process.pid, signal.SIGCONT)
 
-    reached = Stage("copying", freeze)
-    await vacuum(index.switchboard, "c", reached=reached)
-    assert reached.was_reached
-    assert 1000 in await index.everything()
+    await index.vacuum(Stage("copying", search))
 
 
-async def test_collections_are_served_apart_after_a_vacuum_and_listed_together(index: Index) -> None:
-    await index.create("d")
-    await index.upsert(point(1), point(2))
-    await index.upsert(point(3), name="d")
-    await vacuum(index.switchboard, "c")
-    names = [told["name"] for told in (await index.ask("GET", "/collections"))["collections"]]
-    assert sorted(names) == ["c", "d"]
-    assert sorted(await index.everything()) == [1, 2]
-    assert sorted(await index.everything("d")) == [3]
-    assert index.switchboard.serving("c") is not index.switchboard.serving("d")
-    await index.ask("PUT", "/collections/c", SETTINGS, status=409)
-    assert await index.ask("DELETE", "/collections/c") is True
-    await index.ask("POST", "/collections/c/points/count", {}, status=404)
-    assert not index.folder.exists()
-    await index.create()
-    assert await index.everything() == {}
-    assert index.losses == []
-
-
-async def test_after_a_vacuum_of_the_only_collection_one_process_is_left(index: Index) -> None:
-    former = index.switchboard.serving("c")
-    await vacuum(index.switchboard, "c")
-    assert index.switchboard.serving("c") is index.switchboard.serving("another")
-    assert not is_alive(former.pid)
-    await index.create("another")
-    assert await index.everything("another") == {}
-
-
-@pytest.mark.parametrize("others", [(), ("d",)])
-async def test_what_is_made_again_after_a_vacuum_is_there_after_a_restart(
-    tmp_path: Path, others: tuple[str, ...]
-) -> None:
-    for lives in range(2):  # in the second one the shard that is loaded has the name that a vacuum gave it
-        switchboard = await Switchboard.open(tmp_path, lambda: None)
-        index = Index(switchboard)
-        for name in (*others, "c") if lives == 0 else ():
-            await index.create(name)
+async def test_a_collection_made_again_after_a_vacuum_is_there_after_a_restart(tmp_path: Path) -> None:
+    async with opened(tmp_path) as index:
+        await index.create()
+        await index.create("d")
         await index.upsert(point(1), point(2))
-        await vacuum(switchboard, "c")
-        if lives == 1:
-            assert await index.ask("DELETE", "/collections/c") is True
-            await index.create()
-            await index.upsert(point(3))
-        await switchboard.close()
-    again = await Switchboard.open(tmp_path, lambda: None)
-    assert sorted(await Index(again).everything()) == [3]
-    await again.close()
+        await index.vacuum()
+    async with opened(tmp_path) as index:
+        assert sorted(await index.everything()) == [1, 2]
+        assert await index.call("DELETE", "/collections/c") is True
+        await index.create()
+        await index.upsert(point(3))
+    async with opened(tmp_path) as index:
+        assert sorted(await index.everything()) == [3]
+        assert [each.name for each in index.collections] == ["c", "d"]
 
 
-async def test_a_vacuum_whose_process_is_killed_changes_nothing_and_the_next_one_succeeds(
-    index: Index,
-) -> None:
+async def test_a_vacuum_that_fails_changes_nothing_and_the_next_one_succeeds(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(200)))
-    before = await index.everything()
+    before, files = await index.everything(), {path.name for path in index.folder.iterdir()}
 
-    async def kill() -> None:
-        succession = index.switchboard.succession
-        assert succession is not None
-        os.kill(succession.process.pid, signal.SIGKILL)
+    async def break_copy() -> None:
+        assert index.collection.copy is not None
+        index.collection.copy.close()
 
-    with pytest.raises(SuccessionFailed, match="ShardProcessGone"):
-        await vacuum(index.switchboard, "c", reached=Stage("copying", kill))
-    assert {path.name for path in index.folder.iterdir()} == {"collection.json", "shard", "shard.clean"}
-    assert index.switchboard.succession is None
+    with pytest.raises(IndexFailure, match="not initialized"):
+        await index.vacuum(Stage("copying", break_copy))
+    assert {path.name for path in index.folder.iterdir()} == files
     assert await index.everything() == before
-    await vacuum(index.switchboard, "c")
+    await index.vacuum()
     assert await index.everything() == before
-    assert index.losses == []
 
 
-async def test_a_collection_may_be_deleted_while_it_is_vacuumed(index: Index) -> None:
+async def test_a_write_that_fails_in_the_copy_ends_the_vacuum(index: Index) -> None:
+    await index.upsert(*(point(n) for n in range(200)))
+
+    async def write() -> None:
+        assert index.collection.copy is not None
+        index.collection.copy.close()
+        await index.call("PUT", "/collections/c/points", {"points": [point(900)]}, status=500)
+        await index.upsert(point(900))
+
+    with pytest.raises(IndexFailure, match="discarded"):
+        await index.vacuum(Stage("copying", write))
+    assert len(await index.everything()) == 201
+
+
+@pytest.mark.parametrize("stage", ["begun", "copying", "copied"])
+async def test_a_collection_may_be_deleted_during_its_vacuum(index: Index, stage: str) -> None:
     await index.upsert(*(point(n) for n in range(200)))
 
     async def delete() -> None:
-        assert await index.ask("DELETE", "/collections/c") is True
+        assert await index.call("DELETE", "/collections/c") is True
         await index.create()
         await index.upsert(point(1))
 
-    with pytest.raises(SuccessionFailed):
-        await vacuum(index.switchboard, "c", reached=Stage("copying", delete))
+    with pytest.raises(IndexFailure):
+        await index.vacuum(Stage(stage, delete))
     assert sorted(await index.everything()) == [1]
-    assert {path.name for path in index.folder.iterdir()} == {"collection.json", "shard", "shard.clean"}
+    assert len(list(index.folder.iterdir())) == 2
 
 
-async def test_whoever_has_no_key_stops_no_vacuum(index: Index) -> None:
-    await index.upsert(*(point(n) for n in range(200)))
-
-    async def try_to_delete() -> None:
-        stranger = Asked(method="DELETE", path="/collections/c", headers=(("api-key", "another"),))
-        assert (await index.switchboard.ask(stranger)).status == 401
-
-    await vacuum(index.switchboard, "c", reached=Stage("copying", try_to_delete))
-    assert len(await index.everything()) == 200
-
-
-async def test_a_shard_that_turned_out_different_is_not_taken(index: Index) -> None:
+async def test_a_copy_with_other_points_is_not_adopted(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(100)))
 
     async def lose_a_point() -> None:
-        succession = index.switchboard.succession
-        assert succession is not None
-        gone = Asked(
-            method="POST",
-            path="/collections/c/points/delete",
-            headers=(("api-key", load_api_key(index.switchboard.directory / "api-key")),),
-            body=b'{"points": [1]}',
-        )
-        assert (await succession.ask(gone)).status == 200
+        assert index.collection.copy is not None
+        index.collection.copy.update(edge.UpdateOperation.delete_points([1]))
 
-    with pytest.raises(SuccessionFailed, match="does not hold"):
-        await vacuum(index.switchboard, "c", reached=Stage("copied", lose_a_point))
+    with pytest.raises(IndexFailure, match="does not hold"):
+        await index.vacuum(Stage("copied", lose_a_point))
     assert len(await index.everything()) == 100
 
 
-async def test_a_vacuum_is_put_off_while_the_disk_is_short(
+async def test_a_vacuum_is_postponed_while_the_disk_is_full(
     index: Index, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Usage(NamedTuple):
         free: int
 
+    before = index.collection.shard
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(free=1000))  # type: ignore[reportUnknownLambdaType]
-    assert not await try_vacuum(index.switchboard, "c")
-    assert capsys.readouterr().err.startswith("vacuum of c: put off, the disk is short of ")
-    assert folders.current_shard(index.folder) == "shard"
+    await index.upsert(point(1))
+    await index.delete(1)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        upkeep = tasks.create_task(keep_up(index.collections, UpkeepTimes(tick=0.01, patience=0.0)))
+        while index.collection.next_vacuum_at == 0.0:  # noqa: ASYNC110 - the upkeep does not notify
+            await asyncio.sleep(0.01)
+        upkeep.cancel()
+    assert "vacuum of c postponed: IndexFailure: the disk needs " in capsys.readouterr().err
+    assert index.collection.shard is before
 
 
-async def test_garbage_is_vacuumed_in_the_end_though_the_index_is_never_quiet(index: Index) -> None:
+async def test_old_garbage_is_vacuumed_although_the_index_is_never_quiet(index: Index) -> None:
     await index.upsert(point(1), point(2))
+    before = index.collection.shard
     times = UpkeepTimes(tick=0.01, quiet=3600, patience=0.2)
-    upkeep = asyncio.create_task(keep_up(index.switchboard, times))
+    upkeep = asyncio.create_task(keep_up(index.collections, times))
     await index.searches()
-    assert folders.current_shard(index.folder) == "shard"
+    assert index.collection.shard is before
     await index.delete(1)
-    await wait_until(lambda: not (index.folder / "shard").exists())
-    upkeep.cancel()
-    await asyncio.gather(upkeep, return_exceptions=True)
-    assert sorted(await index.everything()) == [2]
-
-
-async def test_garbage_from_before_the_start_is_vacuumed_soon_though_the_index_is_never_quiet(
-    index: Index,
-) -> None:
-    """A server that is killed each few seconds would else never come to it."""
-    await index.upsert(point(1), point(2))
-    await index.delete(1)
-    upkeep = asyncio.create_task(keep_up(index.switchboard, UpkeepTimes(tick=0.01, quiet=0.5, patience=3600)))
     deadline = time.monotonic() + 20
-    while (index.folder / "shard").exists():
+    while before.folder.exists():
         assert time.monotonic() < deadline
         await index.searches()
+        await asyncio.sleep(0.005)
     upkeep.cancel()
     await asyncio.gather(upkeep, return_exceptions=True)
     assert sorted(await index.everything()) == [2]
 
 
-async def test_the_loss_of_a_serving_process_is_told(index: Index) -> None:
-    os.kill(index.switchboard.serving("c").pid, signal.SIGKILL)
-    await wait_until(lambda: index.losses == ["lost"])
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+async def test_garbage_from_before_the_start_is_vacuumed_at_once(tmp_path: Path) -> None:
+    """A server that is killed every few seconds would never vacuum otherwise."""
+    async with opened(tmp_path) as index:
+        await index.create()
+        await index.upsert(point(1), point(2))
+        await index.delete(1)
+    async with opened(tmp_path) as index:
+        before = index.collection.shard
+        times = UpkeepTimes(tick=0.01, quiet=3600, patience=3600)
+        upkeep = asyncio.create_task(keep_up(index.collections, times))
+        deadline = time.monotonic() + 20
+        while before.folder.exists():
+            assert time.monotonic() < deadline
+            await index.searches()
+            await asyncio.sleep(0.005)
+        upkeep.cancel()
+        await asyncio.gather(upkeep, return_exceptions=True)
+        assert sorted(await index.everything()) == [2]

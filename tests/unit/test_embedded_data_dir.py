@@ -11,10 +11,17 @@ import pytest
 
 from memory.embedded import data_dir
 from memory.embedded.data_dir import MAX_SOCKET_PATH_BYTES, prepare_directory, socket_path
-from memory.embedded.endpoint import load_port, save_port
 from memory.embedded.errors import DataDirFull, DataDirLocked, DataDirUnusable, data_dir_failure
-from memory.embedded.guardian import end_orphan, next_pause
-from memory.embedded.locks import is_held, open_lock, try_lock, unlock
+from memory.embedded.guardian import (
+    end_orphan,
+    is_held,
+    load_port,
+    next_pause,
+    open_lock,
+    save_port,
+    try_lock,
+    unlock,
+)
 
 
 def test_a_folder_is_made_for_its_owner_and_kept(tmp_path: Path) -> None:

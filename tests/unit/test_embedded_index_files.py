@@ -1,39 +1,28 @@
-"""The files of the embedded index: half-made collections and shards, the key, and what is known of garbage."""
+"""The files of the embedded index: half-made collections and shards, the key, and the mark of garbage."""
 
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memory.embedded.index import folders
-from memory.embedded.index.api_key import load_api_key
+from memory.embedded.index.app import load_api_key
 from memory.embedded.index.collections import Collection, Collections
-from memory.embedded.index.engine import asking_engine
-from memory.embedded.index.failures import BadRequest, EngineFailed, NotFound
-from memory.embedded.index.flushing import FlushTimes, flush, should_flush
-from memory.embedded.index.reads import count_points
 from memory.embedded.index.requests import (
+    CollectionSettings,
     CountPoints,
-    CreateCollection,
-    CreateFieldIndex,
-    PointsSelection,
-    SetPayload,
+    CreateIndex,
+    DeletePoints,
     UpsertPoints,
 )
-from memory.embedded.index.upkeep import UpkeepTimes, should_vacuum
-from memory.embedded.index.writes import create_index, delete_points, set_payload, upsert_points
+from memory.embedded.index.shard import IndexFailure, engine_errors
+from memory.embedded.index.upkeep import FLUSH_POINTS, UpkeepTimes, is_flush_due, is_vacuum_due, vacuum
 
-SETTINGS = CreateCollection.model_validate({"vectors": {"dense": {"size": 4, "distance": "Cosine"}}})
-
-
-CHANGES: list[Callable[[Collection], object]] = [
-    lambda collection: delete_points(collection, PointsSelection(points=[2])),
-    lambda collection: set_payload(collection, SetPayload(points=[2], payload={"n": 1})),
-    lambda collection: upsert_points(collection, points(5, 5)),
-]
+SETTINGS = CollectionSettings.model_validate({"vectors": {"dense": {"size": 4, "distance": "Cosine"}}})
 
 
 def points(*numbers: int) -> UpsertPoints:
@@ -42,157 +31,168 @@ def points(*numbers: int) -> UpsertPoints:
     )
 
 
-def reopened(directory: Path) -> Collections:
-    return Collections.open(directory, folders.settle(directory))
+def deletion(*numbers: int) -> DeletePoints:
+    return DeletePoints.model_validate({"filter": {"must": [{"has_id": numbers}]}})
+
+
+CHANGES: list[Callable[[Collection], object]] = [
+    lambda collection: collection.delete(deletion(2)),
+    lambda collection: collection.upsert(points(5, 5)),
+]
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> Generator[Collection]:
+async def collection(tmp_path: Path) -> Any:
     """A fresh collection."""
-    collections = Collections.open(tmp_path / "c")
+    collections = Collections(tmp_path / "c")
     collections.create("messages", SETTINGS)
     yield collections.get("messages")
-    collections.close()
+    await collections.close()
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"vectors": {"size": 4, "distance": "Dot"}},
-        {"vectors": {"a": {"size": 4, "distance": "Dot"}, "b": {"size": 8, "distance": "Euclid"}}},
+        {
+            "vectors": {
+                "a": {"size": 4, "distance": "Cosine"},
+                "b": {"size": 8, "distance": "Cosine"},
+            }
+        },
         {"sparse_vectors": {"text": {"modifier": "idf"}}},
         {"vectors": {"a": {"size": 4, "distance": "Cosine"}}, "sparse_vectors": {"text": {}}},
     ],
 )
-def test_a_collection_is_there_after_the_next_start(tmp_path: Path, settings: dict[str, object]) -> None:
-    wanted = CreateCollection.model_validate(settings)
-    collections = Collections.open(tmp_path / "c")
+async def test_a_collection_is_there_after_the_next_start(
+    tmp_path: Path, settings: dict[str, object]
+) -> None:
+    wanted = CollectionSettings.model_validate(settings)
+    collections = Collections(tmp_path / "c")
     collections.create("messages", wanted)
-    collections.close()
-    again = reopened(tmp_path / "c")
+    await collections.close()
+    again = Collections(tmp_path / "c")
     assert again.get("messages").settings == wanted
-    again.close()
+    await again.close()
 
 
-def test_what_a_crash_left_half_made_is_removed_at_the_next_start(tmp_path: Path) -> None:
-    collections = Collections.open(tmp_path / "c")
+async def test_a_start_removes_collections_that_a_crash_left_half_made(tmp_path: Path) -> None:
+    collections = Collections(tmp_path / "c")
     collections.create("whole", SETTINGS)
     collections.create("half", SETTINGS)
-    collections.close()
+    await collections.close()
     (tmp_path / "c" / "half" / "collection.json").unlink()
-    again = reopened(tmp_path / "c")
+    again = Collections(tmp_path / "c")
     assert [collection.name for collection in again] == ["whole"]
     assert not (tmp_path / "c" / "half").exists()
     again.create("half", SETTINGS)
-    again.close()
+    await again.close()
 
 
-def make_two_shards(tmp_path: Path) -> tuple[Path, str]:
-    """A collection with two points in its shard and three in a fresh one: its folder, and the fresh shard's name."""
-    fresh = folders.new_shard()
-    for shard in ("shard", fresh):
-        collections = Collections.open(tmp_path / "c", {"messages": shard})
-        collections.create("messages", SETTINGS)
-        upsert_points(collections.get("messages"), points(*range(2 if shard == "shard" else 3)))
-        collections.close()
-    return tmp_path / "c" / "messages", fresh
-
-
-def test_the_shard_that_was_not_turned_to_is_removed_at_the_next_start(tmp_path: Path) -> None:
-    folder, fresh = make_two_shards(tmp_path)
-    left = set(folder.iterdir())
-    assert folders.settle(tmp_path / "c") == {"messages": "shard"}
-    assert {path.name for path in left - set(folder.iterdir())} == {fresh, f"{fresh}.clean"}
-    again = reopened(tmp_path / "c")
-    assert count_points(again.get("messages"), CountPoints()) == 2
-    again.close()
-
-
-def test_the_shard_that_was_turned_to_is_the_one_at_the_next_start(tmp_path: Path) -> None:
-    folder, fresh = make_two_shards(tmp_path)
-    folders.turn_to(folder, fresh)
-    again = reopened(tmp_path / "c")
-    assert count_points(again.get("messages"), CountPoints()) == 3
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "collection.json",
-        "current",
-        fresh,
-        f"{fresh}.clean",
-    ]
-    again.close()
-
-
-def test_a_deleted_collection_leaves_no_file(tmp_path: Path) -> None:
-    collections = Collections.open(tmp_path / "c")
+@pytest.mark.parametrize("is_adopted", [False, True])
+async def test_a_start_removes_the_shard_that_is_not_in_use(tmp_path: Path, is_adopted: bool) -> None:
+    """A crash before and after a copy is adopted: the copy has one point less."""
+    collections = Collections(tmp_path / "c")
     collections.create("messages", SETTINGS)
-    upsert_points(collections.get("messages"), points(1, 2, 3))
+    collection = collections.get("messages")
+    collection.upsert(points(1))
+    copy = collection.begin_copy()
+    collection.upsert(points(2, 3))
+    if is_adopted:
+        collection.adopt_copy(copy).close()
+    crashed = tmp_path / "crashed"
+    shutil.copytree(tmp_path / "c", crashed)
+    assert len(list((crashed / "messages").glob("shard-*"))) == 2
+    again = Collections(crashed)
+    assert again.get("messages").count(CountPoints()) == {"count": 2 if is_adopted else 3}
+    assert len(list((crashed / "messages").glob("shard-*"))) == 1
+    await again.close()
+    await collections.close()
+
+
+async def test_a_deleted_collection_leaves_no_file(tmp_path: Path) -> None:
+    collections = Collections(tmp_path / "c")
+    collections.create("messages", SETTINGS)
+    collections.get("messages").upsert(points(1, 2, 3))
     assert collections.delete("messages")
     assert list((tmp_path / "c").iterdir()) == []
-    with pytest.raises(NotFound):
+    with pytest.raises(IndexFailure, match="doesn't exist"):
         collections.get("messages")
 
 
-def test_there_is_garbage_once_something_was_deleted_or_replaced(collection: Collection) -> None:
-    upsert_points(collection, points(1, 2, 3))
-    create_index(collection, CreateFieldIndex(field_name="n", field_schema="integer"))
-    delete_points(collection, PointsSelection(points=[77]))
-    assert not collection.has_garbage
-    upsert_points(collection, points(3, 4))
-    assert collection.has_garbage
+async def test_only_deletions_and_replacements_leave_garbage(collection: Collection) -> None:
+    collection.upsert(points(1, 2, 3))
+    schema = {"field_name": "n", "field_schema": {"type": "integer"}}
+    collection.create_index(CreateIndex.model_validate(schema))
+    collection.delete(deletion(77))
+    assert collection.shard.garbage_since is None
+    collection.upsert(points(3, 4))
+    assert collection.shard.garbage_since is not None
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_garbage_of_every_kind_is_noticed_and_known_at_the_next_start(
+async def test_garbage_of_every_kind_is_noticed_and_known_at_the_next_start(
     tmp_path: Path, change: Callable[[Collection], object]
 ) -> None:
-    collections = Collections.open(tmp_path / "c")
+    collections = Collections(tmp_path / "c")
     collections.create("messages", SETTINGS)
-    upsert_points(collections.get("messages"), points(1, 2, 3))
-    collections.close()
-    again = reopened(tmp_path / "c")
-    assert not again.get("messages").has_garbage
+    collections.get("messages").upsert(points(1, 2, 3))
+    await collections.close()
+    again = Collections(tmp_path / "c")
+    assert again.get("messages").shard.garbage_since is None
     change(again.get("messages"))
-    assert again.get("messages").has_garbage
-    assert not folders.is_clean(tmp_path / "c" / "messages", "shard")
-    again.close()
-    once_more = reopened(tmp_path / "c")
-    assert once_more.get("messages").has_garbage
-    once_more.close()
+    assert again.get("messages").shard.garbage_since is not None
+    await again.close()
+    once_more = Collections(tmp_path / "c")
+    assert once_more.get("messages").shard.garbage_since is not None
+    await vacuum(once_more, once_more.get("messages"))
+    assert once_more.get("messages").shard.garbage_since is None
+    await once_more.close()
 
 
-def test_a_write_that_fails_may_have_left_garbage(collection: Collection) -> None:
-    upsert_points(collection, points(1))
-    with pytest.raises(NotFound):
-        set_payload(collection, SetPayload(points=[1, 99], payload={"n": 1}))
-    assert collection.has_garbage
+async def test_a_write_that_fails_may_have_left_garbage(collection: Collection) -> None:
+    collection.upsert(points(1))
+    unchecked = points(2).model_copy(update={"points": [*points(1).points, *wrong_points()]})
+    collection.settings = CollectionSettings.model_validate(
+        {"vectors": {"dense": {"size": 4, "distance": "Cosine"}, "more": {"size": 4, "distance": "Cosine"}}}
+    )
+    with pytest.raises(Exception, match="Not existing vector name"):
+        collection.upsert(unchecked)
+    assert collection.shard.garbage_since is not None
+
+
+def wrong_points() -> list[Any]:
+    point = {"id": 9, "vector": {"more": [1.0, 2.0, 3.0, 4.0]}}
+    return UpsertPoints.model_validate({"points": [point]}).points
 
 
 async def test_a_flush_leaves_nothing_to_flush(collection: Collection) -> None:
-    upsert_points(collection, points(1, 2, 3))
-    assert collection.unflushed_since is not None
-    assert collection.unflushed_points == 3
-    await flush(collection)
-    assert collection.unflushed_since is None
-    assert collection.unflushed_points == 0
+    collection.upsert(points(1, 2, 3))
+    assert collection.shard.unflushed_since is not None
+    assert collection.shard.unflushed_points == 3
+    await collection.shard.flush()
+    assert collection.shard.unflushed_since is None
+    assert collection.shard.unflushed_points == 0
 
 
-def test_a_flush_waits_for_silence_or_a_long_log(collection: Collection) -> None:
-    times = FlushTimes(after=60, quiet=2, points=3)
-    assert not should_flush(collection, now=1e9, used_at=0, times=times)
-    upsert_points(collection, points(1, 2))
-    written = collection.unflushed_since or 0
-    assert not should_flush(collection, now=written + 59, used_at=written, times=times)
-    assert not should_flush(collection, now=written + 600, used_at=written + 599, times=times)
-    assert should_flush(collection, now=written + 61, used_at=written + 58, times=times)
-    upsert_points(collection, points(3))
-    assert should_flush(collection, now=written + 1, used_at=written + 1, times=times)
+async def test_a_flush_is_due_after_a_while_or_after_many_writes(collection: Collection) -> None:
+    shard = collection.shard
+    assert not is_flush_due(shard, now=1e9)
+    collection.upsert(points(1, 2))
+    written = shard.unflushed_since or 0
+    assert not is_flush_due(shard, now=written + 59)
+    assert is_flush_due(shard, now=written + 61)
+    shard.unflushed_points = FLUSH_POINTS
+    assert is_flush_due(shard, now=written + 1)
 
 
-def test_a_vacuum_waits_for_silence_but_not_forever() -> None:
+async def test_a_vacuum_waits_for_a_quiet_moment_but_not_forever(collection: Collection) -> None:
     times = UpkeepTimes(quiet=30, patience=600)
-    assert not should_vacuum(garbage_for=100, quiet_for=29, times=times)
-    assert should_vacuum(garbage_for=1, quiet_for=30, times=times)
-    assert should_vacuum(garbage_for=600, quiet_for=0, times=times)
+    collection.shard.garbage_since = 1000.0
+    assert not is_vacuum_due(collection, now=1100, used_at=1071, times=times)
+    assert is_vacuum_due(collection, now=1100, used_at=1070, times=times)
+    assert is_vacuum_due(collection, now=1600, used_at=1600, times=times)
+    collection.next_vacuum_at = 1700.0
+    assert not is_vacuum_due(collection, now=1600, used_at=1000, times=times)
 
 
 def test_the_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
@@ -202,14 +202,14 @@ def test_the_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
     assert load_api_key(tmp_path / "other") != key
 
 
-def test_a_panic_of_the_engine_ends_the_process_so_that_it_is_started_afresh() -> None:
+def test_a_panic_of_the_engine_ends_the_process_for_a_new_start() -> None:
     panicking = """
-from memory.embedded.index.engine import asking_engine
+from memory.embedded.index.shard import engine_errors
 
 class PanicException(BaseException):
     pass
 
-with asking_engine():
+with engine_errors():
     raise PanicException("index out of bounds")
 """
     ended = subprocess.run([sys.executable, "-c", panicking], capture_output=True, check=False)
@@ -217,8 +217,15 @@ with asking_engine():
     assert b"index out of bounds" in ended.stderr
 
 
-def test_what_the_engine_says_gets_a_name() -> None:
-    with pytest.raises(EngineFailed, match="Service internal error: disk on fire"), asking_engine():
-        raise RuntimeError("disk on fire")
-    with pytest.raises(BadRequest, match="Vector dimension error"), asking_engine():
-        raise RuntimeError("Vector dimension error: expected dim: 4, got 2")
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (RuntimeError("disk on fire"), 500, "Service internal error: disk on fire"),
+        (RuntimeError("Vector dimension error: got 2"), 400, "Wrong input: Vector dimension error: got 2"),
+        (ValueError("no path"), 400, "Wrong input: no path"),
+    ],
+)
+def test_errors_of_the_engine_become_refusals(error: Exception, status: int, message: str) -> None:
+    with pytest.raises(IndexFailure, match=message) as refusal, engine_errors():
+        raise error
+    assert refusal.value.status == status

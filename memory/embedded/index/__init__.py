@@ -1,1 +1,1 @@
-"""The process of the embedded index: Qdrant's REST API, the part that we use, over a qdrant-edge engine."""
+"""The process of the embedded index: the part of Qdrant's REST API that we use, over the engine qdrant-edge."""

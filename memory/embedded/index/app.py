@@ -1,239 +1,160 @@
-"""The routes of the index server: Qdrant's paths, its answers and its errors."""
+"""The ASGI application of the index server: Qdrant's paths, answers and errors, for the requests that we send."""
 
 import hmac
+import secrets
+import sys
 import time
-from collections.abc import Awaitable, Callable
-from functools import partial
+import traceback
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio.to_thread
-from pydantic import BaseModel, ValidationError
+import qdrant_edge as edge
+from pydantic import ValidationError
 from pydantic_core import to_json
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from memory.embedded.index import reads, writes
+from memory.embedded.index import requests
 from memory.embedded.index.collections import Collection, Collections
-from memory.embedded.index.describe import describe_collection
-from memory.embedded.index.failures import BadRequest, RequestRefused, TooLarge, Unauthorized, Unsupported
-from memory.embedded.index.requests import (
-    CountPoints,
-    CreateCollection,
-    CreateFieldIndex,
-    PointsSelection,
-    QueryBatch,
-    QueryPoints,
-    RetrievePoints,
-    ScrollPoints,
-    SetPayload,
-    UpsertPoints,
-)
+from memory.embedded.index.shard import IndexFailure, engine_errors
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
-# The API of Qdrant that this speaks; its client warns when it is more than one minor version away.
-API_VERSION = "1.20.0"
 
-Handler = Callable[[Request], Awaitable[Any]]
-Body = TypeVar("Body", bound=BaseModel)
+SomeBody = TypeVar("SomeBody", bound=requests.Body)
 
-
-def build_app(collections: Collections, api_key: str) -> Starlette:
-    """The server over opened collections; every path but the root and the health checks needs the key."""
-    collection, points = "/collections/{name}", "/collections/{name}/points"
-    routes = [
-        Route("/", _answer_version),
-        *(Route(path, _answer_health) for path in ("/healthz", "/livez", "/readyz")),
-        _route("GET", "/collections", _list_collections),
-        _route("GET", f"{collection}/exists", _has_collection),
-        _route("GET", collection, _get_collection),
-        _route("PUT", collection, _create_collection),
-        _route("DELETE", collection, _delete_collection),
-        _route("PUT", f"{collection}/index", _create_index),
-        _route("DELETE", f"{collection}/index/{{field}}", _delete_index),
-        _route("PUT", points, _upsert_points),
-        _route("POST", points, _retrieve_points),
-        _route("POST", f"{points}/delete", _delete_points),
-        _route("POST", f"{points}/payload", _set_payload),
-        _route("POST", f"{points}/count", _count_points),
-        _route("POST", f"{points}/scroll", _scroll_points),
-        _route("POST", f"{points}/query", _query_points),
-        _route("POST", f"{points}/query/batch", _query_batch),
-    ]
-    app = Starlette(
-        routes=routes, exception_handlers={HTTPException: _answer_unknown, Exception: _answer_broken}
-    )
-    app.state.collections = collections
-    app.state.api_key = api_key.encode()
-    return app
+# Method and path below a collection: the body, and the operation of the collection. Writes return None.
+_OPERATIONS: dict[tuple[str, str], tuple[type[requests.Body], Callable[[Collection, Any], Any]]] = {
+    ("PUT", "index"): (requests.CreateIndex, Collection.create_index),
+    ("PUT", "points"): (requests.UpsertPoints, Collection.upsert),
+    ("POST", "points/delete"): (requests.DeletePoints, Collection.delete),
+    ("POST", "points/count"): (requests.CountPoints, Collection.count),
+    ("POST", "points/scroll"): (requests.ScrollPoints, Collection.scroll),
+    ("POST", "points/query/batch"): (requests.SearchBatch, Collection.search),
+}
+_FIELD_TYPES = {
+    edge.PayloadSchemaType.Keyword: "keyword",
+    edge.PayloadSchemaType.Integer: "integer",
+    edge.PayloadSchemaType.Float: "float",
+}
 
 
-def _route(method: str, path: str, handler: Handler) -> Route:
-    return Route(path, partial(_answer, handler), methods=[method])
+class IndexApp:
+    """The application over open collections. Every path except `/readyz` needs the key."""
+
+    def __init__(self, collections: Collections, api_key: str) -> None:
+        self._collections = collections
+        self._api_key = api_key.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        status, answer = await self._answer(scope, receive)
+        body = to_json(answer)
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, scope: Scope, receive: Receive) -> tuple[int, dict[str, Any]]:
+        """Return the status and Qdrant's envelope around the result or the error."""
+        started = time.perf_counter()
+        try:
+            if scope["path"] != "/readyz":
+                self._check_key(scope)
+            result = await self._run(scope["method"], scope["path"], receive)
+        except IndexFailure as refusal:
+            status, error = refusal.status, str(refusal)
+        except Exception:  # noqa: BLE001 - the process goes on after a mistake of ours
+            traceback.print_exc(file=sys.stderr)
+            status, error = 500, "Service internal error"
+        else:
+            return 200, {"result": result, "status": "ok", "time": time.perf_counter() - started}
+        return status, {"status": {"error": error}, "time": time.perf_counter() - started}
+
+    def _check_key(self, scope: Scope) -> None:
+        if not hmac.compare_digest(dict(scope["headers"]).get(b"api-key", b""), self._api_key):
+            raise IndexFailure(401, "Invalid API key or JWT")
+        self._collections.used_at = time.monotonic()
+
+    async def _run(self, method: str, path: str, receive: Receive) -> Any:
+        match method, path.split("/")[1:]:
+            case "GET", ["readyz"]:
+                return True
+            case "GET", ["collections"]:
+                return {"collections": [{"name": collection.name} for collection in self._collections]}
+            case "GET", ["collections", name]:
+                return _describe(self._collections.get(name))
+            case "PUT", ["collections", name]:
+                self._collections.create(name, await _read(receive, requests.CollectionSettings))
+                return True
+            case "DELETE", ["collections", name]:
+                return self._collections.delete(name)
+            case _, ["collections", name, *rest] if operation := _OPERATIONS.get((method, "/".join(rest))):
+                return await self._operate(name, *operation, receive)
+            case _:
+                raise IndexFailure(501, f"the embedded index does not support {method} {path}")
+
+    async def _operate(
+        self,
+        name: str,
+        kind: type[requests.Body],
+        operation: Callable[[Collection, Any], Any],
+        receive: Receive,
+    ) -> Any:
+        """Run an operation of a collection. A write is on the disk before it is acknowledged."""
+        body = await _read(receive, kind)
+        collection = self._collections.get(name)
+        with engine_errors():
+            result = operation(collection, body)
+        if result is None:
+            await collection.sync()
+            return {"status": "completed"}
+        return result
 
 
-async def _answer(handler: Handler, request: Request) -> Response:
-    """Check the key, do it, and answer in Qdrant's envelope."""
-    started = time.perf_counter()
-    try:
-        _check_key(request)
-        _collections(request).used_at = time.monotonic()
-        result = await handler(request)
-    except RequestRefused as refusal:
-        return _refuse(refusal.status, str(refusal), started)
-    except ClientDisconnect:
-        return _refuse(400, "the client went away", started)
-    body = {"result": result, "status": "ok", "time": time.perf_counter() - started}
-    return Response(to_json(body), media_type="application/json")
+def _describe(collection: Collection) -> dict[str, Any]:
+    """Return Qdrant's description. It is true also of the parts that mean nothing here: there is no graph."""
+    info = collection.shard.engine.info()
+    return {
+        "status": "green",
+        "optimizer_status": "ok",
+        "points_count": info.points_count,
+        "segments_count": info.segments_count,
+        "config": {
+            "params": collection.settings.model_dump(exclude={"hnsw_config"}, exclude_none=True),
+            "hnsw_config": {"m": 0, "ef_construct": 100, "full_scan_threshold": 10000},
+            "optimizer_config": {"default_segment_number": 1, "flush_interval_sec": 60},
+        },
+        "payload_schema": {
+            field: {"data_type": _FIELD_TYPES[index.data_type], "points": index.points}
+            for field, index in info.payload_schema.items()
+        },
+    }
 
 
-def _refuse(status: int, message: str, started: float) -> Response:
-    body = {"status": {"error": message}, "time": time.perf_counter() - started}
-    return Response(to_json(body), status_code=status, media_type="application/json")
-
-
-async def _answer_unknown(request: Request, error: Exception) -> Response:
-    refusal = Unsupported(f"the embedded index does not support {request.method} {request.url.path}")
-    status = refusal.status if getattr(error, "status_code", 404) in {404, 405} else 400
-    return _refuse(status, str(refusal), time.perf_counter())
-
-
-async def _answer_broken(_request: Request, _error: Exception) -> Response:
-    """Our own mistake: the framework logs it after this answer."""
-    return _refuse(500, "Service internal error", time.perf_counter())
-
-
-def _check_key(request: Request) -> None:
-    """In constant time, on bytes; in either header that Qdrant takes."""
-    given = request.headers.get("api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
-    if not given:
-        raise Unauthorized("Must provide an API key or an Authorization bearer token")
-    if not hmac.compare_digest(given.encode(), request.app.state.api_key):
-        raise Unauthorized("Invalid API key or JWT")
-
-
-async def _read(request: Request, kind: type[Body]) -> Body:
-    """The body as what it should be; anything else in it is refused, as unsupported where Qdrant knows it."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
+async def _read(receive: Receive, kind: type[SomeBody]) -> SomeBody:
+    """Parse the body. The error says where it is wrong, and never quotes it: it may be the text of a user."""
+    body, is_complete = bytearray(), False
+    while not is_complete:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise IndexFailure(400, "the client disconnected")
+        body += message.get("body", b"")
+        is_complete = not message.get("more_body", False)
         if len(body) > MAX_BODY_BYTES:
-            raise TooLarge(f"JSON payload ({MAX_BODY_BYTES} bytes) is larger than allowed")
+            raise IndexFailure(413, f"JSON payload is larger than allowed ({MAX_BODY_BYTES} bytes)")
     try:
         return kind.model_validate_json(bytes(body))
     except ValidationError as error:
-        raise _name_problem(error) from error
+        problems = error.errors(include_input=False, include_url=False, include_context=False)[:3]
+        text = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems)
+        raise IndexFailure(400, f"Wrong input: {text}") from error
 
 
-def _name_problem(error: ValidationError) -> RequestRefused:
-    """The first problems with where they are; never what was given, which may be a user's text."""
-    problems = error.errors(include_input=False, include_url=False, include_context=False)[:3]
-    text = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems)
-    if any(problem["type"] == "unsupported" for problem in problems):
-        return Unsupported(f"Not supported: {text}")
-    return BadRequest(f"Wrong input: {text}")
-
-
-def _collections(request: Request) -> Collections:
-    return request.app.state.collections
-
-
-def _collection(request: Request) -> Collection:
-    return _collections(request).get(request.path_params["name"])
-
-
-async def _written(request: Request, collection: Collection, operation_id: int) -> dict[str, Any]:
-    """Acknowledge a write: on the disk first, unless the client does not wait."""
-    if request.query_params.get("wait", "false").lower() != "true":
-        return {"operation_id": operation_id, "status": "acknowledged"}
-    await anyio.to_thread.run_sync(collection.sync)
-    return {"operation_id": operation_id, "status": "completed"}
-
-
-async def _answer_version(request: Request) -> Response:
-    return Response(
-        to_json({"title": "embedded index of Mnemogram, speaking Qdrant", "version": API_VERSION}),
-        media_type="application/json",
-    )
-
-
-async def _answer_health(request: Request) -> Response:
-    return PlainTextResponse("ok")
-
-
-async def _list_collections(request: Request) -> Any:
-    return {"collections": [{"name": collection.name} for collection in _collections(request)]}
-
-
-async def _has_collection(request: Request) -> Any:
-    return {"exists": request.path_params["name"] in _collections(request)}
-
-
-async def _get_collection(request: Request) -> Any:
-    return describe_collection(_collection(request))
-
-
-async def _create_collection(request: Request) -> Any:
-    settings = await _read(request, CreateCollection)
-    _collections(request).create(request.path_params["name"], settings)
-    return True
-
-
-async def _delete_collection(request: Request) -> Any:
-    return _collections(request).delete(request.path_params["name"])
-
-
-async def _create_index(request: Request) -> Any:
-    wanted = await _read(request, CreateFieldIndex)
-    collection = _collection(request)
-    return await _written(request, collection, writes.create_index(collection, wanted))
-
-
-async def _delete_index(request: Request) -> Any:
-    collection = _collection(request)
-    return await _written(request, collection, writes.delete_index(collection, request.path_params["field"]))
-
-
-async def _upsert_points(request: Request) -> Any:
-    wanted = await _read(request, UpsertPoints)
-    collection = _collection(request)
-    return await _written(request, collection, writes.upsert_points(collection, wanted))
-
-
-async def _delete_points(request: Request) -> Any:
-    wanted = await _read(request, PointsSelection)
-    collection = _collection(request)
-    return await _written(request, collection, writes.delete_points(collection, wanted))
-
-
-async def _set_payload(request: Request) -> Any:
-    wanted = await _read(request, SetPayload)
-    collection = _collection(request)
-    return await _written(request, collection, writes.set_payload(collection, wanted))
-
-
-async def _retrieve_points(request: Request) -> Any:
-    wanted = await _read(request, RetrievePoints)
-    return reads.retrieve_points(_collection(request), wanted)
-
-
-async def _count_points(request: Request) -> Any:
-    wanted = await _read(request, CountPoints)
-    return {"count": reads.count_points(_collection(request), wanted)}
-
-
-async def _scroll_points(request: Request) -> Any:
-    wanted = await _read(request, ScrollPoints)
-    return reads.scroll_points(_collection(request), wanted)
-
-
-async def _query_points(request: Request) -> Any:
-    wanted = await _read(request, QueryPoints)
-    return reads.query_points(_collection(request), [wanted])[0]
-
-
-async def _query_batch(request: Request) -> Any:
-    wanted = await _read(request, QueryBatch)
-    return reads.query_points(_collection(request), wanted.searches)
+def load_api_key(path: Path) -> str:
+    """Return the key of this folder. The first start makes it, readable for its owner only."""
+    if path.exists() and (key := path.read_text()):
+        return key
+    fresh = path.with_suffix(".new")
+    fresh.touch(mode=0o600)
+    fresh.write_text(secrets.token_urlsafe(32))
+    fresh.replace(path)
+    return path.read_text()

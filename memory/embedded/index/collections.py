@@ -1,172 +1,213 @@
-"""The collections that a process has: each with its settings and one shard of the engine."""
+"""The collections of the index: each one has a folder, its settings, and one shard of the engine.
 
+`collection.json` names the current shard. A start removes every other shard, and every folder without that file.
+"""
+
+import asyncio
+import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import qdrant_edge as edge
 
-from memory.embedded.index import folders
-from memory.embedded.index.engine import asking_engine, create_shard, load_shard
-from memory.embedded.index.failures import BadRequest, Conflict, NotFound
-from memory.embedded.index.requests import CreateCollection
+from memory.embedded.index import requests
+from memory.embedded.index.shard import IndexFailure, Shard, end_process, sync_path
+
+_RECORD = "collection.json"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
-@dataclass(slots=True, kw_only=True)
+class CollectionRecord(requests.Body):
+    """The content of `collection.json`."""
+
+    shard: str
+    settings: requests.CollectionSettings
+
+
 class Collection:
-    """One open collection. `folder` is its own, `shard_name` the folder of its shard in there."""
+    """One open collection. While a vacuum fills `copy`, every write goes to both shards."""
 
-    name: str
-    settings: CreateCollection
-    folder: Path
-    shard_name: str
-    shard: edge.EdgeShard
-    writes: int = 0
-    has_garbage: bool = False
-    is_marked_clean: bool = True
-    unflushed_since: float | None = None
-    unflushed_points: int = 0
+    def __init__(self, folder: Path, settings: requests.CollectionSettings, shard: Shard) -> None:
+        self.name = folder.name
+        self.folder = folder
+        self.settings = settings
+        self.shard = shard
+        self.copy: Shard | None = None
+        self.next_vacuum_at = 0.0
 
-    @property
-    def points(self) -> int:
-        """How many points it has: 9 µs."""
-        return self.shard.info().points_count
+    @classmethod
+    def load(cls, folder: Path) -> "Collection":
+        """Load a collection, and remove the shards that an interrupted vacuum left in its folder."""
+        record = CollectionRecord.model_validate_json((folder / _RECORD).read_bytes())
+        for path in folder.glob("shard-*"):
+            if path.name != record.shard:
+                shutil.rmtree(path)
+        return cls(folder, record.settings, Shard.load(folder / record.shard, record.settings))
 
-    def note_write(self, *, points: int, leaves_garbage: bool) -> int:
-        """Note a write of so many points; the number of writes since the start is its operation id."""
-        self.writes += 1
-        self.unflushed_points += points
-        if self.unflushed_since is None:
-            self.unflushed_since = time.monotonic()
-        if leaves_garbage:
-            self.expect_garbage()
-            self.has_garbage = True
-        return self.writes
+    def save(self, shard: Shard) -> None:
+        """Make this the shard of the collection, durably: after a crash it is this one or the former one."""
+        record = CollectionRecord(shard=shard.folder.name, settings=self.settings)
+        fresh = self.folder / "collection.new"
+        fresh.write_text(record.model_dump_json())
+        sync_path(fresh)
+        fresh.replace(self.folder / _RECORD)
+        for folder in (self.folder, self.folder.parent):
+            sync_path(folder)
 
-    def expect_garbage(self) -> None:
-        """Note durably, before something is deleted, that there may be garbage: a crash right after it must not
-        hide from the next start that there is.
-        """
-        if self.is_marked_clean:
-            folders.mark_unclean(self.folder, self.shard_name)
-            self.is_marked_clean = False
+    def count(self, body: requests.CountPoints) -> dict[str, int]:
+        """Count the points of a filter."""
+        request = edge.CountRequest(exact=True, filter=body.filter and body.filter.to_engine())
+        return {"count": self.shard.engine.count(request)}
 
-    def sync(self) -> None:
-        """Put the log of writes on the disk: 0.5 ms, against 6 to 14 ms for a flush. The engine writes it
-        through a memory map and leaves the rest to the kernel, which a kill survives but a power cut does not.
-        """
-        for path in (self.folder / self.shard_name / "wal").glob("*-*"):
-            folders.sync_path(path)
+    def scroll(self, body: requests.ScrollPoints) -> dict[str, Any]:
+        """Return a page of points and the id at which the next page begins, None at the end."""
+        page, following = self.shard.engine.scroll(body.to_engine())
+        points = [
+            {"id": _id(record.id), "payload": record.payload, "vector": _vectors(record.vector)}
+            for record in page
+        ]
+        return {"points": points, "next_page_offset": _id(following)}
 
-    def sync_all(self) -> None:
-        """Put every file on the disk, in any thread, so that the flush that follows finds less to write: it holds
-        the interpreter, and this does not.
-        """
-        for path in (self.folder / self.shard_name).rglob("*"):
-            folders.sync_path(path)
+    def search(self, body: requests.SearchBatch) -> list[dict[str, Any]]:
+        """Answer each search, best points first."""
+        batch = edge.QueryBatchRequest([search.to_engine() for search in body.searches])
+        return [{"points": [_hit(hit) for hit in hits]} for hits in self.shard.engine.query_batch(batch)]
 
-    def flush(self) -> None:
-        """Put the segments on the disk, so that less of the log has to be read again at the next start (200 µs a
-        point). Holds the interpreter: 5 to 50 ms, and ten times that on a busy disk.
-        """
-        with asking_engine():
-            self.shard.flush()
-        self.unflushed_since = None
-        self.unflushed_points = 0
+    def upsert(self, body: requests.UpsertPoints) -> None:
+        """Add or replace points. All are checked before the first is written: a failed write stays in the log."""
+        for name, vector in ((name, part) for point in body.points for name, part in point.vector.items()):
+            if not self.settings.accepts(name, vector):
+                raise IndexFailure(400, f"Wrong input: the vector `{name}` does not fit the collection")
+        points = [point.to_engine() for point in body.points]
+        self._write(edge.UpdateOperation.upsert_points(points), added=len(points))
+
+    def delete(self, body: requests.DeletePoints) -> None:
+        """Delete the points of a filter."""
+        scope = body.filter.to_engine()
+        self._write(edge.UpdateOperation.delete_points_by_filter(scope), deletes=True)
+
+    def create_index(self, body: requests.CreateIndex) -> None:
+        """Index a payload field, for present and later points."""
+        self._write(body.to_engine())
+
+    async def sync(self) -> None:
+        """Put the latest writes on the disk."""
+        for shard in (self.shard, self.copy):
+            if shard is not None:
+                await asyncio.to_thread(shard.sync_log)
+
+    def begin_copy(self) -> Shard:
+        """Create an empty copy. From now on writes go to it too."""
+        self.copy = Shard.create(self.folder / _new_shard_name(), self.settings)
+        return self.copy
+
+    def adopt_copy(self, copy: Shard) -> Shard:
+        """Make the copy the shard of this collection, durably, and return the former shard."""
+        try:
+            self.save(copy)
+        except OSError:
+            end_process()  # only the disk knows which of the two a start would find
+        former, self.shard, self.copy = self.shard, copy, None
+        return former
+
+    def discard_copy(self) -> None:
+        """Remove the copy, if there is one. A start removes files that cannot be removed now."""
+        if self.copy is not None:
+            self.copy.close()
+            shutil.rmtree(self.copy.folder, ignore_errors=True)
+            self.copy = None
 
     def close(self) -> None:
-        """Flush and let go of the shard."""
-        with asking_engine():
-            self.shard.flush()
-            self.shard.close()
+        """Discard the copy and release the shard."""
+        self.discard_copy()
+        self.shard.close()
+
+    def _write(self, operation: edge.UpdateOperation, *, added: int = 0, deletes: bool = False) -> None:
+        try:
+            for shard in (self.shard, self.copy):
+                if shard is not None:
+                    shard.update(operation, added=added, deletes=deletes)
+        except Exception:
+            self.discard_copy()  # the two may differ now
+            raise
 
 
 class Collections:
-    """The collections under a folder that this process has open; one process at a time, the engine refuses a second."""
+    """All collections under a folder. One process at a time: the engine refuses a second one."""
 
-    def __init__(self, directory: Path, opened: dict[str, Collection], to_create: Mapping[str, str]) -> None:
-        self._directory = directory
-        self._opened = opened
-        self._to_create = dict(to_create)
-        self.used_at = time.monotonic()
-
-    @classmethod
-    def open(cls, directory: Path, shards: Mapping[str, str] | None = None) -> "Collections":
-        """Load these collections, of which the folders of their shards are given. One that has no such folder yet
-        is not there, and may be created in it; others are created in a folder of the usual name.
-        """
+    def __init__(self, directory: Path) -> None:
         directory.mkdir(mode=0o700, exist_ok=True)
-        shards = shards or {}
-        opened = {
-            name: _load(directory / name, shard)
-            for name, shard in shards.items()
-            if (directory / name / shard).is_dir()
-        }
-        return cls(directory, opened, {name: shard for name, shard in shards.items() if name not in opened})
+        self._directory = directory
+        self._opened: dict[str, Collection] = {}
+        self.used_at = time.monotonic()
+        for folder in sorted(directory.iterdir()):
+            if (folder / _RECORD).is_file():
+                self._opened[folder.name] = Collection.load(folder)
+            else:
+                shutil.rmtree(folder)
 
     def __iter__(self) -> Iterator[Collection]:
         return iter(list(self._opened.values()))
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._opened
-
     def get(self, name: str) -> Collection:
-        """The collection; NotFound where there is none."""
-        try:
-            return self._opened[name]
-        except KeyError:
-            raise NotFound(f"Not found: Collection `{name}` doesn't exist!") from None
+        """Return the collection; refuse with 404 if it does not exist."""
+        if name not in self._opened:
+            raise IndexFailure(404, f"Not found: Collection `{name}` doesn't exist!")
+        return self._opened[name]
 
-    def create(self, name: str, settings: CreateCollection) -> None:
-        """Make an empty collection; Conflict where it exists. It is there after a crash, or it is not."""
-        if not folders.is_collection_name(name):
-            raise BadRequest("Wrong input: a collection's name has 1 to 200 letters, digits, `_`, `-` or `.`")
+    def create(self, name: str, settings: requests.CollectionSettings) -> None:
+        """Create an empty collection; refuse with 409 if it exists. After a crash it exists completely or not."""
+        if not _NAME.fullmatch(name):
+            raise IndexFailure(400, "Wrong input: a name has 1 to 200 letters, digits, `_`, `-` or `.`")
         if name in self._opened:
-            raise Conflict(f"Wrong input: Collection `{name}` already exists!")
-        # Once only: deleted and made again, it is in the usual folder, which is where the next start looks for it.
-        folder, shard_name = self._directory / name, self._to_create.pop(name, folders.FIRST_SHARD)
-        shard = create_shard(folder / shard_name, settings)
-        folders.mark_clean(folder, shard_name)
-        folders.write_durably(folder / folders.SETTINGS, settings.model_dump_json(exclude_none=True).encode())
-        self._opened[name] = Collection(
-            name=name, settings=settings, folder=folder, shard_name=shard_name, shard=shard
-        )
+            raise IndexFailure(409, f"Wrong input: Collection `{name}` already exists!")
+        folder = self._directory / name
+        collection = Collection(folder, settings, Shard.create(folder / _new_shard_name(), settings))
+        collection.save(collection.shard)
+        self._opened[name] = collection
 
     def delete(self, name: str) -> bool:
-        """Remove a collection and its files; False where there was none."""
+        """Remove a collection and its files; return False if there is none."""
         collection = self._opened.pop(name, None)
         if collection is None:
             return False
-        with asking_engine():
-            collection.shard.close()
-        (collection.folder / folders.SETTINGS).unlink()
+        collection.close()
+        (collection.folder / _RECORD).unlink()
         grave = self._directory / f".{uuid4().hex}"
         collection.folder.rename(grave)
         shutil.rmtree(grave)
         return True
 
-    def leave(self, name: str) -> None:
-        """Close a collection that another process has from now on."""
-        self._opened.pop(name).close()
-
-    def close(self) -> None:
-        """Flush and close all."""
+    async def close(self) -> None:
+        """Flush and close all. A copy is discarded."""
         while self._opened:
-            self._opened.popitem()[1].close()
+            _, collection = self._opened.popitem()
+            await collection.shard.flush()
+            collection.close()
 
 
-def _load(folder: Path, shard_name: str) -> Collection:
-    settings = CreateCollection.model_validate_json((folder / folders.SETTINGS).read_bytes())
-    is_clean = folders.is_clean(folder, shard_name)
-    return Collection(
-        name=folder.name,
-        settings=settings,
-        folder=folder,
-        shard_name=shard_name,
-        shard=load_shard(folder / shard_name, settings),
-        has_garbage=not is_clean,
-        is_marked_clean=is_clean,
-    )
+def _new_shard_name() -> str:
+    return f"shard-{uuid4().hex}"
+
+
+def _hit(hit: edge.ScoredPoint) -> dict[str, Any]:
+    return {"id": _id(hit.id), "version": hit.version, "score": hit.score, "payload": hit.payload}
+
+
+def _id(point_id: "edge.PointId | None") -> int | str | None:
+    return str(point_id) if isinstance(point_id, UUID) else point_id
+
+
+def _vectors(vectors: "edge.Vector | None") -> Any:
+    if not isinstance(vectors, dict):
+        return vectors
+    return {
+        name: {"indices": part.indices, "values": part.values}
+        if isinstance(part, edge.SparseVector)
+        else part
+        for name, part in vectors.items()
+    }

@@ -1,290 +1,307 @@
-"""The bodies of the requests that the index server understands."""
+"""Bodies of the requests that the index server answers, and their form for the engine.
 
+A field that is not listed here is refused, never ignored.
+"""
+
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
-from pydantic import Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
+import qdrant_edge as edge
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from memory.embedded.index.filters import Filter, PointId, Wire
-
-# A vector's numbers are kept as 32-bit floats: what does not fit would become infinite.
-_FLOAT32_MAX = 3.4028234e38
-Number = Annotated[float, Field(ge=-_FLOAT32_MAX, le=_FLOAT32_MAX, allow_inf_nan=False, strict=True)]
-Dense = Annotated[list[Number], Field(min_length=1)]
-
-# How fast a server answers, never what: this one compares with every point and ignores them.
-Hint = Any
-
-
-class DenseParams(Wire):
-    """One dense vector of a collection."""
-
-    size: int = Field(ge=1, le=65536)
-    distance: Literal["Cosine", "Dot", "Euclid", "Manhattan"]
-    hnsw_config: Hint = None
-    on_disk: Hint = None
-    memory: Hint = None
+# Vectors are stored as 32-bit floats. A larger number would become infinite.
+_MAX = 3.4028234e38
+Number = Annotated[float, Field(ge=-_MAX, le=_MAX, allow_inf_nan=False, strict=True)]
+Integer = Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
+Limit = Annotated[StrictInt, Field(ge=1, lt=2**31)]
+PointId = Annotated[StrictInt, Field(ge=0, lt=2**64)] | UUID
+# Affects only the speed of a Qdrant server. This one compares a query with every point of its chat.
+Ignored = Any
 
 
-class SparseIndexHints(Wire):
-    """Where a sparse index is kept."""
+class Body(BaseModel):
+    """Base of everything in a request."""
 
-    full_scan_threshold: Hint = None
-    on_disk: Hint = None
-    memory: Hint = None
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SparseParams(Wire):
-    """One sparse vector of a collection; `idf` weighs a query by how rare its terms are."""
-
-    index: SparseIndexHints | None = None
-    modifier: Literal["idf", "none"] | None = None
-
-
-class CreateCollection(Wire):
-    """A collection's vectors; an unnamed dense one has the name ''."""
-
-    vectors: DenseParams | dict[str, DenseParams] | None = None
-    sparse_vectors: dict[str, SparseParams] | None = None
-    hnsw_config: Hint = None
-    optimizers_config: Hint = None
-    wal_config: Hint = None
-    on_disk_payload: Hint = None
-    shard_number: Hint = None
-    replication_factor: Hint = None
-    write_consistency_factor: Hint = None
-
-    @model_validator(mode="after")
-    def _has_vectors(self) -> Self:
-        if not self.vectors and not self.sparse_vectors:
-            raise ValueError("a collection has at least one vector")
-        return self
-
-
-class IndexParams(Wire):
-    """How a payload field is indexed."""
-
-    type: Literal["keyword", "integer", "float", "datetime", "uuid"]
-    is_tenant: StrictBool | None = None
-    is_principal: Hint = None
-    lookup: Hint = None
-    range: Hint = None
-    on_disk: Hint = None
-    memory: Hint = None
-    enable_hnsw: Hint = None
-
-
-class CreateFieldIndex(Wire):
-    """A payload field to index."""
-
-    field_name: str
-    field_schema: Literal["keyword", "integer", "float", "datetime", "uuid"] | IndexParams
-
-
-class SparseVector(Wire):
-    """Positions and their weights, each position once."""
+class Sparse(Body):
+    """Indices and their weights. The engine accepts a repeated index, so it is refused here."""
 
     indices: list[Annotated[StrictInt, Field(ge=0, lt=2**32)]]
     values: list[Number]
 
     @model_validator(mode="after")
-    def _is_well_formed(self) -> Self:
-        if len(self.indices) != len(self.values):
-            raise ValueError("a sparse vector has as many values as indices")
-        if len(set(self.indices)) != len(self.indices):
-            raise ValueError("a sparse vector has each index once")
+    def _check(self) -> Self:
+        if len(self.indices) != len(self.values) or len(set(self.indices)) != len(self.indices):
+            raise ValueError("a sparse vector has one value for each index, and each index once")
         return self
 
 
-def kind_of_vector(given: Any) -> str | None:
-    """Tells a dense from a sparse vector by its shape."""
-    if isinstance(given, list):
-        return "dense"
-    return (
-        "sparse"
-        if isinstance(given, SparseVector) or (isinstance(given, dict) and "indices" in given)
-        else None
-    )
+Dense = Annotated[list[Number], Field(min_length=1)]
+Vector = Dense | Sparse
 
 
-Vector = Annotated[
-    Annotated[Dense, Tag("dense")] | Annotated[SparseVector, Tag("sparse")],
-    Discriminator(
-        kind_of_vector,
-        custom_error_type="unsupported",
-        custom_error_message="the embedded index takes a vector's numbers or a sparse vector",
-    ),
-]
+class MatchValue(Body):
+    """Equality with one value. Booleans are refused: the engine takes `true` for 1."""
+
+    value: StrictStr | Integer
+
+    def to_engine(self) -> edge.MatchValue:
+        """Return the engine's form of this match."""
+        return edge.MatchValue(self.value)
 
 
-class Point(Wire):
-    """A point to keep; its vectors and payload replace those it had."""
+class MatchAny(Body):
+    """Equality with one of several values of one type."""
+
+    any: list[StrictStr] | list[Integer]
+
+    def to_engine(self) -> edge.MatchAny:
+        """Return the engine's form of this match."""
+        return edge.MatchAny(self.any)
+
+
+class FieldMatch(Body):
+    """A payload field with one of these values."""
+
+    key: StrictStr
+    match: MatchValue | MatchAny
+
+    def to_engine(self) -> edge.FieldCondition:
+        """Return the engine's form of this condition."""
+        return edge.FieldCondition(self.key, match=self.match.to_engine())
+
+
+class Bounds(Body):
+    """From `gte` up to, but not including, `lt`."""
+
+    gte: Annotated[float, Field(strict=True)] | None = None
+    lt: Annotated[float, Field(strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.gte is None and self.lt is None:
+            raise ValueError("a range has at least one bound")
+        return self
+
+
+class FieldRange(Body):
+    """A payload field with a number in this range."""
+
+    key: StrictStr
+    range: Bounds
+
+    def to_engine(self) -> edge.FieldCondition:
+        """Return the engine's form of this condition."""
+        return edge.FieldCondition(self.key, range=edge.RangeFloat(gte=self.range.gte, lt=self.range.lt))
+
+
+class HasId(Body):
+    """One of these points; no point if the list is empty."""
+
+    has_id: list[PointId]
+
+    def to_engine(self) -> edge.HasIdCondition:
+        """Return the engine's form of this condition."""
+        return edge.HasIdCondition(set(self.has_id))
+
+
+class HasVector(Body):
+    """A point with a vector of this name."""
+
+    has_vector: StrictStr
+
+    def to_engine(self) -> edge.HasVectorCondition:
+        """Return the engine's form of this condition."""
+        return edge.HasVectorCondition(self.has_vector)
+
+
+Condition = FieldMatch | FieldRange | HasId | HasVector
+
+
+class Filter(Body):
+    """All conditions of `must` and none of `must_not`. Without `must` it could match every point: it is refused."""
+
+    must: list[Condition] = Field(min_length=1)
+    must_not: list[Condition] = []
+
+    def to_engine(self) -> edge.Filter:
+        """Return the engine's form of this filter."""
+        return edge.Filter(
+            must=[condition.to_engine() for condition in self.must],
+            must_not=[condition.to_engine() for condition in self.must_not],
+        )
+
+
+class DenseParams(Body):
+    """A dense vector of a collection."""
+
+    size: int = Field(ge=1, le=65536)
+    distance: Literal["Cosine"]
+
+
+class SparseParams(Body):
+    """A sparse vector of a collection. `idf` weighs a term of a query by its rarity."""
+
+    modifier: Literal["idf"] | None = None
+
+
+class CollectionSettings(Body):
+    """The named vectors of a collection."""
+
+    vectors: dict[str, DenseParams] = {}
+    sparse_vectors: dict[str, SparseParams] = {}
+    hnsw_config: Ignored = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.vectors and not self.sparse_vectors:
+            raise ValueError("a collection has at least one vector")
+        return self
+
+    def to_engine(self) -> edge.EdgeConfig:
+        """Return the engine's form. It names no optimizer, because none ever runs: a vacuum removes garbage."""
+        return edge.EdgeConfig(
+            vectors={
+                name: edge.EdgeVectorParams(size=params.size, distance=edge.Distance.Cosine)
+                for name, params in self.vectors.items()
+            },
+            sparse_vectors={
+                name: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if params.modifier else None)
+                for name, params in self.sparse_vectors.items()
+            },
+        )
+
+    def accepts(self, name: str, vector: Vector) -> bool:
+        """Return True if a point of this collection may have this vector under this name."""
+        if isinstance(vector, Sparse):
+            return name in self.sparse_vectors
+        return name in self.vectors and len(vector) == self.vectors[name].size
+
+
+class FieldSchema(Body):
+    """The index of a payload field."""
+
+    type: Literal["keyword", "integer", "float"]
+    is_tenant: StrictBool | None = None
+    lookup: Ignored = None
+    range: Ignored = None
+    enable_hnsw: Ignored = None
+
+
+class CreateIndex(Body):
+    """A payload field to index. A repeat with the same type changes nothing."""
+
+    field_name: StrictStr
+    field_schema: FieldSchema
+
+    def to_engine(self) -> edge.UpdateOperation:
+        """Return the operation for the engine."""
+        schema = self.field_schema
+        params = {
+            "keyword": edge.KeywordIndexParams(is_tenant=schema.is_tenant),
+            "integer": edge.IntegerIndexParams(),
+            "float": edge.FloatIndexParams(),
+        }[schema.type]
+        return edge.UpdateOperation.create_field_index(self.field_name, params)
+
+
+class Point(Body):
+    """A point. Its vectors and payload replace those it had."""
 
     id: PointId
-    vector: Dense | dict[str, Vector]
+    vector: dict[str, Vector]
     payload: dict[str, Any] | None = None
 
+    def to_engine(self) -> edge.Point:
+        """Return the engine's form of this point."""
+        vectors: edge.Vector = {name: _vector_to_engine(vector) for name, vector in self.vector.items()}
+        return edge.Point(self.id, vectors, self.payload or {})
 
-class UpsertPoints(Wire):
+
+class UpsertPoints(Body):
     """Points to add or replace, all or none."""
 
     points: list[Point]
 
 
-class PointsSelection(Wire):
-    """Points by id or by filter; a filter that lets everything through is refused."""
+class DeletePoints(Body):
+    """Points to delete."""
 
-    points: list[PointId] | None = None
-    filter: Filter | None = None
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
-        if (self.points is None) == (self.filter is None):
-            raise ValueError("select either by `points` or by `filter`")
-        return self
+    filter: Filter
 
 
-class SetPayload(PointsSelection):
-    """Fields to write into the payload of points that exist."""
-
-    payload: dict[str, Any]
-    key: str | None = None
-
-
-class PayloadInclude(Wire):
-    """Only these fields."""
-
-    include: list[StrictStr]
-
-
-class PayloadExclude(Wire):
-    """All but these fields."""
-
-    exclude: list[StrictStr]
-
-
-WithPayload = StrictBool | list[StrictStr] | PayloadInclude | PayloadExclude
-WithVector = StrictBool | list[StrictStr]
-
-
-class CountPoints(Wire):
-    """How many points match; always counted exactly."""
+class CountPoints(Body):
+    """Points to count, always exactly; all of them without a filter."""
 
     filter: Filter | None = None
-    exact: Hint = None
+    exact: Ignored = None
 
 
-class RetrievePoints(Wire):
-    """Points by id; those that do not exist are left out."""
-
-    ids: list[PointId]
-    with_payload: WithPayload | None = None
-    with_vector: WithVector | None = None
-
-
-class ScrollPoints(Wire):
-    """A page of points in the order of their ids."""
+class ScrollPoints(Body):
+    """A page of points in the order of their ids, from `offset` on."""
 
     offset: PointId | None = None
-    limit: Annotated[int, Field(ge=1, lt=2**31)] = 10
+    limit: Limit = 10
     filter: Filter | None = None
-    with_payload: WithPayload | None = None
-    with_vector: WithVector | None = None
+    with_payload: StrictBool | list[StrictStr] = True
+    with_vector: StrictBool = False
+
+    def to_engine(self) -> edge.ScrollRequest:
+        """Return the engine's form of this request."""
+        scope = self.filter and self.filter.to_engine()
+        return edge.ScrollRequest(self.offset, self.limit, scope, self.with_payload, self.with_vector)
 
 
-class Nearest(Wire):
-    """Points near a vector."""
+class Nearest(Body):
+    """The vector to compare points with."""
 
     nearest: Vector
 
 
-class FusionQuery(Wire):
-    """Points by their ranks (rrf) or scores (dbsf) in several prefetches."""
-
-    fusion: Literal["rrf", "dbsf"]
-
-
-class RrfParams(Wire):
-    """How much the first ranks count more, and each prefetch."""
-
-    k: Annotated[int, Field(ge=1, lt=2**31)] = 2
-    weights: list[Number] | None = None
-
-
-class RrfQuery(Wire):
-    """Points by their ranks in several prefetches."""
-
-    rrf: RrfParams
-
-
-def _kind_of_query(given: Any) -> str | None:
-    if isinstance(given, dict):
-        known = [kind for kind in ("indices", "nearest", "fusion", "rrf") if kind in given]
-        return known[0].replace("indices", "sparse") if known else None
-    return kind_of_vector(given)
-
-
-Query = Annotated[
-    Annotated[Dense, Tag("dense")]
-    | Annotated[SparseVector, Tag("sparse")]
-    | Annotated[Nearest, Tag("nearest")]
-    | Annotated[FusionQuery, Tag("fusion")]
-    | Annotated[RrfQuery, Tag("rrf")],
-    Discriminator(
-        _kind_of_query,
-        custom_error_type="unsupported",
-        custom_error_message="the embedded index answers nearest, fusion and rrf queries",
-    ),
-]
-
-
-class IdfCorpus(Wire):
-    """Rarity of terms counted over the points of a filter only."""
+class IdfCorpus(Body):
+    """The points over which the rarity of terms is counted."""
 
     corpus: Filter
 
 
-class SearchParams(Wire):
-    """The search is always exact, so that most of these change nothing."""
+class SearchParams(Body):
+    """Parameters of a search, which is always exact."""
 
-    hnsw_ef: Hint = None
-    exact: Hint = None
-    indexed_only: Hint = None
-    idf: Literal["global"] | IdfCorpus | None = None
+    idf: IdfCorpus | None = None
+    hnsw_ef: Ignored = None
+    exact: Ignored = None
 
 
-class _Searching(Wire):
-    prefetch: "list[Prefetch] | Prefetch | None" = None
-    using: str | None = None
-    filter: Filter | None = None
+class Search(Body):
+    """A search: the best points of a filter, or without a query the first ones by id. No search goes unfiltered."""
+
+    filter: Filter
+    query: Nearest | None = None
+    using: StrictStr | None = None
     params: SearchParams | None = None
-    score_threshold: Number | None = None
-    limit: Annotated[int, Field(ge=1, lt=2**31)] = 10
+    limit: Limit = 10
+    with_payload: StrictBool | list[StrictStr] = False
+
+    def to_engine(self) -> edge.QueryRequest:
+        """Return the engine's form of this search."""
+        idf = self.params and self.params.idf
+        return edge.QueryRequest(
+            self.limit,
+            query=self.query and edge.Query.Nearest(_vector_to_engine(self.query.nearest), self.using),
+            with_payload=self.with_payload,
+            filter=self.filter.to_engine(),
+            params=edge.SearchParams(exact=True, idf=idf and edge.IdfParams(idf.corpus.to_engine())),
+        )
 
 
-class Prefetch(_Searching):
-    """A search whose result the one above it works on."""
+class SearchBatch(Body):
+    """Searches to answer one by one."""
 
-    query: Query
-
-
-class QueryPoints(_Searching):
-    """A search and what to tell of the points it finds; without a query, those of the filter by their ids."""
-
-    query: Query | None = None
-    offset: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    with_payload: WithPayload | None = None
-    with_vector: WithVector | None = None
-
-    @model_validator(mode="after")
-    def _asks_something(self) -> Self:
-        if self.query is None and (
-            self.prefetch or self.using is not None or self.score_threshold is not None
-        ):
-            raise ValueError("without a query there is neither a prefetch nor a vector nor a score")
-        return self
+    searches: Sequence[Search]
 
 
-class QueryBatch(Wire):
-    """Several searches; each answer as if asked alone."""
-
-    searches: list[QueryPoints]
+def _vector_to_engine(vector: Vector) -> "edge.NamedVector":
+    return edge.SparseVector(vector.indices, vector.values) if isinstance(vector, Sparse) else vector

@@ -1,0 +1,89 @@
+"""Rewrite the embedded store's append-only file: until then it keeps every command, and so all erased data."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from memory.embedded.data_dir import rest_after
+from memory.errors import CommandRefused
+from memory.keys import erasures_key, rewritten_key
+from memory.redis.client import RedisClient
+
+GATHER_S = 2.0
+"""Time from an erasure to the rewrite, so that erasures that follow soon are in the same one."""
+DAILY_S = 24 * 3600.0
+"""Time between two rewrites without an erasure: the file also has data that expired."""
+PATIENCE_S = 600.0
+
+_POLL_S = 0.2
+
+
+class FileRewriter:
+    """Rewrites the file if data was erased since the last rewrite. Any number of processes may do this at once.
+
+    The store has both counts, so that a process goes on after the crash of another. `clear_away` removes files of
+    failed rewrites. Raises StoreUnavailable, StoreFull, and TimeoutError after PATIENCE_S, with nothing lost.
+    """
+
+    def __init__(
+        self,
+        redis: RedisClient,
+        *,
+        partitions: int,
+        clock: Callable[[], float],
+        clear_away: Callable[[], None],
+    ) -> None:
+        self._redis = redis
+        self._clear_away = clear_away
+        self._counters = [erasures_key(partition) for partition in range(partitions)]
+        self._clock = clock
+        self._pending_since: float | None = None
+        self._not_before = 0.0
+        self._daily_at = clock() + DAILY_S
+
+    async def step(self) -> bool:
+        """Rewrite the file if that is due; return True if it was rewritten."""
+        *counts, rewritten = await self._redis.calls(
+            [("GET", key) for key in (*self._counters, rewritten_key())]
+        )
+        erased = sum(int(count or 0) for count in counts)
+        now = self._clock()
+        if not self._is_due(now, has_erased=erased != int(rewritten or 0)) or not await self._rewrite():
+            return False
+        await asyncio.to_thread(self._clear_away)
+        # The count from before the rewrite: data erased meanwhile is for the next one.
+        await self._redis.call("SET", rewritten_key(), erased)
+        self._pending_since = None
+        self._not_before = self._clock() + rest_after(self._clock() - now)
+        self._daily_at = self._clock() + DAILY_S
+        return True
+
+    def _is_due(self, now: float, *, has_erased: bool) -> bool:
+        if not has_erased:
+            self._pending_since = None
+            return now >= self._daily_at
+        self._pending_since = now if self._pending_since is None else self._pending_since
+        return now >= max(self._pending_since + GATHER_S, self._not_before)
+
+    async def _rewrite(self) -> bool:
+        """Start a rewrite and wait for its end; return False if another one is running, or if it failed."""
+        before = await self._persistence()
+        if _is_rewriting(before):
+            return False
+        try:
+            await self._redis.call("BGREWRITEAOF")
+        except CommandRefused:  # another process was faster, or the disk is full
+            return False
+        async with asyncio.timeout(PATIENCE_S):
+            while _is_rewriting(after := await self._persistence()):  # noqa: ASYNC110 - the server does not notify
+                await asyncio.sleep(_POLL_S)
+        # A server that was restarted meanwhile counts from 0, and has dropped the unfinished rewrite.
+        is_the_next = int(after.get("aof_rewrites", 0)) > int(before.get("aof_rewrites", 0))
+        return is_the_next and after.get("aof_last_bgrewrite_status") == "ok"
+
+    async def _persistence(self) -> Mapping[str, Any]:
+        return cast(Mapping[str, Any], await self._redis.call("INFO", "persistence"))
+
+
+def _is_rewriting(persistence: Mapping[str, Any]) -> bool:
+    return any(int(persistence.get(f"aof_rewrite_{state}", 0)) for state in ("in_progress", "scheduled"))
