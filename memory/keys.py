@@ -254,8 +254,14 @@ def delivering_key(ref: ContextRef) -> str:
 
 
 def update_prefix(partition: int) -> str:
-    """What the keys of updates begin with, for scripts that find the ids themselves."""
+    """Prefix of the keys of updates, for scripts that find the ids themselves."""
     return partition_key(partition, "update:")
+
+
+def key_prefixes(partition: int) -> Mapping[str, str]:
+    """Prefixes of keys by name. A script completes them with the id of a context or an update."""
+    names = ("box", "outbox", "delivering", "journal", "update")
+    return {name: partition_key(partition, f"{name}:") for name in names}
 
 
 def stop_key(ref: ContextRef) -> str:

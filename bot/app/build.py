@@ -21,9 +21,8 @@ from bot.app.models import Models, NoModel, sees_pictures
 from bot.app.stores import Stores
 from bot.errors import SettingsInvalid
 from bot.inbox.inspection import InboxInspection
-from bot.inbox.quarantine import Quarantine
+from bot.inbox.isolation import Isolation
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.settling import GatedSettling
 from bot.inbox.signals import Signals
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
@@ -337,13 +336,13 @@ def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> Reader
 
 def build_worker(settings: Settings, inbox: RedisInbox, services: TurnServices, *, consumer: str) -> Worker:
     """The worker that runs the turns."""
-    quarantine = Quarantine(services.slots)
+    isolation = Isolation(inbox, services.slots)
     return Worker(
         inbox,
-        Turns(services, GatedSettling(inbox, quarantine)).work_on,
+        Turns(services, isolation).work_on,
         consumer=consumer,
         partitions=settings.partitions,
-        quarantine=quarantine,
+        isolation=isolation,
         lease_s=settings.lease_s,
     )
 

@@ -1,4 +1,4 @@
-"""What the inbox tells and is told: admissions, claims, what a claimed context has to do."""
+"""Records of the inbox: arrivals, claims, signals, and the work of a claimed context."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,39 +6,26 @@ from typing import Literal
 from memory.keys import ContextRef
 
 Accepted = Literal["accepted", "duplicate", "full", "control", "ignored"]
-"""What became of an update at the door. `full`: its chat has too many waiting; it is not stored."""
+"""Outcome of accepting an update. `full`: too many updates of its context wait, so it is not stored."""
 
 TerminalState = Literal["answered", "ignored", "refused", "forgotten", "dead"]
 
-
+GROUP = "workers"
+"""The consumer group of `ready`."""
 ATTEMPTS_AT_MOST = 3
-"""An update that was begun this often and never finished is dead-lettered: it may be what kills the worker."""
-ALONE_FROM = 2
-"""Begun this often by workers that died, it is begun alone: only such a death can make a dead letter."""
-
-NudgeKind = Literal["edit", "message", "forward", "press"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nudge:
-    """What a running turn of the same context should know at once; the update waits in the box all the same.
-
-    `kind`: an "edit" of the message with this Telegram id, a new "message" or a "forward" of this sender, or a "press"
-    of a button under that message.
-    """
-
-    kind: NudgeKind
-    telegram_message_id: int
-    sender_id: int
+"""An update becomes a dead letter if it was begun this often and its last worker died while it ran alone."""
+ISOLATED_FROM = 2
+"""Deaths of workers after which an update runs alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """What came for a context that is worked on, ahead of its line: a /stop, the nudge of this update, or a "reset", after
-    which the context's `epoch` is this.
+    """News for the running turn of a context, ahead of the context's waiting updates.
+
+    `press` is a pressed button. After a `reset` the context's epoch is `epoch`.
     """
 
-    kind: NudgeKind | Literal["stop", "reset"]
+    kind: Literal["edit", "message", "forward", "press", "stop", "reset"]
     update_id: int
     telegram_message_id: int = 0
     sender_id: int = 0
@@ -47,26 +34,27 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """An update at the door. `mode`: a turn waits in its chat's line, a stop overtakes it, the rest is noted.
-
-    A stop waits too where nothing runs. `chat_id` is the chat in Telegram that it came from, which can be reached again
-    for all we know (0: none did). `heard` (a HeardLine) is talk to keep as context where the mode is "ignored"; in another
-    mode (an edit) it only replaces the line of its score, and ends the update where there is one that nobody may quote.
-    `heard_score` is from `memory.heard.score_of`, and `registered` the entry of the context in the registry of contexts. `gate` tells
-    operators the door, what was decided, and why: words with spaces between, none of the sender's.
-    """
+    """An update that the transport accepts."""
 
     update_id: int
     ref: ContextRef
     mode: Literal["turn", "stop", "ignored"]
+    """`turn`: wait in the context's box. `stop`: end the running turn, or wait if none runs. `ignored`: keep a record."""
     payload: str = ""
     reason: str = ""
+    """Reason of the mode `ignored`."""
     heard: str = ""
+    """Group talk to keep as context (a HeardLine as JSON). An edit only replaces its line, and ends if nobody may quote it."""
     heard_score: int = 0
+    """Score of that line (`memory.history.heard.score_of`)."""
     registered: str = ""
-    nudge: Nudge | None = None
+    """The context's entry in the registry of contexts."""
+    signal: Signal | None = None
+    """News for a running turn of the same context. The update waits in the box all the same."""
     chat_id: int = 0
+    """The Telegram chat that sent it, which can be reached again; 0 for none."""
     gate: str = ""
+    """Decision of the gate, for operators: words separated by spaces, none of them the sender's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,35 +69,24 @@ class Fence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A context that is ours to work on. Entry, consumer and delivery count are the fence of each write.
-
-    `begun`: how often its next update was begun by workers that died, or slept past their lease, before it was taken over;
-    `reprieved`: how often it was found to be no proof against that update. `delivers`: it was taken over with an answer to
-    deliver; no update is begun before that is done.
-    """
+    """A context that this worker holds."""
 
     ref: ContextRef
     entry: str
     consumer: str
     delivery: str
-    begun: int = 0
-    reprieved: int = 0
-    delivers: bool = False
+    deaths: int = 0
+    """Attempts at the next update in which a worker died. 0 if an answer is delivered or a dead letter buried first."""
 
     @property
     def is_taken_over(self) -> bool:
-        """Whether another worker had it before, and died or slept."""
+        """Return True if another worker held it before and gave no sign of life for a lease."""
         return self.delivery != "1"
 
     @property
-    def begins_an_update(self) -> bool:
-        """Whether it may kill. Of an update that was begun before, an answer is only sent, and a dead letter buried."""
-        return not self.delivers and self.begun < ATTEMPTS_AT_MOST
-
-    @property
-    def is_to_be_alone(self) -> bool:
-        """Whether nothing else is to be begun beside it."""
-        return ALONE_FROM <= self.begun < ATTEMPTS_AT_MOST
+    def is_isolated(self) -> bool:
+        """Return True if its next update must run alone."""
+        return self.deaths >= ISOLATED_FROM
 
     @property
     def fence(self) -> Fence:
@@ -119,7 +96,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingUpdate:
-    """An update that waits in its context's box; `payload` is what `Arrival` brought."""
+    """An update that waits in its context's box, with the payload of its `Arrival`."""
 
     update_id: int
     payload: str
@@ -127,18 +104,13 @@ class PendingUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
-    """What a claimed context has to do, oldest first. Parts of the outbox come before new updates.
-
-    `stopped_before`: what came before this update id was stopped by its reader.
-    """
+    """The work of a claimed context, oldest first. Parts of the outbox come before new updates."""
 
     updates: tuple[PendingUpdate, ...]
     journal: dict[str, str]
     parts: tuple[str, ...]
     sends_begun: int
     stopped_before: int | None
+    """A /stop ended the updates before this update id."""
     buried: tuple[PendingUpdate, ...]
-
-
-GROUP = "workers"
-"""The consumer group of `ready`."""
+    """Updates that have just become dead letters."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
 
-from bot.inbox.records import Accepted, Arrival, Nudge
+from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
 from bot.transport.continuations import continuation
 from bot.transport.gating import GROUPS, INVITED, Access, Admission, BotIdentity, admit, asker_of
@@ -231,11 +231,13 @@ class Ingest:
                 return self._heard(visit, arrival)
             case "edit":
                 payload = _payload(visit)
-                return replace(self._heard(visit, arrival), mode="turn", payload=payload, nudge=_nudge(visit))
+                return replace(
+                    self._heard(visit, arrival), mode="turn", payload=payload, signal=_signal(visit)
+                )
             case _:
                 mode = "stop" if admission.action == "stop" else "turn"
-                nudge = _nudge(visit, interrupts=self._rules.interrupts)
-                return replace(arrival, mode=mode, reason="", payload=_payload(visit), nudge=nudge)
+                signal = _signal(visit, interrupts=self._rules.interrupts)
+                return replace(arrival, mode=mode, reason="", payload=_payload(visit), signal=signal)
 
     def _heard(self, visit: _Visit, arrival: Arrival) -> Arrival:
         """With the line that is kept of it. An edit only replaces the one that is kept."""
@@ -332,19 +334,24 @@ def _left(raw: Mapping[str, Any]) -> int | None:
     return int_in(object_in(object_in(raw, "message"), "left_chat_member"), "id")
 
 
-def _nudge(visit: _Visit, *, interrupts: bool = False) -> Nudge | None:
-    """What a running turn should know at once."""
+def _signal(visit: _Visit, *, interrupts: bool = False) -> Signal | None:
+    """Return the signal for a running turn of the context, or None if the update only waits."""
     message, callback = visit.message, visit.update.callback
-    nudge = Nudge(kind="edit", telegram_message_id=message.message_id, sender_id=message.sender_id or 0)
+    signal = Signal(
+        kind="edit",
+        update_id=visit.update.update_id,
+        telegram_message_id=message.message_id,
+        sender_id=message.sender_id or 0,
+    )
     match visit.admission.action:
         case "edit":
-            return nudge
+            return signal
         case "press" if callback is not None and visit.admission.reason not in _WAITING_PRESSES:
-            return replace(nudge, kind="press", sender_id=callback.sender_id)
+            return replace(signal, kind="press", sender_id=callback.sender_id)
         case "turn" if interrupts:
-            return replace(nudge, kind="message")
+            return replace(signal, kind="message")
         case "turn" if message.forwarded_from:
-            return replace(nudge, kind="forward")
+            return replace(signal, kind="forward")
         case _:
             return None
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 import structlog
 
 from bot.errors import Fenced, TurnRestarted
+from bot.inbox.isolation import Settling
 from bot.inbox.records import Claim, Todo
-from bot.inbox.settling import Settling
 from bot.inbox.signals import Incoming
 from bot.observe import metrics
 from bot.transport.ingest import parse_waiting
@@ -46,7 +46,7 @@ class Turns:
                     head = todo.updates[0].update_id if todo.updates and not todo.parts else None
                     is_whole = await self._do(claim, todo, snapshot, incoming)
                 # A turn that is done acquits: the next one begins with an entry of its own.
-                is_over = number == QUANTUM or not is_whole or claim.begun > 0 or claim.delivers
+                is_over = number == QUANTUM or not is_whole or claim.is_taken_over
                 if not await self._settling.settle(claim, rotate=is_over):
                     return
         except asyncio.CancelledError:

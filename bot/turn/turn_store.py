@@ -120,7 +120,6 @@ class TurnStore:
                 UPDATES_AT_MOST,
                 ATTEMPTS_AT_MOST,
                 self._clock(),
-                int(claim.is_to_be_alone),
             ],
         )
         while True:

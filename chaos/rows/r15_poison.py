@@ -22,7 +22,7 @@ from tests.scripted_replies import Reply, hang, slow
 from tests.scripted_script import ChatRequest, last_user_text
 
 TRIES = 3
-"""By then an update is a dead letter."""
+"""Attempts after which an update is a dead letter, if it ran alone in the last one."""
 LEASE_S = 2
 WORKERS = 2
 THINKS_S = 0.25
@@ -128,11 +128,11 @@ async def judge(
     )
     dead = await dead_letters(system)
     attempts = await fields_of_dead(system, dead, "attempts")
-    score.exactly(f"lines with poison that were begun {TRIES} times", attempts.count(TRIES), len(poison))
-    spared = sum(await fields_of_dead(system, dead, "reprieved"))
+    spared = sum(attempts) - TRIES * len(poison)
+    score.at_least("fewest attempts of a line with poison", min(attempts, default=0), TRIES)
+    score.at_most("deaths that proved nothing, because others ran at the same time", spared, len(poison))
     most = max(model.tries.values(), default=0)
-    score.at_most("most times that the model was asked for one, if none was spared", most - spared, TRIES)
-    score.tell("deaths that counted for nothing, as others were begun beside it", spared)
+    score.at_most("most requests to the model for one line", most, max(attempts, default=0))
     score.exactly("dead letters", len(dead), len(poison))
     interrupted = sum(letter["reason"] == "interrupted too often" for letter in dead.values())
     score.exactly("dead letters that `queue` gives the reason of", interrupted, len(dead))
@@ -144,11 +144,11 @@ def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poiso
     """How long others waited: those whose worker lives, and those who were worked on beside the poison."""
     beside = [one for one in others if was_beside(fleet, one)]
     apart = [one.waited_s for one in others if one not in beside]
-    score.at_most(
-        "longest wait where no worker died over the chat, s", max(apart), LEASE_S + 5, is_timed=True
-    )
+    p99 = percentile(apart, 0.99)
+    score.at_most("p99 of the waits where no worker died over the chat, s", p99, LEASE_S + 5, is_timed=True)
+    score.at_most("longest of them, s", max(apart), LEASE_S + 10, is_timed=True)
     score.at_least("kills", len(fleet.kills), TRIES * poison)
-    score.tell("waits there, s", f"p50 {percentile(apart, 0.5):.2f}, p99 {percentile(apart, 0.99):.2f}")
+    score.tell("p50 of them, s", f"{percentile(apart, 0.5):.2f}")
     if waits := [one.waited_s for one in beside]:
         score.tell(
             "waits beside poison, s",
@@ -174,9 +174,7 @@ async def dead_letters(system: System) -> Mapping[int, Mapping[str, Any]]:
 
 
 async def fields_of_dead(system: System, dead: Iterable[int], field: str) -> list[int]:
-    """A number of the record of each: how often it was begun (`attempts`), how often a third death of it was none, as the
-    killer came when others were there again (`reprieved`).
-    """
+    """Return a number from the record of each update."""
     asked = [("HGET", keys.update_key(0, one), field) for one in dead]
     return [int(found or 0) for found in await system.redis.calls(asked)]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.inbox.records import Arrival, Nudge
+from bot.inbox.records import Arrival, Signal
 from memory import keys
 from memory.codec import dump_json, parse_json
 from memory.forgetting import prove_erased
@@ -134,7 +134,9 @@ async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_
     else:
         await box.accept(2)
     edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
-    edit = replace(edit, nudge=Nudge(kind="edit", telegram_message_id=2, sender_id=7))
+    edit = replace(
+        edit, signal=Signal(kind="edit", update_id=edit.update_id, telegram_message_id=2, sender_id=7)
+    )
     the_same = replace(edit, update_id=3, heard=dump_json(HeardLine, a_line(2, "line 2")))
 
     assert [await box.inbox.accept(each) for each in (the_same, edit)] == ["ignored", "accepted"]

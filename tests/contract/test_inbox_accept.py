@@ -3,7 +3,7 @@
 import asyncio
 
 from bot.inbox.inspection import InboxInspection
-from bot.inbox.records import Arrival, Nudge, Signal
+from bot.inbox.records import Arrival, Signal
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
@@ -212,14 +212,14 @@ async def test_an_update_of_no_chat_is_noted_too(redis: RedisClient) -> None:
     assert (found.state, found.reason) == ("ignored", "unused_kind")
 
 
-async def test_a_nudge_tells_a_running_turn_and_its_update_waits_all_the_same(redis: RedisClient) -> None:
+async def test_a_signal_tells_a_running_turn_and_its_update_waits_all_the_same(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     after = await box.inbox.last_signal(0)
-    nudge = Nudge(kind="edit", telegram_message_id=71, sender_id=1002)
+    signal = Signal(kind="edit", update_id=2, telegram_message_id=71, sender_id=1002)
 
     outcome = await box.inbox.accept(
-        Arrival(update_id=2, ref=a_ref(), mode="turn", payload="p2", nudge=nudge)
+        Arrival(update_id=2, ref=a_ref(), mode="turn", payload="p2", signal=signal)
     )
 
     assert outcome == "accepted"
@@ -241,11 +241,11 @@ async def test_a_reset_tells_the_turn_that_runs_which_epoch_it_is_now(redis: Red
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == told
 
 
-async def test_a_nudge_for_a_context_at_rest_is_told_to_nobody(redis: RedisClient) -> None:
+async def test_a_signal_for_a_context_at_rest_is_told_to_nobody(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    nudge = Nudge(kind="press", telegram_message_id=71, sender_id=1002)
+    signal = Signal(kind="press", update_id=1, telegram_message_id=71, sender_id=1002)
 
-    await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", nudge=nudge))
+    await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", signal=signal))
 
     assert await redis.call("XLEN", keys.control_key(0)) == 0
     assert await box.waiting() == [1]

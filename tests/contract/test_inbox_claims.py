@@ -253,15 +253,15 @@ async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_
     assert await box.ttl_of(keys.update_key(0, 1)) == -1
 
 
-async def test_a_death_beside_others_proves_nothing_and_a_third_one_alone_does(redis: RedisClient) -> None:
+async def test_an_update_is_set_aside_only_after_it_has_killed_a_worker_alone(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.take(await box.claim_one())
     (claim,) = await box.sweep("bert")
     await box.take(claim)
-    for reprieves in range(5):
+    for deaths in range(2, 7):
         (claim,) = await box.sweep("bert")
-        assert (claim.begun, claim.reprieved) == (2, reprieves)
+        assert claim.deaths == deaths
         assert (await box.take(claim)).buried == ()
         await box.inbox.let_others_in(claim)
 
@@ -272,8 +272,8 @@ async def test_a_death_beside_others_proves_nothing_and_a_third_one_alone_does(r
     assert [update.update_id for update in (await box.take(claim)).buried] == [1]
 
 
-async def test_others_that_were_let_in_before_it_was_begun_are_beside_it_too(redis: RedisClient) -> None:
-    """The store was away, or full, when it was to be begun alone."""
+async def test_an_update_that_begins_after_others_were_let_in_does_not_run_alone(redis: RedisClient) -> None:
+    """The store was away, or full, when it should have begun alone."""
     box = await open_inbox(redis)
     await box.accept(1)
     await box.take(await box.claim_one())
@@ -285,11 +285,11 @@ async def test_others_that_were_let_in_before_it_was_begun_are_beside_it_too(red
 
     (claim,) = await box.sweep("carl")
 
-    assert (claim.begun, claim.reprieved) == (2, 1)
+    assert claim.deaths == 3
     assert (await box.take(claim)).buried == ()
 
 
-async def test_a_sweep_tells_of_an_answer_that_is_to_be_delivered_first(redis: RedisClient) -> None:
+async def test_no_deaths_count_while_an_answer_is_delivered_first(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)
@@ -299,10 +299,10 @@ async def test_a_sweep_tells_of_an_answer_that_is_to_be_delivered_first(redis: R
 
     (taken,) = await box.sweep("bert")
 
-    assert (taken.delivers, taken.begun) == (True, 0)
+    assert (taken.is_taken_over, taken.deaths) == (True, 0)
 
 
-async def test_who_has_lost_a_context_lets_nobody_in(redis: RedisClient) -> None:
+async def test_a_worker_that_lost_a_context_lets_nobody_in(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -312,7 +312,7 @@ async def test_who_has_lost_a_context_lets_nobody_in(redis: RedisClient) -> None
         await box.inbox.let_others_in(claim)
 
 
-async def test_a_sweep_tells_how_often_the_interrupted_turn_was_begun_and_not_a_lower_update(
+async def test_a_sweep_counts_the_deaths_of_the_interrupted_turn_and_not_of_a_lower_update(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -324,7 +324,7 @@ async def test_a_sweep_tells_how_often_the_interrupted_turn_was_begun_and_not_a_
 
     (taken,) = await box.sweep("bert")
 
-    assert taken.begun == 1
+    assert taken.deaths == 1
 
 
 async def test_an_interrupted_turn_takes_the_blame_and_not_a_lower_update_that_came_later(

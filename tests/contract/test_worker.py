@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from bot.errors import Fenced
+from bot.inbox import isolation as isolation_module
 from bot.inbox import worker as worker_module
-from bot.inbox.quarantine import Quarantine
+from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.settling import GatedSettling
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from memory import keys
@@ -139,13 +139,14 @@ async def _running(
     name: str = "anna",
     concurrency: int = 4,
     slots: Slots | None = None,
-    quarantine: Quarantine | None = None,
+    isolation: Isolation | None = None,
     lease_s: float = 10,
     grace_s: float = 0.05,
 ) -> AsyncGenerator[Callable[[], Coroutine[Any, Any, None]]]:
     """A worker until the block ends, or until what the block gets is called."""
-    quarantine = quarantine or Quarantine(slots or Slots(concurrency))
-    worker = Worker(queue, work, consumer=name, partitions=1, quarantine=quarantine, lease_s=lease_s)
+    inbox = queue if isinstance(queue, RedisInbox) else queue.inbox
+    isolation = isolation or Isolation(inbox, slots or Slots(concurrency))
+    worker = Worker(queue, work, consumer=name, partitions=1, isolation=isolation, lease_s=lease_s)
     stopping = asyncio.Event()
     running = asyncio.create_task(worker.run(stopping, grace_s=grace_s), name=f"worker-{name}")
 
@@ -176,53 +177,29 @@ async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_a
     assert work.most == 3
 
 
-async def test_who_has_more_to_do_while_somebody_is_alone_goes_into_line(redis: RedisClient) -> None:
-    """Its next update would begin beside it, and kill for it."""
-    box = await open_inbox(redis)
-    await box.accept(1)
-    await box.accept(2)
-    claim = await box.claim_one()
-    await box.take(claim)
-    await box.commit(claim, 1)
-    quarantine = Quarantine(Slots(2))
-    settling = GatedSettling(box.inbox, quarantine)
-    alone = replace(claim, delivery="3", begun=2)
-
-    async with quarantine.slots.work(), quarantine.begin(alone, _nobody_is_told):
-        is_more = await settling.settle(claim)
-    again = await box.claim_one()
-
-    assert not is_more
-    assert await settling.settle(again)
-
-    settling_now = asyncio.create_task(settling.settle(again))
-    await asyncio.sleep(0)  # it has asked the store by then
-    async with quarantine.slots.work(), quarantine.begin(alone, _nobody_is_told):
-        assert not await settling_now
-
-
-async def test_nothing_is_claimed_while_somebody_is_alone_though_a_slot_has_become_free(
-    redis: RedisClient,
+async def test_nothing_is_claimed_during_an_isolation_though_a_slot_is_free(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another worker can work on it."""
+    monkeypatch.setattr(isolation_module, "SURVIVED_S", 0.0)
     box = await open_inbox(redis)
     await box.accept(1)
-    work, quarantine = Work(box), Quarantine(Slots(1))
-    async with _running(box.inbox, work, quarantine=quarantine):
+    work, isolation = Work(box), Isolation(box.inbox, Slots(2))
+    async with _running(box.inbox, work, isolation=isolation):
         await eventually(lambda: len(work.running) == 1)
-        alone = replace(work.running[0], delivery="3", begun=2)
-        await box.accept(2, chat=2)
-        asyncio.get_running_loop().call_soon(work.go.set)
-        async with quarantine.slots.work(), quarantine.begin(alone, _nobody_is_told):
+        alone = replace(work.running[0], delivery="3", deaths=2)
+        async with isolation.begin(alone, _no_note):
+            await asyncio.sleep(0.1)  # the last read ends
+            await box.accept(2, chat=2)
+            work.go.set()
             await eventually(lambda: work.done == [1])
-            # A claim that is made too early is there within a tenth of that.
             await asyncio.sleep(0.1)
             claimed = await box.inbox.claim(0, consumer="bert", count=1, wait_ms=1)
 
     assert [claim.ref for claim in claimed] == [a_ref(2)]
 
 
-async def _nobody_is_told() -> None: ...
+async def _no_note() -> None: ...
 
 
 async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(
@@ -496,7 +473,7 @@ async def test_work_that_the_store_refuses_while_it_answers_is_tried_less_and_le
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "FIRST_PAUSE_S", 0.02)
-    monkeypatch.setattr(worker_module, "LONGEST_REST_S", 0.1)
+    monkeypatch.setattr(worker_module, "LONGEST_WORK_PAUSE_S", 0.1)
     box = await open_inbox(redis)
     await box.accept(1)
     loop, tries = asyncio.get_running_loop(), list[float]()

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bot.errors import Fenced
-from bot.inbox.records import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
+from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from memory import keys
 from memory.redis.client import open_redis
 from tests.contract.inbox_kit import Inbox, open_inbox
@@ -54,9 +54,13 @@ class Attempts:
     count: int = 0
     last: tuple[str, str] | None = None
     alone: tuple[str, str] | None = None
-    """The attempt in which nothing was begun beside it."""
-    beside: tuple[str, str] | None = None
-    """The one in which others were let in, begun or not."""
+    """The attempt in which it runs alone."""
+
+    def is_dead_letter(self, key: tuple[str, str]) -> bool:
+        """Return True if the attempt `key` may not begin: the last one died alone, or its turn broke."""
+        if self.count < ATTEMPTS_AT_MOST or self.last in (None, key):
+            return False
+        return self.last == self.alone or self.last[0] != key[0]
 
 
 class InboxMachine(RuleBasedStateMachine):
@@ -113,25 +117,26 @@ class InboxMachine(RuleBasedStateMachine):
         assert len(taken) == len(held)
         for claim in taken:
             self._chat(claim).holder = claim
-            self._reprieve(claim)
+            self._isolate(claim)
         return multiple(*taken)
 
-    def _reprieve(self, claim: Claim) -> None:
-        """The attempt that would make a dead letter counts only where the update was alone in it."""
+    def _isolate(self, claim: Claim) -> None:
+        """An update over which two workers died runs alone."""
+        key = (claim.entry, claim.delivery)
         for update in self._chat(claim).line[:1]:
-            found = self.attempts[update]
-            if found.count >= ATTEMPTS_AT_MOST and found.last != found.alone:
-                found.count -= 1 if found.last and found.last[0] == claim.entry else 0
-            assert claim.begun == found.count
+            attempts = self.attempts[update]
+            deaths = 0 if attempts.is_dead_letter(key) else attempts.count
+            if deaths >= ISOLATED_FROM:
+                attempts.alone = key
+            assert claim.deaths == deaths
 
     @rule(claim=claims)
     def let_others_in(self, claim: Claim) -> None:
         if not self._holds(claim):
             return self._is_fenced(claim)
         self.run(self.box.inbox.let_others_in(claim))
-        for update in self._chat(claim).line:
+        for update in self._chat(claim).line[:1]:
             self.attempts[update].alone = None
-            self.attempts[update].beside = (claim.entry, claim.delivery)
         return None
 
     @rule(claim=claims)
@@ -229,12 +234,10 @@ class InboxMachine(RuleBasedStateMachine):
         key, buried = (claim.entry, claim.delivery), list[int]()
         for update in chat.line:
             attempts = self.attempts[update]
-            if attempts.count < ATTEMPTS_AT_MOST or attempts.last == key:
+            if not attempts.is_dead_letter(key):
                 if not buried and attempts.last != key:
                     attempts.count += 1
                     attempts.last = key
-                    is_alone = claim.begun >= ALONE_FROM and attempts.beside != key
-                    attempts.alone = key if is_alone else attempts.alone
                 break
             buried.append(update)
             chat.waiting.remove(update)

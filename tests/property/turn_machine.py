@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 from bot.errors import Fenced, TurnStopped
 from bot.inbox.inspection import InboxInspection
-from bot.inbox.records import ALONE_FROM, ATTEMPTS_AT_MOST, Claim
+from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from bot.transport.migrations import Migrations
 from memory import keys
 from memory.errors import Forgotten
@@ -52,6 +52,12 @@ class Update:
     attempts: int = 0
     attempt: tuple[str, str] | None = None
     alone: tuple[str, str] | None = None
+
+    def is_dead_letter(self, key: tuple[str, str]) -> bool:
+        """Return True if the attempt `key` may not begin: the last one died alone, or its turn broke."""
+        if self.attempts < ATTEMPTS_AT_MOST or self.attempt in (None, key):
+            return False
+        return self.attempt == self.alone or self.attempt[0] != key[0]
 
 
 @dataclass(slots=True)
@@ -202,7 +208,7 @@ class TurnMachine(RuleBasedStateMachine):
             before, self._chat(claim).holder = self._chat(claim).holder, claim
             assert before is not None
             self._writes_nothing(before)
-            self._reprieve(claim)
+            self._isolate(claim)
         return taken
 
     @precondition(_is_held)
@@ -574,24 +580,25 @@ class TurnMachine(RuleBasedStateMachine):
                     self._deliver(claim, "sent", False)
                 self._settle(claim, True)
 
-    def _reprieve(self, claim: Claim) -> None:
-        """The attempt that would make a dead letter counts only where the update was alone in it."""
+    def _isolate(self, claim: Claim) -> None:
+        """An update over which two workers died runs alone."""
+        key = (claim.entry, claim.delivery)
         for number in [] if self._chat(claim).outbox else self._chat(claim).line[:1]:
             update = self.updates[number]
-            is_of_entry = update.attempt is not None and update.attempt[0] == claim.entry
-            if update.attempts >= ATTEMPTS_AT_MOST and is_of_entry and update.attempt != update.alone:
-                update.attempts = ATTEMPTS_AT_MOST - 1
+            deaths = 0 if update.is_dead_letter(key) else update.attempts
+            if deaths >= ISOLATED_FROM:
+                update.alone = key
+            assert claim.deaths == deaths
 
     def _bury(self, chat: Chat, claim: Claim) -> list[int]:
         """What a take must bury, and the attempt that it must count."""
         key, buried = (claim.entry, claim.delivery), list[int]()
         for number in chat.line:
             update = self.updates[number]
-            if update.attempts < ATTEMPTS_AT_MOST or update.attempt == key:
+            if not update.is_dead_letter(key):
                 if not buried and update.attempt != key:
                     update.attempts += 1
                     update.attempt = key
-                    update.alone = key if claim.begun >= ALONE_FROM else update.alone
                 break
             buried.append(number)
             chat.waiting.remove(number)

@@ -1,12 +1,12 @@
 """From a raw update to what waits in the inbox, and back."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from bot.inbox.records import Accepted, Arrival, Nudge
+from bot.inbox.records import Accepted, Arrival, Signal
 from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.guests import digest_of
 from bot.transport.ingest import DoorRules, Ingest, dump_waiting, parse_waiting, telegram_ref
@@ -136,7 +136,9 @@ async def test_a_press_waits_with_what_was_pressed_and_by_whom_and_no_words() ->
     waiting = parse_waiting(arrival.payload)
 
     assert (arrival.mode, arrival.ref) == ("turn", telegram_ref(42, -9, None, partitions=1))
-    assert arrival.nudge == Nudge(kind="press", telegram_message_id=3, sender_id=7)
+    assert arrival.signal == Signal(
+        kind="press", update_id=arrival.update_id, telegram_message_id=3, sender_id=7
+    )
     assert (waiting.admission.action, waiting.admission.reason) == ("press", "stop_button")
     assert waiting.callback is not None
     assert (waiting.callback.id, waiting.callback.data, waiting.callback.sender_id) == ("q1", "stop:7:5", 7)
@@ -211,19 +213,20 @@ async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
     assert (arrival.mode, arrival.reason) == ("turn", "heard_edit")
     assert parse_json(HeardLine, arrival.heard).text == "between you"
     assert parse_waiting(arrival.payload).admission.action == "edit"
-    assert arrival.nudge == Nudge(kind="edit", telegram_message_id=3, sender_id=7)
+    assert arrival.signal == Signal(
+        kind="edit", update_id=arrival.update_id, telegram_message_id=3, sender_id=7
+    )
 
 
 async def test_a_running_turn_is_told_of_a_new_message_where_that_interrupts_it() -> None:
     forward = _update("as he said", forward_origin={"type": "hidden_user", "sender_user_name": "Otto"})
     busy = {"interrupts": True}
 
-    assert (await _arrival(_update("go on"))).nudge is None
-    assert (await _arrival(_update("go on"), rules=busy)).nudge == Nudge(
-        kind="message", telegram_message_id=3, sender_id=7
-    )
-    assert (await _arrival(forward)).nudge == Nudge(kind="forward", telegram_message_id=3, sender_id=7)
-    assert (await _arrival(_update("/memory"), rules=busy)).nudge is None
+    assert (await _arrival(_update("go on"))).signal is None
+    message = Signal(kind="message", update_id=5, telegram_message_id=3, sender_id=7)
+    assert (await _arrival(_update("go on"), rules=busy)).signal == message
+    assert (await _arrival(forward)).signal == replace(message, kind="forward")
+    assert (await _arrival(_update("/memory"), rules=busy)).signal is None
 
 
 async def test_the_other_pictures_of_an_album_for_us_are_for_us() -> None:

@@ -1,4 +1,4 @@
-"""A worker's slots: as many at work as there are, and one that rests lends its slot."""
+"""A worker's slots: as many at work as there are, and one that rests releases its slot."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ async def _settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_one_that_rests_lends_its_slot_and_waits_for_one_at_the_end() -> None:
+async def test_one_that_rests_releases_its_slot_and_waits_for_one_at_the_end() -> None:
     slots, rested, other_ends, seen = Slots(1), asyncio.Event(), asyncio.Event(), list[str]()
 
     async def resting() -> None:
@@ -37,7 +37,7 @@ async def test_one_that_rests_lends_its_slot_and_waits_for_one_at_the_end() -> N
     assert seen == ["other", "back"]
 
 
-async def test_one_that_is_cancelled_while_it_waits_for_its_slot_makes_none_of_nothing() -> None:
+async def test_one_that_is_cancelled_while_it_waits_for_its_slot_adds_no_slot() -> None:
     slots, rested, ends = Slots(1), asyncio.Event(), asyncio.Event()
 
     async def resting() -> None:
@@ -90,22 +90,6 @@ async def test_one_that_is_cancelled_while_it_rests_ends_at_once_and_takes_no_sl
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.01), slots.work():
                     pass
-
-
-async def test_a_slot_that_is_lent_before_the_next_step_is_heard_of() -> None:
-    slots, rested = Slots(1), asyncio.Event()
-
-    async def resting() -> None:
-        async with slots.work(), slots.rest():
-            await rested.wait()
-
-    heard = slots.next_lent()
-    task = asyncio.create_task(resting())
-    await _settle()
-    async with asyncio.timeout(1):
-        await heard
-    rested.set()
-    await task
 
 
 async def test_beyond_the_bound_a_slot_is_kept() -> None:

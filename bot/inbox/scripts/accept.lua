@@ -1,86 +1,86 @@
 -- Accept one update: dedupe, bound, add to its context's box, wake the context. Atomic.
--- KEYS update, box, active, ready, stop, control, heard, contexts, unreachable, telegram
--- ARGV 1 update id, 2 context id, 3 now, 4 box limit, 5 payload, 6 mode (turn | stop | ignored), 7 reason,
---      8 seconds to keep a finished record, 9 seconds to keep a stop,
---      10 the line that is heard (opaque) or '', 11 its score, 12 lines to keep, 13 seconds to keep them,
---      14 the context's entry in the registry or '',
---      15 the nudge for a running turn (edit | message | forward | press) or '', 16 its Telegram message, 17 its sender,
---      18 the chat that it came from, which can be reached again, or 0, 19 what the door decided, for operators
+-- USES: fence heard_lines
+-- KEYS: update box active ready stop control heard contexts unreachable telegram
+-- ARGV: arrival:json now limits:json
 -- Returns accepted | duplicate | full | control | ignored
-local update, box, active, ready, stop, control, heard, contexts, unreachable, telegram = unpack(KEYS)
-local id, context, now, limit, payload, mode, reason, ttl, stop_ttl = unpack(ARGV, 1, 9)
-local line, score, lines_kept, heard_ttl, registered = unpack(ARGV, 10, 14)
-local nudge, telegram_message, sender, chat, gate = unpack(ARGV, 15, 19)
+local context = arrival.ref.context_id
+local id, score, chat = digits(arrival.update_id), digits(arrival.heard_score), digits(arrival.chat_id)
+local signal = arrival.signal
 
--- The control lane: what the turn that runs should know before its line comes to it. Every worker reads it.
-local function tell_running_turn(kind)
-  redis.call('XADD', control, 'MAXLEN', '~', 1000, '*', 'context', context, 'update', id, 'kind', kind,
-             'message', telegram_message, 'sender', sender)
+-- Send a signal to the running turn of the context. Every worker reads this stream.
+local function send_signal(kind, message, sender)
+  redis.call('XADD', control, 'MAXLEN', '~', 1000, '*', 'context', context, 'kind', kind, 'update_id', id,
+             'telegram_message_id', digits(message), 'sender_id', digits(sender))
 end
 
--- Put a line into what is heard; one of the same score is replaced. Whatever is kept of a chat is to be found.
+-- Keep a line of group talk in place of the line with the same score, and register its context so that it can be found.
 local function keep_heard()
   redis.call('ZREMRANGEBYSCORE', heard, score, score)
-  redis.call('ZADD', heard, score, line)
-  redis.call('ZREMRANGEBYRANK', heard, 0, -1 - tonumber(lines_kept))
-  for _, old in ipairs(redis.call('ZRANGE', heard, 0, -1)) do  -- what is too old goes with the next line
-    if heard_at(old) >= now - heard_ttl then
+  redis.call('ZADD', heard, score, arrival.heard)
+  redis.call('ZREMRANGEBYRANK', heard, 0, -1 - limits.heard)
+  for _, old in ipairs(redis.call('ZRANGE', heard, 0, -1)) do  -- the next line takes lines away that are too old
+    if heard_at(old) >= now - limits.heard_ttl then
       break
     end
     redis.call('ZREM', heard, old)
   end
-  redis.call('EXPIRE', heard, heard_ttl)
-  if registered ~= '' then
-    redis.call('HSETNX', contexts, context, registered)
+  redis.call('EXPIRE', heard, limits.heard_ttl)
+  if arrival.registered ~= '' then
+    redis.call('HSETNX', contexts, context, arrival.registered)
   end
 end
 
 if redis.call('EXISTS', update) == 1 then
-  -- A write, so that the caller's wait for the disk covers what the first try wrote and perhaps did not see confirmed.
+  -- A write, so that the caller's wait for the disk covers the writes of the first try, which may be unconfirmed.
   redis.call('HINCRBY', update, 'redelivered', 1)
   return 'duplicate'
 end
--- An edit replaces the line. It needs no turn then, unless others may quote what it said before: those that are kept, and
--- those that a turn is at work on.
-local is_edit = reason == 'heard_edit'
-local before = line ~= '' and redis.call('ZRANGEBYSCORE', heard, score, score)[1]
+-- An edit replaces the line. It needs a turn only if others may quote the old text: a message that is kept, or the turn
+-- that runs.
+local is_edit = arrival.reason == 'heard_edit'
+local before = arrival.heard ~= '' and redis.call('ZRANGEBYSCORE', heard, score, score)[1]
 
 local function hear()
-  if line ~= '' and is_edit then
+  if arrival.heard ~= '' and is_edit then
     drop_pins(heard, score)
   end
-  if line ~= '' and (before or not is_edit) then
+  if arrival.heard ~= '' and (before or not is_edit) then
     keep_heard()
   end
 end
 
 local function may_be_quoted()
-  return redis.call('HEXISTS', telegram, 'q:' .. telegram_message) == 1 or redis.call('HEXISTS', active, context) == 1
+  local message = signal and signal.telegram_message_id or 0
+  return redis.call('HEXISTS', telegram, 'q:' .. digits(message)) == 1 or redis.call('HEXISTS', active, context) == 1
 end
 
-if mode == 'ignored' or (is_edit and before and (before == line or not may_be_quoted())) then
-  redis.call('HSET', update, 'context', context, 'received_at', now, 'gate', gate)
+local function store(...)
+  redis.call('HSET', update, 'context', context, 'received_at', now, 'gate', arrival.gate, ...)
+end
+
+if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.heard or not may_be_quoted())) then
+  store()
   hear()
-  finish_update(update, 'ignored', reason, now, ttl)
+  finish_update(update, 'ignored', arrival.reason, now, limits.record_ttl)
   return 'ignored'
 end
-if mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
+if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
   -- It must not wait behind the turn that it stops.
-  redis.call('SET', stop, id, 'EX', stop_ttl)
-  tell_running_turn('stop')
-  redis.call('HSET', update, 'context', context, 'received_at', now, 'gate', gate)
-  finish_update(update, 'answered', 'stop', now, ttl)
+  redis.call('SET', stop, id, 'EX', limits.stop_ttl)
+  send_signal('stop', 0, 0)
+  store()
+  finish_update(update, 'answered', 'stop', now, limits.record_ttl)
   return 'control'
 end
-if redis.call('ZCARD', box) >= tonumber(limit) then
+if redis.call('ZCARD', box) >= limits.box then
   return 'full'
 end
-redis.call('HSET', update, 'state', 'pending', 'context', context, 'received_at', now, 'payload', payload, 'gate', gate)
+store('state', 'pending', 'payload', arrival.payload)
 redis.call('ZADD', box, id, id)
 hear()
 redis.call('HDEL', unreachable, chat)
-if nudge ~= '' and redis.call('HEXISTS', active, context) == 1 then
-  tell_running_turn(nudge)
+if signal and redis.call('HEXISTS', active, context) == 1 then
+  send_signal(signal.kind, signal.telegram_message_id, signal.sender_id)
 end
 wake(ready, active, context)
 return 'accepted'

@@ -1,11 +1,24 @@
--- Shared by the inbox's scripts: is this entry of `ready` still held by this consumer, at this delivery?
--- A worker that slept past its lease finds another delivery count here, and writes nothing.
+-- Local functions of the inbox's scripts.
+
+-- Return true if the claim still holds: its consumer has this entry of `ready`, at this delivery. A worker that slept
+-- past its lease finds another delivery count here, and writes nothing.
 local function is_held(ready, fence)
   local held = redis.call('XPENDING', ready, fence.group, fence.entry, fence.entry, 1)[1]
   return held ~= nil and held[2] == fence.consumer and tostring(held[4]) == fence.delivery
 end
 
--- The update that the work on a context is about: the first of the interrupted turn, else the first that waits.
+-- Return an integer of a decoded record as its digits. Redis would write the Lua number 100000000 as 1e+8.
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+-- Return the name of the attempt that an update begins under this claim. One delivery of one entry is one attempt:
+-- repeating a script, or taking again after an outage, begins no other.
+local function attempt_of(fence)
+  return fence.entry .. ':' .. fence.delivery
+end
+
+-- Return the update that the work on a context is about: the first of the interrupted turn, else the first that waits.
 local function first_update(journal, box)
   local joined = redis.call('HGET', journal, 'joined')
   local first = joined and string.match(joined, '-?%d+')
@@ -15,7 +28,17 @@ local function first_update(journal, box)
   return redis.call('ZRANGE', box, 0, 0)[1], false
 end
 
--- Nobody has died over this attempt: it does not count. The next take begins another; what is taken back is so once.
+-- Return true if the update is a dead letter at the beginning of this attempt: it was begun too often, and its last
+-- worker died while it ran alone. A turn that broke without a death went on with another entry, and counts as well.
+local function is_dead_letter(update, attempts_at_most, attempt)
+  local attempts, last, alone = unpack(redis.call('HMGET', update, 'attempts', 'attempt', 'alone'))
+  if tonumber(attempts or '0') < tonumber(attempts_at_most) or not last or last == attempt then
+    return false
+  end
+  return last == alone or string.match(last, '^(.*):') ~= string.match(attempt, '^(.*):')
+end
+
+-- Uncount an attempt in which no worker died. The next take begins another one. A repetition changes nothing.
 local function take_back(update, attempt)
   if redis.call('HGET', update, 'attempt') == attempt then
     redis.call('HDEL', update, 'attempt')
@@ -23,7 +46,7 @@ local function take_back(update, attempt)
   end
 end
 
--- Put a finished update's record into its terminal state; its payload goes, the record stays for a while.
+-- Put a finished update's record into its terminal state. Its payload goes, the record stays for `ttl` seconds.
 local function finish_update(key, state, reason, now, ttl)
   redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)
   redis.call('HDEL', key, 'payload')

@@ -1,7 +1,8 @@
--- A worker leaves the group; not while entries are in its name (they would be lost: a sweep must find them).
--- KEYS ready   ARGV 1 group, 2 consumer
-local held = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2])
+-- Take a worker out of the group, unless it holds entries: they would be lost, and a sweep must find them.
+-- KEYS: ready
+-- ARGV: group consumer
+local held = redis.call('XPENDING', ready, group, '-', '+', 1, consumer)
 if #held == 0 then
-  redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+  redis.call('XGROUP', 'DELCONSUMER', ready, group, consumer)
 end
 return #held

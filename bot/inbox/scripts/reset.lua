@@ -56,7 +56,7 @@ if reset_id ~= '' then
 end
 if reset_id == '' and redis.call('HEXISTS', active, context) == 1 then
   -- What is forgotten is not to be answered to the end.
-  redis.call('XADD', control, 'MAXLEN', '~', 1000, '*', 'context', context, 'update', 0, 'kind', 'reset',
+  redis.call('XADD', control, 'MAXLEN', '~', 1000, '*', 'context', context, 'update_id', 0, 'kind', 'reset',
              'epoch', counts[1])
 end
 redis.call('SET', erased_key, cjson.encode(counts), 'EX', erased_ttl)

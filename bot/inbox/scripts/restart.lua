@@ -14,6 +14,6 @@ if preview then
   redis.call('HSET', journal, 'preview', preview)
 end
 if first then
-  take_back(prefix .. first, fence.entry .. ':' .. fence.delivery)
+  take_back(prefix .. first, attempt_of(fence))
 end
 return 'ok'

@@ -1,26 +1,26 @@
--- A piece of work on a context is done: let the context rest, go on, or go to the end of the line: when it is told to
--- (rotate), and when others wait. Who writes without a pause would else hold a worker's slot for turn after turn.
+-- End a piece of work on a context: the context rests, goes on, or goes to the end of the line. It goes there with
+-- `rotate`, and if others wait: else a chat that writes without a pause would hold a worker's slot for turn after turn.
 -- USES: fence
 -- KEYS: ready active box outbox
 -- ARGV: fence:json context rotate handed_back
--- `handed_back`: key of an update whose attempt is taken back, or ''
+-- `handed_back`: key of an update whose attempt does not count, or ''
 -- Returns idle | more | rotated | fenced
 if not is_held(ready, fence) then
   return 'fenced'
 end
 if handed_back ~= '' then
-  take_back(handed_back, fence.entry .. ':' .. fence.delivery)
+  take_back(handed_back, attempt_of(fence))
 end
 
--- Whether the stream has entries that no worker has claimed yet.
+-- Return true if the stream has entries that no worker has claimed yet.
 local function others_wait()
-  for _, told in ipairs(redis.call('XINFO', 'GROUPS', ready)) do
-    local about = {}
-    for i = 1, #told, 2 do
-      about[told[i]] = told[i + 1]
+  for _, reply in ipairs(redis.call('XINFO', 'GROUPS', ready)) do
+    local info = {}
+    for i = 1, #reply, 2 do
+      info[reply[i]] = reply[i + 1]
     end
-    if about['name'] == fence.group then
-      return #redis.call('XRANGE', ready, '(' .. about['last-delivered-id'], '+', 'COUNT', 1) > 0
+    if info['name'] == fence.group then
+      return #redis.call('XRANGE', ready, '(' .. info['last-delivered-id'], '+', 'COUNT', 1) > 0
     end
   end
   return false

@@ -1,43 +1,35 @@
 -- Take over entries whose holder gave no sign of life for a lease.
--- KEYS ready   ARGV 1 group, 2 consumer, 3 idle ms, 4 how many at most, 5 prefix of boxes, 6 prefix of update keys,
---      7 attempts that make a dead letter, 8 prefix of journals, 9 prefix of outboxes
--- Returns {entry, context, delivery, how often its next update was begun, how often it was reprieved,
---         whether there is an answer to deliver first (1 | 0), …}
-local group, consumer, idle, count, boxes, updates = unpack(ARGV)
-local attempts_at_most, journals, outboxes = tonumber(ARGV[7]), ARGV[8], ARGV[9]
-local taken = {}
+-- USES: fence
+-- KEYS: ready
+-- ARGV: group consumer limits:json prefixes:json
+-- Returns {{entry, context, delivery, deaths}, …}: `deaths` is 0 if an answer is delivered or a dead letter buried first.
 
--- How often the update was begun. A worker that died over several things proves nothing against one of them: the last
--- attempt that would make a dead letter counts only if the update was alone in it.
-local function judged(entry, update)
-  local begun, attempt, alone, reprieved = unpack(redis.call('HMGET', update, 'attempts', 'attempt', 'alone', 'reprieved'))
-  begun, reprieved = tonumber(begun or '0'), tonumber(reprieved or '0')
-  local is_of_entry = attempt and string.match(attempt, '^(.*):') == entry
-  if begun >= attempts_at_most and is_of_entry and alone ~= attempt then
-    begun, reprieved = attempts_at_most - 1, reprieved + 1
-    redis.call('HSET', update, 'attempts', begun, 'reprieved', reprieved)
+-- Return the number of attempts at the context's next update that ended with a death. From `isolated_from` on the next
+-- attempt is marked as `alone`. `let_others_in` deletes the mark before anything else begins in the same worker.
+local function deaths(context, attempt)
+  if redis.call('EXISTS', prefixes.outbox .. context) == 1 then
+    return 0
   end
-  return begun, reprieved
+  local first = first_update(prefixes.journal .. context, prefixes.box .. context)
+  if not first or is_dead_letter(prefixes.update .. first, limits.attempts, attempt) then
+    return 0
+  end
+  local begun = tonumber(redis.call('HGET', prefixes.update .. first, 'attempts') or '0')
+  if begun >= limits.isolated_from then
+    redis.call('HSET', prefixes.update .. first, 'alone', attempt)
+  end
+  return begun
 end
 
-local from = '0-0'
+local rows, from = {}, '0-0'
 repeat
   -- One call looks at ten times COUNT entries only: the idle ones may stand behind those that are worked on.
-  local reply = redis.call('XAUTOCLAIM', KEYS[1], group, consumer, idle, from, 'COUNT', count - #taken / 6)
+  local reply = redis.call('XAUTOCLAIM', ready, group, consumer, limits.idle_ms, from, 'COUNT', limits.count - #rows)
   from = reply[1]
   for _, entry in ipairs(reply[2]) do
-    local held = redis.call('XPENDING', KEYS[1], group, entry[1], entry[1], 1)[1]
-    taken[#taken + 1] = entry[1]
-    taken[#taken + 1] = entry[2][2]
-    taken[#taken + 1] = tostring(held[4])
-    local first = first_update(journals .. entry[2][2], boxes .. entry[2][2])
-    local begun, reprieved, delivers = 0, 0, redis.call('EXISTS', outboxes .. entry[2][2])
-    if first and delivers == 0 then
-      begun, reprieved = judged(entry[1], updates .. first)
-    end
-    taken[#taken + 1] = tostring(begun)
-    taken[#taken + 1] = tostring(reprieved)
-    taken[#taken + 1] = tostring(delivers)
+    local id, context = entry[1], entry[2][2]
+    local delivery = tostring(redis.call('XPENDING', ready, group, id, id, 1)[1][4])
+    rows[#rows + 1] = { id, context, delivery, deaths(context, id .. ':' .. delivery) }
   end
-until from == '0-0' or #taken / 6 >= tonumber(count)
-return taken
+until from == '0-0' or #rows >= limits.count
+return rows

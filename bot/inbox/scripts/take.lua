@@ -1,29 +1,21 @@
 -- What there is to do for a claimed context: its pending updates, the journal of an interrupted turn, the parts
 -- not yet delivered. An update that has been begun too often is dead-lettered here, and the rest goes on.
 -- KEYS ready, box, journal, outbox, sending, stop, dead, epoch
--- ARGV 1 fence (JSON), 2 prefix of update keys, 3 updates at most, 4 attempts at most, 5 now,
---      6 whether nothing else is begun beside it (1 | 0)
+-- ARGV 1 fence (JSON), 2 prefix of update keys, 3 updates at most, 4 attempts at most, 5 now
 -- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
 --         {dead id, payload, …}, epoch}
 local ready, box, journal, outbox, sending, stop, dead, epoch = unpack(KEYS)
-local fence, prefix, at_most, attempts_at_most, now, is_alone = cjson.decode(ARGV[1]), unpack(ARGV, 2)
+local fence, prefix, at_most, attempts_at_most, now = cjson.decode(ARGV[1]), unpack(ARGV, 2)
 if not is_held(ready, fence) then
   return { 'fenced' }
 end
 
--- An attempt is one delivery of one entry: repeating this script, or taking again after an outage, is no new one.
-local attempt = fence.entry .. ':' .. fence.delivery
-
-local function is_worn_out(id)
-  local attempts, last = unpack(redis.call('HMGET', prefix .. id, 'attempts', 'attempt'))
-  return tonumber(attempts or '0') >= tonumber(attempts_at_most) and last ~= attempt
-end
-
+local attempt = attempt_of(fence)
 local buried = {}
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
   local first, is_resumed = first_update(journal, box)
-  while first and is_worn_out(first) do
+  while first and is_dead_letter(prefix .. first, attempts_at_most, attempt) do
     redis.call('HSET', prefix .. first, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
     redis.call('ZADD', dead, now, first)
     redis.call('ZREM', box, first)
@@ -42,9 +34,6 @@ if #parts == 0 then
   if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
     redis.call('HSET', prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', fence.consumer)
     redis.call('HINCRBY', prefix .. first, 'attempts', 1)
-    if is_alone == '1' and redis.call('HGET', prefix .. first, 'beside') ~= attempt then
-      redis.call('HSET', prefix .. first, 'alone', attempt)
-    end
   end
 end
 

@@ -15,10 +15,9 @@ from bot.app.agents import model_names
 from bot.app.build import Outside, build_access, build_inbox, build_services
 from bot.app.models import Models
 from bot.app.stores import Stores, build_stores
-from bot.inbox.quarantine import Quarantine
+from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.settling import GatedSettling
 from bot.inbox.worker import Worker
 from bot.settings import Settings, load_settings
 from bot.transport.gating import BotIdentity
@@ -183,8 +182,8 @@ class Parts:
 
     async def work(self, *, counted: bool) -> None:
         """Run a worker until nothing waits, or until the fault has ended it."""
-        quarantine = Quarantine(self.services.slots)
-        turns = Turns(self.services, GatedSettling(self.inbox, quarantine))
+        isolation = Isolation(self.inbox, self.services.slots)
+        turns = Turns(self.services, isolation)
 
         async def on(claim: Claim) -> None:
             try:
@@ -205,7 +204,7 @@ class Parts:
             on,
             consumer=self.who,
             partitions=1,
-            quarantine=quarantine,
+            isolation=isolation,
             lease_s=LEASE_S,
         )
         async with asyncio.timeout(_ENDS_WITHIN_S):
