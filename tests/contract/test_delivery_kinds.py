@@ -26,7 +26,7 @@ from bot.turn.reachability import Reachability
 from memory import keys
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import Inbox, open_inbox
+from tests.contract.inbox_kit import Inbox, eventually, open_inbox
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
@@ -355,7 +355,7 @@ async def test_a_429_holds_the_chat_for_everybody(redis: RedisClient) -> None:
 
 
 @pytest.mark.parametrize("failure", [TelegramUnavailable(retry_after=3), SendUnknown()])
-async def test_while_it_waits_the_workers_slot_is_lent_to_others(
+async def test_while_it_waits_others_use_the_workers_slot(
     redis: RedisClient, failure: TelegramFailure
 ) -> None:
     box, claim, lines = await _committed(redis, TEXT)
@@ -370,7 +370,7 @@ async def test_while_it_waits_the_workers_slot_is_lent_to_others(
             await Delivery(box.turns, telegram, open_traffic(slots=slots), pause=pause).deliver(claim, lines)
 
     delivering = asyncio.create_task(deliver())
-    await slots.next_lent()
+    await eventually(lambda: slots.resting == 1)
     async with asyncio.timeout(1), slots.work():
         assert slots.resting == 1
         go.set()
