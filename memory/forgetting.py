@@ -60,7 +60,7 @@ async def prove_erased(
 
     `vectors_before` were counted before it: an indexer may do the erasure that it queued before we do.
     """
-    vectors = VectorErasure(found=0, left=0)
+    vectors = VectorErasure(before=0, left=0)
     vectors_left: int | None = 0
     if recall is not None:
         try:
@@ -72,7 +72,7 @@ async def prove_erased(
     kept = await store.count_kept(ref)
     return ErasureReceipt(
         messages_erased=erased.messages,
-        vectors_erased=max(vectors_before, vectors.found) - vectors.left if vectors_left is not None else 0,
+        vectors_erased=max(vectors_before, vectors.before) - vectors.left if vectors_left is not None else 0,
         messages_left=snapshot.count,
         vectors_left=vectors_left,
         updates_forgotten=updates_forgotten,
@@ -91,13 +91,13 @@ async def _erase_vectors(ref: ContextRef, recall: Recall, *, below_epoch: int) -
 async def _until_none_is_left(erase: Callable[[], Awaitable[VectorErasure]]) -> VectorErasure:
     """What an indexer had read before the erasure may come in as it is counted, once of each: no later one reads it."""
     done = await erase()
-    gone = done.found - done.left
+    gone = done.before - done.left
     for _ in range(_PASSES - 1):
         if done.left == 0:
             break
         done = await erase()
-        gone += done.found - done.left
-    return VectorErasure(found=gone + done.left, left=done.left)
+        gone += done.before - done.left
+    return VectorErasure(before=gone + done.left, left=done.left)
 
 
 async def delete_provably(
@@ -120,7 +120,7 @@ async def delete_provably(
     after = await _drop(ref, ids, epoch=epoch, recall=recall)
     return ErasureReceipt(
         messages_erased=deleted.messages,
-        vectors_erased=sum(vectors.found - vectors.left for vectors in (before, after) if vectors),
+        vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after) if vectors),
         messages_left=len(await store.get(ref, ids)),
         vectors_left=after.left if after else None,
         summaries_erased=deleted.summaries,
@@ -136,7 +136,7 @@ async def _drop(
 ) -> VectorErasure | None:
     """What was dropped of these messages' vectors; None where the index cannot be asked."""
     if recall is None or not ids:
-        return VectorErasure(found=0, left=0)
+        return VectorErasure(before=0, left=0)
     try:
         return await _until_none_is_left(lambda: recall.drop(ref, epoch=epoch, message_ids=ids))
     except RecallUnavailable:

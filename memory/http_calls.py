@@ -1,10 +1,9 @@
 """HTTP calls that can be cancelled at any moment without losing a connection of the pool.
 
-httpcore 1.0 protects its cleanup by scopes of anyio, which do not hold off `Task.cancel`. A cancellation
-between the end of a response and the release of its connection, or before the first byte is sent, leaves
-the connection in the pool as busy for ever. Under load this happens once in a few hundred cancelled calls,
-and the bot goes silent when all connections are lost. `shielded` cancels a call only at points that
-httpcore handles.
+httpcore 1.0 protects its cleanup by scopes of anyio, which do not hold off `Task.cancel`. A cancellation may fall
+between the end of a response and the release of its connection, or before the first byte is sent. Then the connection
+stays in the pool as busy for ever. Under load this happens once in a few hundred cancelled calls, and the bot goes
+silent when all connections are lost. `shielded` cancels a call only at points that httpcore handles.
 """
 
 import asyncio

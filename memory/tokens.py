@@ -1,4 +1,4 @@
-"""Exact token counts, and texts cut to a number of tokens. Nothing is downloaded: the rank files are in this package."""
+"""Exact token counts, and texts cut to a number of tokens. Nothing is downloaded: this package has the rank files."""
 
 import lzma
 import re
@@ -56,13 +56,13 @@ class Tokenizer:
         if len(tokens) <= max_tokens:
             return text
         text = well_formed(text)
-        kept = max_tokens
-        while kept > 0:
-            beginning = text[: self._head_end(text, tokens, kept)]
+        size = max_tokens
+        while size > 0:
+            beginning = text[: self._head_end(text, tokens, size)]
             excess = self.count(beginning) - max_tokens
             if excess <= 0:
                 return beginning
-            kept -= excess
+            size -= excess
         return ""
 
     def cut_middle(self, text: str, max_tokens: int, mark: str = " […] ") -> str:

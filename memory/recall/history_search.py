@@ -28,16 +28,16 @@ class RankedMessage:
     after: tuple[Message, ...] = ()
 
 
-def exclude_shown(where: Where, shown: Collection[str], newest: Sequence[Message]) -> Where:
-    """Return `where` without the messages whose ids are already `shown`.
+def exclude_shown(where: Where, shown_ids: Collection[str], newest: Sequence[Message]) -> Where:
+    """Return `where` without the messages that are already in the prompt (`shown_ids`).
 
     `newest` are the newest messages, oldest first. A bound on the sequence excludes the part of them that is all
     shown. Earlier messages are excluded one by one.
     """
     bound = where.before_sequence
-    single_ids = set(shown)
+    single_ids = set(shown_ids)
     for message in reversed(newest):
-        if message.sequence is None or (message.id not in shown and is_indexed(message)):
+        if message.sequence is None or (message.id not in shown_ids and is_indexed(message)):
             break
         single_ids.discard(message.id)
         bound = message.sequence if bound is None else min(bound, message.sequence)
@@ -45,15 +45,19 @@ def exclude_shown(where: Where, shown: Collection[str], newest: Sequence[Message
 
 
 def add_neighbours(
-    hits: Sequence[RecallHit], messages: Mapping[str, Sequence[Message]], shown: Collection[str], *, k: int
+    hits: Sequence[RecallHit],
+    messages: Mapping[str, Sequence[Message]],
+    shown_ids: Collection[str],
+    *,
+    k: int,
 ) -> list[RankedMessage]:
-    """Return the first `k` hits that still exist with their neighbours, no message twice and none that is `shown`.
+    """Return the first `k` hits that still exist with their neighbours, no message twice and none of `shown_ids`.
 
     `messages` has the session around each hit (by its id), oldest first. A neighbour of two hits goes to the better
     one.
     """
     present = [hit for hit in hits if _index_of(hit, messages.get(hit.message_id, ())) is not None][:k]
-    taken = {*shown, *(hit.message_id for hit in present)}
+    taken = {*shown_ids, *(hit.message_id for hit in present)}
     ranked: list[RankedMessage] = []
     for hit in present:
         around = messages[hit.message_id]
@@ -87,18 +91,20 @@ _WORD = re.compile(r"\w+")
 def find_people(name: str, people: Mapping[int, str]) -> frozenset[int]:
     """Return the people (sender id → name) that a name means; nobody for a blank one.
 
-    An exact match wins over people who have it among their names, and these win over inflected and short forms.
+    An exact match wins over people who have it partial their names, and these win over inflected and short forms.
     """
-    wanted = _words(name.removeprefix("@"))
-    if not wanted:
-        return frozenset(each for each, shown in people.items() if shown.strip() == name.strip() != "")
-    called = {each: _words(shown) for each, shown in people.items()}
-    whole = frozenset(each for each, words in called.items() if words == wanted)
-    if whole:
-        return whole
-    among = frozenset(each for each, words in called.items() if set(wanted) <= set(words))
+    searched = _words(name.removeprefix("@"))
+    if not searched:
+        return frozenset(
+            each for each, display_name in people.items() if display_name.strip() == name.strip() != ""
+        )
+    names = {each: _words(display_name) for each, display_name in people.items()}
+    exact = frozenset(each for each, words in names.items() if words == searched)
+    if exact:
+        return exact
+    partial = frozenset(each for each, words in names.items() if set(searched) <= set(words))
     # Inside a sentence and with capitals: short forms and names that are common words need both.
-    return among or find_names(f"of {normal(name).title()}", people).ids
+    return partial or find_names(f"of {normal(name).title()}", people).ids
 
 
 def parse_day(text: str) -> date:

@@ -195,7 +195,7 @@ class Indexer:
     async def _erase(self, batch: _Batch) -> int:
         erased = 0
         for ref, epoch in batch.erase.items():
-            erased += (await self._recall.erase(ref, below_epoch=epoch)).found
+            erased += (await self._recall.erase(ref, below_epoch=epoch)).before
         return erased + await self._drop(batch.drop)
 
     async def _index(
@@ -203,9 +203,9 @@ class Indexer:
     ) -> tuple[Collection[MessageRef], int]:
         """Write the messages. Return those that are findable now, and how many obsolete vectors were erased.
 
-        A message that is deleted, edited or reset while its vector is made must not leave that vector. So the history is
-        read again until it is the same before and after the write. Obsolete vectors of any origin are dropped: an
-        indexer may have crashed between its write and its second read.
+        A message that is deleted, edited or reset while its vector is made must not leave that vector. So the history
+        is read again until it is the same before and after the write. All obsolete vectors are dropped: an indexer
+        may have crashed between its write and its second read.
         """
         findable: set[MessageRef] = set()
         erased = 0
@@ -262,10 +262,10 @@ class Indexer:
         ids: dict[tuple[ContextRef, int], list[str]] = {}
         for each in messages:
             ids.setdefault((each.ref, each.epoch), []).append(each.message_id)
-        found = 0
+        dropped = 0
         for (ref, epoch), message_ids in ids.items():
-            found += (await self._recall.drop(ref, epoch=epoch, message_ids=message_ids)).found
-        return found
+            dropped += (await self._recall.drop(ref, epoch=epoch, message_ids=message_ids)).before
+        return dropped
 
     async def _finish(self, entries: Sequence[_Entry], spaces: Sequence[Space]) -> None:
         """Take the entries off the stream. Raises SpaceMoved, and leaves them, if they belong into another space."""

@@ -69,23 +69,25 @@ def load_weights() -> RankerWeights:
     )
 
 
-def shortlist(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return at most SHORTLIST messages, alternating between the best by words and the best by meaning."""
+def shortlist(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return at most SHORTLIST candidates, alternating between the best by words and the best by meaning."""
     by_words = sorted(
-        (each for each in found if each.sparse > 0), key=lambda each: (-each.sparse, -each.sequence)
+        (each for each in candidates if each.sparse > 0), key=lambda each: (-each.sparse, -each.sequence)
     )
     by_meaning = sorted(
-        (each for each in found if each.dense is not None),
+        (each for each in candidates if each.dense is not None),
         key=lambda each: (-(each.dense or 0.0), -each.sequence),
     )
     in_turns = (each for pair in zip_longest(by_words, by_meaning) for each in pair if each is not None)
     return list({each.sequence: each for each in in_turns}.values())[:SHORTLIST]
 
 
-def plan_lookups(found: Sequence[Candidate]) -> set[int]:
-    """Return the sequences to score exactly: those found and their neighbours."""
+def plan_lookups(candidates: Sequence[Candidate]) -> set[int]:
+    """Return the sequences to score exactly: those of the candidates and of their neighbours."""
     offsets = range(-REACH, REACH + 1)
-    return {each.sequence + offset for each in found for offset in offsets if each.sequence + offset >= 0}
+    return {
+        each.sequence + offset for each in candidates for offset in offsets if each.sequence + offset >= 0
+    }
 
 
 def rank(

@@ -148,9 +148,9 @@ def _window(question: QuestionAnalysis, context: _Neighbourhood, listed: Collect
     reached = has.copy()
     for offset in context.neighbours:
         np.maximum(reached, _DISTANCE_DECAY ** abs(offset) * context.of_neighbour(has, offset), out=reached)
-    found = has[[each.sequence in listed for each in context.messages]]
-    with_sign = found.sum(axis=0)
-    rarity = np.log1p((len(found) - with_sign + 0.5) / (with_sign + 0.5))
+    shortlisted = has[[each.sequence in listed for each in context.messages]]
+    frequency = shortlisted.sum(axis=0)
+    rarity = np.log1p((len(shortlisted) - frequency + 0.5) / (frequency + 0.5))
     return reached @ (rarity * np.array(question.terms.values[:_WINDOW_TERMS])) / _WINDOW_SCALE
 
 

@@ -149,13 +149,13 @@ class Recall:
             limit=LIST_LIMIT,
             where=question.where,
         )
-        found = shortlist(await space.index.search(query))
-        messages = await space.index.score(query, plan_lookups(found)) if found else []
+        best = shortlist(await space.index.search(query))
+        messages = await space.index.score(query, plan_lookups(best)) if best else []
         return Candidates(
             question=analysis,
             query=query,
             messages=messages,
-            listed=frozenset(each.sequence for each in found),
+            listed=frozenset(each.sequence for each in best),
         )
 
     async def index(
@@ -188,7 +188,7 @@ class Recall:
     async def drop(self, ref: ContextRef, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         """Erase the vectors of these messages, in every space, and count what is left."""
         if not message_ids:
-            return VectorErasure(found=0, left=0)
+            return VectorErasure(before=0, left=0)
         return await self.spaces.serving.index.drop(ref.context_id, epoch=epoch, message_ids=message_ids)
 
     async def count(self, ref: ContextRef) -> int:
@@ -212,9 +212,9 @@ class Recall:
         return vector
 
 
-def _to_hit(found: RankedCandidate) -> RecallHit:
-    candidate = found.candidate
-    return RecallHit(message_id=candidate.message_id, score=found.score, sequence=candidate.sequence)
+def _to_hit(ranked: RankedCandidate) -> RecallHit:
+    candidate = ranked.candidate
+    return RecallHit(message_id=candidate.message_id, score=ranked.score, sequence=candidate.sequence)
 
 
 async def _analyse_question(question: RecallQuestion) -> QuestionAnalysis:

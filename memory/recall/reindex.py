@@ -92,9 +92,9 @@ class FormerCollections(Protocol):
 class Reindexer:
     """Walks the histories into the space being built, switches to it when it is complete, and erases former spaces.
 
-    Any number of processes may run one: all decisions are in Redis and every step can be repeated. The walk only queues
-    work, which the indexers do. A crash loses nothing: the cursor moves together with the queued work (walk_on.lua), and
-    work counts as done only in the destination space (finish_work.lua).
+    Any number of processes may run one: all decisions are in Redis and every step can be repeated. The walk only
+    queues work, which the indexers do. The cursor moves together with the queued work (walk_on.lua), and work counts
+    as done only in the destination space (finish_work.lua). So a crash loses nothing.
     """
 
     def __init__(

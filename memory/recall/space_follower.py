@@ -99,8 +99,8 @@ class SpaceFollower:
     async def claim(self, *, is_forced: bool = False) -> SpacesRecord:
         """Direct all messages into our space, and follow the record.
 
-        Raises StoreUnavailable and StoreFull. If this changes the space, a broken embedder raises an EmbeddingError and
-        claims nothing: one process with wrong settings must not stop the indexing of all others.
+        Raises StoreUnavailable and StoreFull. If this changes the space, a broken embedder raises an EmbeddingError
+        and claims nothing. Otherwise one process with wrong settings would stop the indexing of all others.
         """
         before = await self.register.load()
         is_change = before is not None and (is_forced or not is_same(before.destination, self.ours))

@@ -23,7 +23,7 @@ Source = Literal["embedded", "endpoint"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """An embedder and the index of its vectors, in the collection `name`. It never lacks both embedder and our terms."""
+    """An embedder and the index of its vectors, in the collection `name`. It has the embedder, our terms, or both."""
 
     embedder: Embedder | None
     """None if the present settings cannot open it: then the space is searched by words alone."""

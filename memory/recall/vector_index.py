@@ -90,9 +90,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorErasure:
-    """Points that an erasure found, and points left afterwards."""
+    """Number of points before an erasure, and number left after it."""
 
-    found: int
+    before: int
     left: int
 
 

@@ -211,8 +211,8 @@ async def test_erasing_covers_the_collections_of_former_embedders(
     await former.upsert([a_point(chat, "m", EAST), a_point(chat, "n", EAST)])
     await present.upsert([a_point(chat, "m", [*EAST, 0.0])])
     assert await present.count(chat) == 3
-    assert await present.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(found=2, left=0)
-    assert await present.erase(chat, below_epoch=1) == VectorErasure(found=1, left=0)
+    assert await present.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(before=2, left=0)
+    assert await present.erase(chat, below_epoch=1) == VectorErasure(before=1, left=0)
     assert await former.count(chat) == 0
 
 
@@ -233,8 +233,8 @@ async def test_erasing_covers_points_of_the_layout_before_this_one(
     await client.upsert(former, points, wait=True)
     index = an_index(client, a_space())
     assert await index.count(chat) == 3
-    assert await index.drop(chat, epoch=1, message_ids=["m", "old"]) == VectorErasure(found=1, left=0)
-    assert await index.erase(chat, below_epoch=2) == VectorErasure(found=2, left=0)
+    assert await index.drop(chat, epoch=1, message_ids=["m", "old"]) == VectorErasure(before=1, left=0)
+    assert await index.erase(chat, below_epoch=2) == VectorErasure(before=2, left=0)
 
 
 async def test_a_space_is_retired_context_by_context_and_deleted_when_it_is_empty(

@@ -465,7 +465,7 @@ async def test_m15_vectors_that_come_in_as_they_are_counted_are_erased_as_well(
 
     async def erase_with_a_late_one(ref: ContextRef, *, below_epoch: int) -> VectorErasure:
         done = await erase(ref, below_epoch=below_epoch)
-        erasures.append(done.found)
+        erasures.append(done.before)
         if len(erasures) <= late_ones:
             await rig.recall.index([IndexItem(ref=ref, epoch=0, message=late)])
             return replace(done, left=await rig.recall.count(ref))
@@ -488,7 +488,7 @@ async def test_m15_a_forgotten_message_whose_vector_comes_in_as_it_is_counted_is
         ref: ContextRef, *, epoch: int, message_ids: Collection[str]
     ) -> VectorErasure:
         done = await drop(ref, epoch=epoch, message_ids=message_ids)
-        drops.append(done.found)
+        drops.append(done.before)
         if len(drops) == 2:  # the first one comes before the deletion
             await rig.recall.index([IndexItem(ref=ref, epoch=0, message=late)])
             return replace(done, left=await rig.recall.count(ref))

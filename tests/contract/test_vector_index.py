@@ -198,9 +198,9 @@ async def test_an_empty_index_finds_and_erases_nothing(index: VectorIndex, chat:
     assert await index.search(a_query(chat, sparse=terms(1))) == []
     assert await index.score(a_query(chat), [0, 1]) == []
     assert await index.count(chat) == 0
-    assert await index.erase(chat, below_epoch=9) == VectorErasure(found=0, left=0)
-    assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(found=0, left=0)
-    assert await index.drop(chat, epoch=0, message_ids=[]) == VectorErasure(found=0, left=0)
+    assert await index.erase(chat, below_epoch=9) == VectorErasure(before=0, left=0)
+    assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(before=0, left=0)
+    assert await index.drop(chat, epoch=0, message_ids=[]) == VectorErasure(before=0, left=0)
 
 
 async def test_a_message_indexed_twice_is_kept_once_as_it_was_last(index: VectorIndex, chat: str) -> None:
@@ -222,7 +222,7 @@ async def test_a_message_without_any_vector_is_kept_but_never_found(index: Vecto
     await index.upsert([a_point(chat, "m"), a_point(chat, "n", EAST)])
     assert await index.count(chat) == 2
     assert ids(await index.search(a_query(chat, sparse=terms(7)))) == {"n"}
-    assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(found=1, left=0)
+    assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(before=1, left=0)
 
 
 async def test_a_search_sees_its_own_context_only(index: VectorIndex, chat: str) -> None:
@@ -240,7 +240,7 @@ async def test_a_context_id_is_taken_literally(index: VectorIndex, chat: str, st
     strange += chat
     await index.upsert([a_point(chat, "m", EAST), a_point(strange, "s", EAST)])
     assert ids(await index.search(a_query(strange))) == {"s"}
-    assert await index.erase(strange, below_epoch=1) == VectorErasure(found=1, left=0)
+    assert await index.erase(strange, below_epoch=1) == VectorErasure(before=1, left=0)
     assert await index.count(chat) == 1
 
 
@@ -307,8 +307,8 @@ async def test_excluded_messages_make_room_for_others(index: VectorIndex, chat: 
 
 async def test_an_erasure_takes_the_older_epochs_only_and_counts_them(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, f"m{epoch}", EAST, epoch=epoch) for epoch in range(4)])
-    assert await index.erase(chat, below_epoch=3) == VectorErasure(found=3, left=0)
-    assert await index.erase(chat, below_epoch=3) == VectorErasure(found=0, left=0)
+    assert await index.erase(chat, below_epoch=3) == VectorErasure(before=3, left=0)
+    assert await index.erase(chat, below_epoch=3) == VectorErasure(before=0, left=0)
     assert ids(await index.search(a_query(chat, epoch=3))) == {"m3"}
 
 
@@ -317,7 +317,7 @@ async def test_dropping_takes_the_named_messages_of_the_named_epoch(index: Vecto
         [a_point(chat, "a", EAST), a_point(chat, "b", EAST), a_point(chat, "c", EAST, epoch=1)]
     )
     assert await index.drop(chat, epoch=0, message_ids={"a", "c", "nothing"}) == VectorErasure(
-        found=1, left=0
+        before=1, left=0
     )
     assert await index.count(chat) == 2
 

@@ -123,7 +123,7 @@ class InMemoryIndex:
     def _erase(self, gone: Sequence[VectorPoint]) -> VectorErasure:
         for point in gone:
             del self.points[point.context_id, point.message_id]
-        return VectorErasure(found=len(gone), left=0)
+        return VectorErasure(before=len(gone), left=0)
 
     def _ask(self) -> None:
         if self.is_down:

@@ -390,10 +390,10 @@ async def test_the_new_spaces_embedder_holds_up_the_work() -> None:
 
 async def test_erasing_and_counting_ask_the_index() -> None:
     recall = await a_recall()
-    assert await recall.drop(REF, epoch=0, message_ids=[]) == VectorErasure(found=0, left=0)
-    assert await recall.drop(REF, epoch=0, message_ids=["m0", "none"]) == VectorErasure(found=1, left=0)
+    assert await recall.drop(REF, epoch=0, message_ids=[]) == VectorErasure(before=0, left=0)
+    assert await recall.drop(REF, epoch=0, message_ids=["m0", "none"]) == VectorErasure(before=1, left=0)
     assert await recall.count(REF) == 4
-    assert await recall.erase(REF, below_epoch=1) == VectorErasure(found=4, left=0)
+    assert await recall.erase(REF, below_epoch=1) == VectorErasure(before=4, left=0)
 
 
 ODD = {

@@ -1,4 +1,4 @@
-"""A BERT sentence encoder in numpy: its checkpoint with int8 matrices, and the forward pass from token ids to vectors."""
+"""A BERT sentence encoder in numpy: a checkpoint with int8 matrices, and its forward pass."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager

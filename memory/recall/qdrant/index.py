@@ -63,11 +63,11 @@ async def open_qdrant(
     """
     client = AsyncQdrantClient(
         url=url,
-        # Sent as a header: with `api_key` the client warns about plain http, also for the embedded server on loopback.
+        # A header, because `api_key` over plain http logs a warning, and the embedded server is on loopback.
         headers={"api-key": api_key} if api_key else None,
         timeout=max(1, round(timeout_s + 0.499)),
         check_compatibility=False,
-        # Without limits the client connects again for each request on loopback: 1.1 of a turn's 8.5 ms of CPU, 9 of 21 ms.
+        # Without limits the client connects for each request on loopback: 1.1 of a turn's 8.5 ms of CPU, 9 of 21 ms.
         limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE_S),
         event_hooks={"request": [track_request]},
     )
@@ -134,7 +134,7 @@ class QdrantIndex:
     async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         """See VectorIndex."""
         scope = erasure_filter(context_id, epoch=epoch, message_ids=message_ids)
-        return await self._erase(scope) if message_ids else VectorErasure(found=0, left=0)
+        return await self._erase(scope) if message_ids else VectorErasure(before=0, left=0)
 
     async def count(self, context_id: str) -> int:
         """See VectorIndex."""
@@ -176,7 +176,7 @@ class QdrantIndex:
         names = await list_collections(self._client)
         erasures = [await erase_points(self._client, name, scope) for name in names]
         return VectorErasure(
-            found=sum(each.found for each in erasures), left=sum(each.left for each in erasures)
+            before=sum(each.before for each in erasures), left=sum(each.left for each in erasures)
         )
 
 
@@ -195,7 +195,7 @@ class QdrantFormerCollections:
         erasure = await erase_points(self._client, name, filter_of_contexts(context_ids))
         if erasure.left:
             raise RecallUnavailable(f"{erasure.left} points were not erased")
-        return erasure.found
+        return erasure.before
 
     async def delete_if_empty(self, name: str) -> bool:
         """See FormerCollections."""
@@ -280,17 +280,17 @@ async def count_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
 
 async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filter) -> VectorErasure:
     """Delete points. Nothing else does. Counts before and after, because a filter without matches also completes."""
-    found = await count_points(client, collection, scope)
-    if not found:
-        return VectorErasure(found=0, left=0)
+    before = await count_points(client, collection, scope)
+    if not before:
+        return VectorErasure(before=0, left=0)
     try:
         with translate_errors():
             check_completed(
                 await shielded(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
             )
     except CollectionGone:
-        return VectorErasure(found=found, left=0)
-    return VectorErasure(found=found, left=await count_points(client, collection, scope))
+        return VectorErasure(before=before, left=0)
+    return VectorErasure(before=before, left=await count_points(client, collection, scope))
 
 
 async def delete_if_empty(client: AsyncQdrantClient, collection: str) -> bool:
