@@ -7,7 +7,7 @@ of all eight languages. Chinese and Japanese have no spaces; one regular express
 
 import calendar
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from memory.recall.lexicon.analysis import DateSpan
@@ -86,11 +86,8 @@ def _word_dates(text: str, today: date) -> Iterator[DateSpan]:
         text = CHINESE_DATE.sub(" ", text)
     meanings = time_meanings(text)
     for match in _PATTERNS.finditer("".join(kind for kind, _ in meanings)):
-        spans = _READERS[match.lastgroup or ""](meanings[match.start() : match.end()], today)
-        yield from (each for each in spans if each)
-
-
-_Spans = list[DateSpan | None]
+        if span := _READERS[match.lastgroup or ""](meanings[match.start() : match.end()], today):
+            yield span
 
 
 def _first_value(words: list[Meaning], kinds: str, default: int = -1) -> int:
@@ -98,125 +95,74 @@ def _first_value(words: list[Meaning], kinds: str, default: int = -1) -> int:
     return next((value for kind, value in words if kind in kinds), default)
 
 
-def _not_past(_: list[Meaning], __: date) -> _Spans:
-    return []
-
-
-def _day_and_month(words: list[Meaning], today: date) -> _Spans:
+def _day_and_month(words: list[Meaning], today: date) -> DateSpan | None:
     """Read "8 May", "May 8, 2023" and "May 2023"."""
     month = _first_value(words, "Mma")
     day, *years = [value for kind, value in words if kind == "D"]
-    if not years:
-        if day in YEARS and words[0][0] != "D":
-            return [month_span(day, month)]
-        return [
-            last_date(month, day, today)
-            if day <= _DAYS_OF_A_MONTH
-            else last_month(month, today, is_over=False)
-        ]
-    return [date_span(years[0], month, day) if years[0] in YEARS else last_date(month, day, today)]
+    if years and years[0] in YEARS:
+        return date_span(years[0], month, day)
+    if not years and day in YEARS and words[0][0] != "D":
+        return month_span(day, month)
+    if years or day <= _DAYS_OF_A_MONTH:
+        return last_date(month, day, today)
+    return last_month(month, today, is_over=False)
 
 
-def _in_last_year(words: list[Meaning], today: date) -> _Spans:
+def _in_last_year(words: list[Meaning], today: date) -> DateSpan | None:
     """Read "in May last year". With another unit than a year only the month or season counts."""
-    year = today.year + _first_value(words, "Z") if "Z" in {kind for kind, _ in words} else today.year - 1
     if _first_value(words, "U", YEAR) != YEAR:
         return _month_or_season(words, today)
+    year = today.year + _first_value(words, "Z")
     if month := _first_value(words, "Mm", 0):
-        return [month_span(year, month)]
-    return [season_span(year, _first_value(words, "Ss"))]
+        return month_span(year, month)
+    return season_span(year, _first_value(words, "Ss"))
 
 
-def _last_month_or_season(words: list[Meaning], today: date) -> _Spans:
+def _month_or_season(words: list[Meaning], today: date, *, is_over: bool = False) -> DateSpan:
     month = _first_value(words, "Mm", 0)
-    return [
-        last_month(month, today, is_over=True)
-        if month
-        else last_season(_first_value(words, "Ss"), today, is_over=True)
-    ]
+    if month:
+        return last_month(month, today, is_over=is_over)
+    return last_season(_first_value(words, "Ss"), today, is_over=is_over)
 
 
-def _dated_season(words: list[Meaning], _: date) -> _Spans:
+def _dated_season(words: list[Meaning], _: date) -> DateSpan | None:
     season, year = _first_value(words, "Ss"), _first_value(words, "D")
-    return [season_span(year, season)] if year in YEARS else []
+    return season_span(year, season) if year in YEARS else None
 
 
-def _month_or_season(words: list[Meaning], today: date) -> _Spans:
-    month = _first_value(words, "Mm", 0)
-    return [
-        last_month(month, today, is_over=False)
-        if month
-        else last_season(_first_value(words, "Ss"), today, is_over=False)
-    ]
-
-
-def _ago(words: list[Meaning], today: date) -> _Spans:
+def _units(
+    words: list[Meaning], today: date, span_of: Callable[[int, int, date], DateSpan]
+) -> DateSpan | None:
+    """Read a number of units, such as "three days ago"."""
     count = [value for kind, value in words if kind in "DI"][-1]
-    return [ago_span(_first_value(words, "U"), count, today)] if 0 < count <= _LONGEST_AGO else []
+    return span_of(_first_value(words, "U"), count, today) if 0 < count <= _LONGEST_AGO else None
 
 
-def _last_units(words: list[Meaning], today: date) -> _Spans:
-    count = [value for kind, value in words if kind in "DI"][-1]
-    return [since_span(_first_value(words, "U"), count, today)] if 0 < count <= _LONGEST_AGO else []
-
-
-def _unit(words: list[Meaning], today: date) -> _Spans:
-    return [unit_span(_first_value(words, "U"), 0 if "T" in {kind for kind, _ in words} else 1, today)]
-
-
-def _weekday(words: list[Meaning], today: date) -> _Spans:
-    return [last_weekday(_first_value(words, "Ww"), today)]
-
-
-def _day(words: list[Meaning], today: date) -> _Spans:
-    return [unit_span(DAY, -words[0][1], today)]
-
-
-def _year_word(words: list[Meaning], today: date) -> _Spans:
-    return [unit_span(YEAR, -words[0][1], today)]
-
-
-def _year(words: list[Meaning], _: date) -> _Spans:
-    return [year_span(words[0][1]) if words[0][1] in YEARS else None]
-
-
-_READERS = {
-    "not_past": _not_past,
+_READERS: dict[str, Callable[[list[Meaning], date], DateSpan | None]] = {
+    "not_past": lambda _, __: None,
     "day_month": _day_and_month,
     "month_day": _day_and_month,
     "of_year": _in_last_year,
-    "last_month": _last_month_or_season,
+    "last_month": lambda words, today: _month_or_season(words, today, is_over=True),
     "dated_season": _dated_season,
     "month": _month_or_season,
-    "ago": _ago,
-    "last_units": _last_units,
-    "unit": _unit,
-    "weekday": _weekday,
-    "day": _day,
-    "year_word": _year_word,
-    "year": _year,
+    "ago": lambda words, today: _units(words, today, ago_span),
+    "last_units": lambda words, today: _units(words, today, since_span),
+    "unit": lambda words, today: unit_span(_first_value(words, "U"), "T" not in dict(words), today),
+    "weekday": lambda words, today: last_weekday(_first_value(words, "Ww"), today),
+    "day": lambda words, today: unit_span(DAY, -words[0][1], today),
+    "year_word": lambda words, today: unit_span(YEAR, -words[0][1], today),
+    "year": lambda words, _: year_span(words[0][1]) if words[0][1] in YEARS else None,
 }
-_CHINESE_NUMBERS = {character: value for value, character in enumerate("零一二三四五六七八九十")} | {
-    "两": 2,
-    "二": 2,
-}
+_CHINESE_NUMBERS = {character: value for value, character in enumerate("零一二三四五六七八九十")} | {"两": 2}
 _CHINESE_NUMBER = r"(?:\d{1,3}|[一二三四五六七八九十两]{1,3})"
 _CHINESE_WEEKDAYS = (
     {character: value for value, character in enumerate("一二三四五六日")}
     | {"天": 6}
     | {character: value for value, character in enumerate("月火水木金土")}
 )
-_CHINESE_UNITS = {
-    "天": DAY,
-    "日": DAY,
-    "周": WEEK,
-    "週間": WEEK,
-    "星期": WEEK,
-    "礼拜": WEEK,
-    "月": MONTH,
-    "ヶ月": MONTH,
-    "年": YEAR,
-}
+_CHINESE_UNITS = dict.fromkeys(("天", "日"), DAY) | dict.fromkeys(("周", "週間", "星期", "礼拜"), WEEK)
+_CHINESE_UNITS |= {"月": MONTH, "ヶ月": MONTH, "年": YEAR}
 _CHINESE_SEASONS = {"春": 0, "夏": 1, "秋": 2, "冬": 3}
 _CHINESE_DAYS = {"今天": 0, "今日": 0, "昨天": 1, "昨日": 1, "昨晚": 1, "前天": 2, "一昨日": 2, "大前天": 3}
 _CHINESE_YEARS = {"今年": 0, "去年": 1, "昨年": 1, "前年": 2}
@@ -248,33 +194,27 @@ def chinese_dates(text: str, today: date) -> Iterator[DateSpan]:
 
 
 def _chinese_date(groups: dict[str, str], today: date) -> DateSpan | None:
+    month = _chinese_number(groups.get("month") or groups.get("lone_month") or "")
     if "year" in groups:
-        year, month = int(groups["year"]), _chinese_number(groups.get("month", ""))
-        if year not in YEARS or month > 12:
+        year = int(groups["year"])
+        if year not in YEARS or month > _MONTHS_OF_A_YEAR:
             return None
         if "season" in groups:
             return season_span(year, _CHINESE_SEASONS[groups["season"]])
         if "day" in groups:
             return date_span(year, month, _chinese_number(groups["day"]))
         return month_span(year, month) if month else year_span(year)
-    if "lone_month" not in groups:
+    if not 1 <= month <= _MONTHS_OF_A_YEAR:
         return None
-    month = _chinese_number(groups["lone_month"])
-    if not 1 <= month <= 12:
-        return None
-    return (
-        last_date(month, _chinese_number(groups["lone_day"]), today)
-        if "lone_day" in groups
-        else last_month(month, today, is_over=False)
-    )
+    if "lone_day" in groups:
+        return last_date(month, _chinese_number(groups["lone_day"]), today)
+    return last_month(month, today, is_over=False)
 
 
 def _chinese_ago(groups: dict[str, str], today: date) -> DateSpan | None:
-    return (
-        ago_span(_CHINESE_UNITS[groups["unit"]], _chinese_number(groups["count"]), today)
-        if "count" in groups
-        else None
-    )
+    if "count" not in groups:
+        return None
+    return ago_span(_CHINESE_UNITS[groups["unit"]], _chinese_number(groups["count"]), today)
 
 
 def _chinese_relative(groups: dict[str, str], today: date) -> DateSpan | None:
@@ -299,27 +239,18 @@ def _chinese_year(groups: dict[str, str], today: date) -> DateSpan | None:
         return None
     year = today.year - _CHINESE_YEARS[groups["far_year"]]
     if "its_month" in groups:
-        return (
-            month_span(year, _chinese_number(groups["its_month"]))
-            if 1 <= _chinese_number(groups["its_month"]) <= 12
-            else None
-        )
-    return (
-        season_span(year, _CHINESE_SEASONS[groups["its_season"]])
-        if "its_season" in groups
-        else year_span(year)
-    )
+        month = _chinese_number(groups["its_month"])
+        return month_span(year, month) if 1 <= month <= _MONTHS_OF_A_YEAR else None
+    if "its_season" in groups:
+        return season_span(year, _CHINESE_SEASONS[groups["its_season"]])
+    return year_span(year)
 
 
 def _chinese_lone(groups: dict[str, str], today: date) -> DateSpan | None:
-    weekday = groups.get("lone_weekday") or groups.get("japanese_weekday")
-    if weekday:
+    if weekday := groups.get("lone_weekday") or groups.get("japanese_weekday"):
         return last_weekday(_CHINESE_WEEKDAYS[weekday], today)
-    return (
-        last_season(_CHINESE_SEASONS[groups["lone_season"]], today, is_over=False)
-        if "lone_season" in groups
-        else None
-    )
+    season = groups.get("lone_season")
+    return last_season(_CHINESE_SEASONS[season], today, is_over=False) if season else None
 
 
 def _chinese_number(text: str) -> int:
