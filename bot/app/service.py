@@ -23,7 +23,6 @@ from bot.app.build import (
     build_team,
     build_worker,
 )
-from bot.app.embedders import warm_up
 from bot.app.http_server import serve_http
 from bot.app.lifecycle import (
     background,
@@ -36,9 +35,8 @@ from bot.app.lifecycle import (
 )
 from bot.app.models import open_models
 from bot.app.simulation import open_simulator
-from bot.app.stores import Stores, open_stores
+from bot.app.stores import Stores, embedder_config, open_stores
 from bot.app.upkeep import (
-    build_indexers,
     index_forever,
     leave,
     mend_forever,
@@ -66,6 +64,7 @@ from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
 from memory.redis.append_file import FileMender
+from memory.stores import build_indexers, warm_up
 from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
 
@@ -176,7 +175,7 @@ class _Service:
                 tasks.append(spawn(mend_forever(FileMender(stores.redis)), "file-mender"))
             working: list[asyncio.Task[None]] = []
             if work:
-                await warm_up(self._settings)
+                await warm_up(embedder_config(self._settings))
                 worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(worker.run(stopping), "worker"))
             if ingest is not None:

@@ -1,32 +1,32 @@
-"""Opens the stores: Redis and Qdrant by URL, or the embedded ones, and the embedder; the same code for both."""
+"""Opens the stores that the settings name."""
 
 import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.app.embedders import describe_space, open_embedder, open_former_space, space_in
 from bot.errors import SettingsInvalid
 from bot.settings import Settings
 from bot.transport.guests import Guests
 from bot.transport.migrations import Migrations
-from memory import keys
-from memory.embedded.index_server import open_index_server
-from memory.embedded.valkey import open_valkey
 from memory.errors import StoreUnavailable
-from memory.history.redis_history import RedisHistory
 from memory.recall.embedders.embedder import Embedder
-from memory.recall.qdrant.index import QdrantFormerCollections, open_qdrant
-from memory.recall.recall import Recall
-from memory.recall.reindex import Reindexer
-from memory.recall.space_follower import SpaceFollower, SpaceRegister
+from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
+from memory.stores import (
+    EmbedderConfig,
+    MemoryStores,
+    StoreConfig,
+    assemble_stores,
+    fix_partitions,
+    open_memory_stores,
+    open_places,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -35,55 +35,42 @@ log = structlog.get_logger()
 
 PAUSE_S = 2.0
 BLOCKING_READS = 3
-"""Of each partition: claims, stops and index work; each holds a connection while it waits."""
+"""Blocking reads of each partition: claims, stops and index work; each holds a connection while it waits."""
 SPARE_CONNECTIONS = 16
-"""For heartbeats, sweeps, health and gauges; what finds no connection free waits for one."""
+"""Connections for heartbeats, sweeps, health and gauges; a command that finds none free waits for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stores:
-    """What every command works with."""
+class Stores(MemoryStores):
+    """The stores of every command: memory, invited people, moved groups."""
 
-    redis: RedisClient
-    history: RedisHistory
-    recall: Recall
-    reindexer: Reindexer
     guests: Guests
     migrations: Migrations
-    partitions: int
 
 
 @asynccontextmanager
 async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncGenerator[Stores]:
-    """The stores of these settings; embedded servers end with their last user.
+    """Open the stores of these settings; embedded servers end with their last user.
 
     `is_patient` waits for a Redis that does not answer yet; otherwise StoreUnavailable is raised. Raises
     SettingsInvalid for a store that would lose data, and for a changed PARTITIONS.
     """
     async with AsyncExitStack() as stack:
-        try:
-            async with asyncio.TaskGroup() as opening:
-                redis_url = opening.create_task(redis_place(settings, stack), name="open-redis")
-                qdrant = opening.create_task(qdrant_place(settings, stack), name="open-qdrant")
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+        redis_url, (qdrant_url, api_key) = await open_places(store_config(settings), stack)
         redis = await stack.enter_async_context(
-            open_redis(
-                redis_url.result(),
-                max_connections=connections_for(settings),
-                replicas=settings.redis_replicas,
-            )
+            open_redis(redis_url, max_connections=connections_for(settings), replicas=settings.redis_replicas)
         )
         await _wait_for(redis, is_patient=is_patient)
         await _check_durable(redis, settings)
-        await _fix_partitions(redis, settings.partitions)
-        url, api_key = qdrant.result()
-        client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
-        record = await _register(settings, redis).load()
-        embedder = await open_embedder(settings, stack, record=record)
-        stores = build_stores(settings, redis, client, embedder=embedder, stack=stack)
-        await stores.reindexer.follow()
-        yield stores
+        partitions = await fix_partitions(redis, settings.partitions)
+        if partitions != settings.partitions:
+            raise SettingsInvalid(
+                [f"PARTITIONS: this store was begun with {partitions}, and that cannot change"]
+            )
+        client = await stack.enter_async_context(open_qdrant(qdrant_url, api_key=api_key))
+        yield with_bot(
+            await open_memory_stores(redis, client, embedder_config(settings), stack, partitions=partitions)
+        )
 
 
 def build_stores(
@@ -94,56 +81,53 @@ def build_stores(
     embedder: Embedder | None,
     stack: AsyncExitStack,
 ) -> Stores:
-    """The stores over open clients; what else is opened on the way is closed with the stack."""
-    ours = describe_space(settings, embedder)
-    follower = SpaceFollower(
-        _register(settings, redis),
-        ours=ours,
-        own=space_in(client, ours, embedder),
-        open_space=partial(open_former_space, settings, client, stack),
-        clock=time.monotonic,
-    )
+    """Put open clients together; the stack closes embedders of former spaces."""
+    config = embedder_config(settings)
+    partitions = settings.partitions
+    return with_bot(assemble_stores(redis, client, config, stack, embedder=embedder, partitions=partitions))
+
+
+def with_bot(stores: MemoryStores) -> Stores:
+    """Return the stores with the bot's own records."""
+    redis = stores.redis
     return Stores(
         redis=redis,
-        history=RedisHistory(redis),
-        recall=Recall(follower.spaces),
-        reindexer=Reindexer(
-            redis,
-            follower=follower,
-            collections=QdrantFormerCollections(client),
-            partitions=settings.partitions,
-            clock=time.time,
-        ),
+        history=stores.history,
+        recall=stores.recall,
+        reindexer=stores.reindexer,
+        partitions=stores.partitions,
         guests=Guests(redis, clock=time.time),
         migrations=Migrations(redis, clock=time.time),
-        partitions=settings.partitions,
     )
 
 
-def _register(settings: Settings, redis: RedisClient) -> SpaceRegister:
-    return SpaceRegister(redis, partitions=settings.partitions, clock=time.time)
+def store_config(settings: Settings) -> StoreConfig:
+    """Return the addresses of the stores."""
+    key = settings.qdrant_api_key
+    return StoreConfig(
+        data_dir=settings.data_dir,
+        redis_url=settings.redis_url.get_secret_value() if settings.redis_url else None,
+        qdrant_url=settings.qdrant_url,
+        qdrant_api_key=key.get_secret_value() if key else None,
+    )
+
+
+def embedder_config(settings: Settings) -> EmbedderConfig:
+    """Return the embedder of these settings."""
+    key = settings.openai_api_key
+    return EmbedderConfig(
+        model="" if settings.is_embedding_embedded else settings.openai_embedding_model,
+        dimension=settings.openai_embedding_dimensions,
+        api_key=key.get_secret_value() if key else None,
+        base_url=settings.openai_base_url,
+        has_endpoint=not settings.is_offline,
+    )
 
 
 def connections_for(settings: Settings) -> int:
-    """How many to Redis: for every turn, every push of Telegram and every blocking read at the same time."""
+    """Return how many connections to Redis may be open: one for every turn, webhook request and blocking read."""
     at_once = settings.worker_concurrency + settings.webhook_max_connections
     return at_once + BLOCKING_READS * settings.partitions + SPARE_CONNECTIONS
-
-
-async def redis_place(settings: Settings, stack: AsyncExitStack) -> str:
-    """The URL of the store; an embedded one is kept open by the stack. Raises EmbeddedStoreFailure."""
-    if settings.redis_url is not None:
-        return settings.redis_url.get_secret_value()
-    return await stack.enter_async_context(open_valkey(settings.data_dir))
-
-
-async def qdrant_place(settings: Settings, stack: AsyncExitStack) -> tuple[str, str | None]:
-    """The URL and key of the index; an embedded one is kept open by the stack. Raises EmbeddedStoreFailure."""
-    if settings.qdrant_url is not None:
-        key = settings.qdrant_api_key
-        return settings.qdrant_url, key.get_secret_value() if key else None
-    endpoint = await stack.enter_async_context(open_index_server(settings.data_dir))
-    return endpoint.url, endpoint.api_key
 
 
 async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:
@@ -160,18 +144,10 @@ async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:
 
 
 async def _check_durable(redis: RedisClient, settings: Settings) -> None:
-    """A store that would lose or evict is refused where it is named by REDIS_URL, and said otherwise."""
+    """Refuse a server at REDIS_URL that would lose or evict data; warn about other stores."""
     is_external = settings.redis_url is not None
     durability = await check_store(redis, is_external=is_external)
     if durability.problems and is_external and not settings.allow_unsafe_store:
         raise SettingsInvalid(list(durability.problems))
     for problem in (*durability.problems, *filter(None, [durability.caution])):
         log.warning("unsafe_store", problem=problem)
-
-
-async def _fix_partitions(redis: RedisClient, wanted: int) -> None:
-    """The number of partitions is what the first start said: with another one, chats would lose their memory."""
-    await redis.call("SET", keys.partitions_key(), wanted, "NX")
-    fixed = int(await redis.call("GET", keys.partitions_key()))
-    if fixed != wanted:
-        raise SettingsInvalid([f"PARTITIONS: this store was begun with {fixed}, and that cannot change"])

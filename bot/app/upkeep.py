@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import structlog
 
-from bot.app.stores import Stores
 from bot.observe import metrics
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
@@ -21,21 +20,6 @@ PAUSE_S = 2.0
 REFUSED_PAUSE_S = 600.0
 _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
-
-
-def build_indexers(stores: Stores, *, consumer: str, lease_s: float) -> list[Indexer]:
-    """One for each partition; the work of another that is silent for `lease_s` is taken over."""
-    return [
-        Indexer(
-            redis=stores.redis,
-            history=stores.history,
-            recall=stores.recall,
-            partition=partition,
-            consumer=consumer,
-            abandoned_after_ms=int(lease_s * 1000),
-        )
-        for partition in range(stores.partitions)
-    ]
 
 
 async def index_forever(indexer: Indexer) -> None:

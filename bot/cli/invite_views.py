@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from bot.app.build import build_access
 from bot.app.simulation import simulated_username
-from bot.app.stores import redis_place
+from bot.app.stores import store_config
 from bot.cli.bot_api import bot_api_url, simulates
 from bot.cli.failures import CommandFailed
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
@@ -17,6 +17,7 @@ from bot.transport.guests import KNOWN_S, Guests
 from bot.transport.telegram_api import open_telegram
 from memory import keys
 from memory.redis.client import open_redis
+from memory.stores import redis_place
 
 
 async def print_invitation(settings: Settings, *, as_json: bool) -> None:
@@ -89,6 +90,6 @@ async def _username(settings: Settings) -> str:
 async def _open_guests(settings: Settings) -> AsyncGenerator[Guests]:
     """On Redis alone: neither the index nor a model has to be there."""
     async with AsyncExitStack() as stack:
-        url = await redis_place(settings, stack)
+        url = await redis_place(store_config(settings), stack)
         redis = await stack.enter_async_context(open_redis(url, max_connections=4))
         yield Guests(redis, clock=time.time)

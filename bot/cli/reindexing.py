@@ -14,12 +14,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bot.app.lifecycle import background, signals, spawn
 from bot.app.stores import Stores, open_stores
-from bot.app.upkeep import build_indexers, index_forever, leave, reindex_forever
+from bot.app.upkeep import index_forever, leave, reindex_forever
 from bot.cli.failures import FAILED, CommandFailed, print_error
 from bot.cli.output import age, count, open_console, print_json, print_line
 from bot.settings import Settings
 from memory.recall.reindex import ReindexProgress
 from memory.recall.spaces import SpaceDescription, is_same
+from memory.stores import build_indexers
 
 _LOOK_S = 0.2
 _LINE_S = 5.0

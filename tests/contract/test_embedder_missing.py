@@ -21,8 +21,8 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutModel
 DOCTOR = "from bot.cli import main\nsys.argv = ['mnemogram', 'doctor', '--json']\nmain()"
 REMEMBER = """
 import asyncio
-from bot.app.embedders import warm_up
-from bot.app.stores import open_stores
+from bot.app.stores import embedder_config, open_stores
+from memory.stores import warm_up
 from bot.settings import load_settings
 from memory.history.message import Message
 from memory.keys import ContextRef
@@ -30,7 +30,7 @@ from memory.recall.recall import IndexItem, RecallQuestion
 
 async def main():
     settings = load_settings(_env_file=None)
-    await warm_up(settings)
+    await warm_up(embedder_config(settings))
     async with open_stores(settings) as stores:
         await stores.reindexer.claim()
         ref = ContextRef(context_id="c1", partition=0)

@@ -16,8 +16,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.app.embedders import open_embedder
 from bot.app.http_server import serve_http
+from bot.app.stores import embedder_config
 from bot.settings import load_settings
 from chaos.rig.program import until
 from memory.recall.embedders.embedder import (
@@ -33,6 +33,7 @@ from memory.recall.embedders.openai import (
     open_openai_embedder,
     plan_requests,
 )
+from memory.stores import open_embedder
 from memory.tokens import tokenizer_for
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
@@ -159,7 +160,7 @@ async def test_the_settings_dimensions_are_asked_for_and_part_of_the_space(serve
     for dimensions in (None, 16):
         settings = load_settings(_env_file=None, **given, openai_embedding_dimensions=dimensions)
         async with AsyncExitStack() as stack:
-            embedder = await open_embedder(settings, stack)
+            embedder = await open_embedder(embedder_config(settings), stack)
             assert embedder is not None
             await embedder.embed(["text"])
         spaces.append(embedder.identity)

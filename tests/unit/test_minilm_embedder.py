@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.app.embedders import warm_up
+from bot.app.stores import embedder_config
 from bot.settings import load_settings
 from memory.recall.embedders import minilm as minilm_embedder
 from memory.recall.embedders.embedder import EmbeddingRefused
 from memory.recall.embedders.minilm import MiniLMEmbedder, plan_batches
+from memory.stores import warm_up
 
 
 async def test_a_question_is_nearest_to_the_message_that_answers_it() -> None:
@@ -147,13 +148,13 @@ async def test_a_package_with_a_file_missing_is_refused_by_name(package: Path, n
 
 @pytest.mark.usefixtures("unloaded")
 async def test_a_worker_that_was_warmed_up_has_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    await warm_up(load_settings(_env_file=None))
+    await warm_up(embedder_config(load_settings(_env_file=None)))
     monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
     assert len(await MiniLMEmbedder().embed(["where does Anna live?"])) == 1
 
 
 async def test_a_damaged_package_ends_no_start(package: Path) -> None:
-    await warm_up(load_settings(_env_file=None))
+    await warm_up(embedder_config(load_settings(_env_file=None)))
     with pytest.raises(EmbeddingRefused, match="is damaged"):
         await MiniLMEmbedder().load()
 

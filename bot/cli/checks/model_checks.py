@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack, suppress
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
 from bot.app.agents import find_room_problems, model_names, read_agents
-from bot.app.embedders import open_embedder
 from bot.app.models import sees_pictures
+from bot.app.stores import embedder_config
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelRepliedNothing, SettingsInvalid, TellUser
 from bot.settings import Settings
+from memory.stores import open_embedder
 
 _WORD = "hello"
 _ONE_TRY = Patience(tries=1, idle_s=7.0)
@@ -57,7 +58,7 @@ async def check_embedder(settings: Settings) -> list[Finding]:
     """Embeds one word. Raises the EmbeddingError kinds."""
     began = time.monotonic()
     async with AsyncExitStack() as stack:
-        embedder = await open_embedder(settings, stack)
+        embedder = await open_embedder(embedder_config(settings), stack)
         if embedder is None:
             return [
                 warn(

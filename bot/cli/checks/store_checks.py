@@ -3,7 +3,7 @@
 import time
 from contextlib import AsyncExitStack
 
-from bot.app.stores import qdrant_place, redis_place
+from bot.app.stores import store_config
 from bot.cli.checks.findings import Finding, fail, ok, warn
 from bot.settings import Settings
 from memory import keys
@@ -12,13 +12,14 @@ from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import StoreDurability, check_store
+from memory.stores import qdrant_place, redis_place
 
 
 async def check_redis(settings: Settings) -> list[Finding]:
     """Reachable, keeps what it acknowledges, and was begun with these PARTITIONS. Changes nothing in it."""
     is_external = settings.redis_url is not None
     async with AsyncExitStack() as stack:
-        url = await redis_place(settings, stack)
+        url = await redis_place(store_config(settings), stack)
         redis = await stack.enter_async_context(open_redis(url, max_connections=4))
         durability = await check_store(redis, is_external=is_external)
         partitions = await _check_partitions(redis, settings)
@@ -30,7 +31,7 @@ async def check_redis(settings: Settings) -> list[Finding]:
 async def check_index(settings: Settings) -> list[Finding]:
     """Reachable, and takes our key."""
     async with AsyncExitStack() as stack:
-        url, api_key = await qdrant_place(settings, stack)
+        url, api_key = await qdrant_place(store_config(settings), stack)
         client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
         # Counting goes over the collections of every embedder, and makes none.
         await QdrantIndex(client, "doctor", dimension=1).count("doctor")

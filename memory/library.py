@@ -1,0 +1,195 @@
+"""Memory as a library: chats that remember, on any Redis and Qdrant or on embedded stores, without the bot."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Collection
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Unpack
+from uuid import uuid4
+
+from memory.chat_history import ChatHistory, MessageDetails, SearchOptions
+from memory.embedded.file_rewriter import FileRewriter
+from memory.embedded.valkey import remove_unfinished_rewrites
+from memory.errors import MemoryFailure, UnsafeStore
+from memory.forgetting import ErasureReceipt, delete_provably
+from memory.history.contexts import get_or_create
+from memory.history.message import Message
+from memory.history.selectors import MessageWindowMessageSelector
+from memory.keys import ContextRef, context_id, partition_of
+from memory.recall.history_search import RankedMessage
+from memory.recall.indexer import Indexer
+from memory.recall.qdrant.index import open_qdrant
+from memory.redis.client import open_redis
+from memory.redis.durability import check_store
+from memory.stores import (
+    EmbedderConfig,
+    MemoryStores,
+    StoreConfig,
+    build_indexers,
+    fix_partitions,
+    open_memory_stores,
+    open_places,
+)
+from memory.tokens import Tokenizer
+
+NAMESPACE = "library"
+"""Contexts of the library have ids of their own: no key of ours is a chat of the bot."""
+PARTITIONS = 8
+"""Partitions of a store that nobody has used before."""
+CLEAN_EVERY_S = 2.0
+_LEASE_S = 30.0
+
+
+class Memory:
+    """The memory of many chats. Open it with `Memory.open`; it belongs to one event loop."""
+
+    def __init__(self, stores: MemoryStores, indexers: list[Indexer]) -> None:
+        self.stores = stores
+        self._indexers = indexers
+        self._indexing = asyncio.Lock()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        redis_url: str | None = None,
+        *,
+        qdrant_url: str | None = None,
+        qdrant_api_key: str | None = None,
+        data_dir: str | Path = "data",
+    ) -> AsyncGenerator["Memory"]:
+        """Open the stores until the block ends; without a URL the embedded ones under `data_dir`.
+
+        Recall uses the embedded embedder if it is installed (`mnemogram[embedded]`), and words alone otherwise.
+        Raises StoreUnavailable, RecallUnavailable, and UnsafeStore for a server that would lose data.
+        """
+        config = StoreConfig(
+            data_dir=Path(data_dir), redis_url=redis_url, qdrant_url=qdrant_url, qdrant_api_key=qdrant_api_key
+        )
+        async with AsyncExitStack() as stack:
+            redis_place, (index_url, index_key) = await open_places(config, stack)
+            redis = await stack.enter_async_context(open_redis(redis_place))
+            durability = await check_store(redis, is_external=redis_url is not None)
+            if durability.problems and redis_url is not None:
+                raise UnsafeStore("\n".join(durability.problems))
+            partitions = await fix_partitions(redis, PARTITIONS)
+            client = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
+            stores = await open_memory_stores(redis, client, EmbedderConfig(), stack, partitions=partitions)
+            await stores.reindexer.claim()
+            indexers = build_indexers(stores, consumer=f"library-{uuid4().hex}", lease_s=_LEASE_S, block_ms=1)
+            if redis_url is None:
+                clear_away = partial(remove_unfinished_rewrites, config.data_dir)
+                rewriter = FileRewriter(
+                    redis, partitions=partitions, clock=time.monotonic, clear_away=clear_away
+                )
+                await stack.enter_async_context(_cleaning(rewriter))
+            memory = cls(stores, indexers)
+            stack.push_async_callback(memory._leave)
+            yield memory
+
+    def chat(self, key: str) -> "Chat":
+        """Return the chat of this name; it is created by its first message."""
+        ref = ContextRef(
+            context_id=context_id(NAMESPACE, {"chat": key}),
+            partition=partition_of(key, self.stores.partitions),
+        )
+        return Chat(self, ref, key)
+
+    async def index(self) -> int:
+        """Make everything that was added findable; return how many messages were indexed. `Chat.search` does it too.
+
+        After a change of the embedder this also brings all older messages into its vectors. Raises RecallUnavailable.
+        """
+        indexed = 0
+        async with self._indexing:
+            while True:
+                state = await self.stores.reindexer.step()
+                done = [await indexer.step() for indexer in self._indexers]
+                indexed += sum(result.indexed for result in done)
+                if state == "idle" and not any(r.indexed or r.erased or r.skipped for r in done):
+                    return indexed
+
+    async def _leave(self) -> None:
+        for indexer in self._indexers:
+            with suppress(MemoryFailure):
+                await indexer.leave()
+
+
+class Chat:
+    """One chat: a conversation that grows, can be searched, and can be forgotten."""
+
+    def __init__(self, memory: Memory, ref: ContextRef, key: str) -> None:
+        self.ref = ref
+        self.key = key
+        self._memory = memory
+        self._stores = memory.stores
+
+    async def add_user(self, text: str, **details: Unpack[MessageDetails]) -> Message:
+        """Add what a person wrote; return the message with its id and sequence."""
+        return await (await self._registered()).append_user_message(text, **details)
+
+    async def add_assistant(self, text: str, **details: Unpack[MessageDetails]) -> Message:
+        """Add a reply; return the message with its id and sequence."""
+        return await (await self._registered()).append_assistant_message(text, **details)
+
+    async def recent(self, n: int = 20) -> list[Message]:
+        """Return the newest `n` messages, oldest first."""
+        history = await self._history()
+        return await history.select_messages(MessageWindowMessageSelector(n))
+
+    async def search(self, text: str, k: int = 3, **options: Unpack[SearchOptions]) -> list[RankedMessage]:
+        """Return up to `k` messages that match `text`, best first; messages added before are indexed first.
+
+        Raises RecallUnavailable.
+        """
+        await self._memory.index()
+        return await (await self._history()).search(text, k, **options)
+
+    async def forget(self, ids: Collection[str]) -> ErasureReceipt:
+        """Erase these messages from history and index; return the receipt of reading both back."""
+        stores = self._stores
+        epoch = (await stores.history.load(self.ref, limit=0)).epoch
+        return await delete_provably(self.ref, ids, epoch=epoch, store=stores.history, recall=stores.recall)
+
+    async def reset(self) -> ErasureReceipt:
+        """Erase the whole chat from history and index; return the receipt of reading both back."""
+        return await (await self._history()).clear()
+
+    async def _registered(self) -> ChatHistory:
+        """Register the chat, so that `mnemogram` lists it and a re-indexing finds it."""
+        names = {"chat": self.key}
+        await get_or_create(self._stores.redis, self.ref, context_keys=names, title=self.key, now=time.time())
+        return await self._history()
+
+    async def _history(self) -> ChatHistory:
+        """Return the history in its present epoch, which another process may have changed."""
+        snapshot = await self._stores.history.load(self.ref, limit=0)
+        return ChatHistory(
+            ref=self.ref,
+            epoch=snapshot.epoch,
+            store=self._stores.history,
+            recall=self._stores.recall,
+            tokenizer=Tokenizer(encoding="o200k_base"),
+            clock=time.time,
+            new_id=lambda: str(uuid4()),
+        )
+
+
+@asynccontextmanager
+async def _cleaning(rewriter: FileRewriter) -> AsyncGenerator[None]:
+    """Rewrite the embedded store's file soon after an erasure, so that it leaves the disk too."""
+
+    async def clean() -> None:
+        while True:
+            with suppress(MemoryFailure, TimeoutError):
+                await rewriter.step()
+            await asyncio.sleep(CLEAN_EVERY_S)
+
+    task = asyncio.create_task(clean(), name="clean-store-file")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,54 @@
+"""The built wheel in an empty environment: its locked dependencies are all that it needs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+UV = Path(sys.executable).parent / "uv"
+
+pytestmark = pytest.mark.slow
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_with_its_locked_dependencies_runs_the_library_and_the_console(tmp_path: Path) -> None:
+    built, venv = tmp_path / "dist", tmp_path / "venv"
+    run(
+        UV,
+        "build",
+        "--wheel",
+        "--no-build-isolation",
+        "--python",
+        sys.executable,
+        "--out-dir",
+        built,
+        cwd=ROOT,
+    )
+    (wheel,) = built.glob("*.whl")
+    run(UV, "venv", "--python", sys.executable, venv, cwd=tmp_path)
+    here = {"VIRTUAL_ENV": str(venv)}
+    run(UV, "pip", "sync", "--require-hashes", ROOT / "requirements" / "run.txt", cwd=tmp_path, **here)
+    run(UV, "pip", "install", "--no-deps", "--offline", wheel, cwd=tmp_path, **here)
+
+    said = run(venv / "bin" / "python", ROOT / "examples" / "memory_as_a_library.py", cwd=tmp_path)
+
+    assert said.splitlines()[0] == "found: The code of the bike lock is 4711."
+    assert "nothing left: True" in said
+    assert "doctor" in run(venv / "bin" / "mnemogram", "--help", cwd=tmp_path)
+    installed = run(UV, "pip", "list", cwd=tmp_path, **here)
+    assert not {"torch", "pytest"} & {line.split()[0] for line in installed.splitlines()}
