@@ -1,4 +1,4 @@
-"""Processes with embedders of their own on one store and one index, for the suites of re-indexing."""
+"""Processes with different embedders on one store and one index, for the suites of re-indexing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,14 +37,14 @@ class Clock:
 
 
 def an_embedder(*, dimension: int = 64) -> FakeEmbedder:
-    """An embedder with a space, and so a collection, of its own."""
+    """Return an embedder with a space, and so a collection, of its own."""
     embedder = FakeEmbedder(dimension=dimension)
     embedder.identity = EmbeddingSpace(model=f"fake-{uuid4().hex}", dimension=dimension, version="1")
     return embedder
 
 
 def describe(embedder: Embedder, *, recipe: str = RECIPE, layout: str = LAYOUT) -> SpaceDescription:
-    """The space of this embedder."""
+    """Return the space of this embedder."""
     identity = embedder.identity
     return SpaceDescription(
         collection=collection_name(identity, recipe=recipe, layout=layout),
@@ -59,7 +59,7 @@ def describe(embedder: Embedder, *, recipe: str = RECIPE, layout: str = LAYOUT) 
 
 @dataclass(slots=True, kw_only=True)
 class Process:
-    """What a worker runs: an indexer for each partition and a reindexer. `follower.spaces` is what it searches."""
+    """A worker: an indexer for each partition and a reindexer. It searches `follower.spaces`."""
 
     register: SpaceRegister
     follower: SpaceFollower
@@ -68,13 +68,13 @@ class Process:
     reindexer: Reindexer
 
     async def work(self) -> None:
-        """One step of everything."""
+        """Do one step of everything."""
         await self.reindexer.step()
         for indexer in self.indexers:
             await indexer.step()
 
     async def work_until_it_serves(self) -> None:
-        """Step after step until nothing is being built; fails when that does not end."""
+        """Repeat steps until nothing is being built; fail if that does not end."""
         for _ in range(MOST_STEPS):
             await self.work()
             if (await self.reindexer.progress()).target is None:
@@ -82,7 +82,7 @@ class Process:
         raise AssertionError("the space is never whole")
 
     async def best(self, ref: ContextRef, text: str) -> str | None:
-        """The id of the message that is found first."""
+        """Return the id of the best hit."""
         question = RecallQuestion(text=text, now=0.0)
         hits = await self.recall.search(ref, 0, question, k=1)
         return hits[0].message_id if hits else None
@@ -90,7 +90,7 @@ class Process:
 
 @dataclass(slots=True, kw_only=True)
 class Rig:
-    """The stores, and who shares them."""
+    """The stores, and the processes on them."""
 
     redis: RedisClient
     client: AsyncQdrantClient
@@ -101,7 +101,7 @@ class Rig:
 
     @property
     def history(self) -> RedisHistory:
-        """The truth."""
+        """The history in Redis."""
         return RedisHistory(self.redis)
 
     @property
@@ -110,7 +110,7 @@ class Rig:
         return SpaceRegister(self.redis, partitions=self.partitions, clock=self.clock)
 
     async def record(self) -> SpacesRecord:
-        """What it says now."""
+        """Return the present record."""
         record = await self.register.load()
         assert record is not None
         return record
@@ -123,7 +123,9 @@ class Rig:
         knows: Mapping[str, Embedder] | None = None,
         consumer: str = "",
     ) -> Process:
-        """A process that is started (not yet claimed); `knows` are the former models that it can open, by default all."""
+        """Return a process that has not claimed its space. `knows` are the former models that it can open, by default
+        all.
+        """
         self.embedders[embedder.identity.model] = embedder
         ours = described or describe(embedder)
         self.collections.add(ours.collection)
@@ -154,7 +156,7 @@ class Rig:
         )
 
     async def started(self, embedder: Embedder, **details: Any) -> Process:
-        """A process that has claimed its space, as a worker does at its start."""
+        """Return a process that has claimed its space, as a worker does at its start."""
         process = self.process(embedder, **details)
         await process.reindexer.claim()
         return process
@@ -178,7 +180,7 @@ class Rig:
         )
 
     async def chat(self, messages: Sequence[Message] = (), *, partition: int = 0) -> ContextRef:
-        """A registered chat with these messages."""
+        """Create a registered chat with these messages."""
         ref = ContextRef(context_id=uuid4().hex, partition=partition)
         await self.register_chat(ref)
         await self.history.append(ref, messages, epoch=0)
@@ -188,11 +190,11 @@ class Rig:
         await get_or_create(self.redis, ref, context_keys={"id": ref.context_id}, title="", now=0.0)
 
     async def queued(self, partition: int = 0) -> int:
-        """Entries of the work stream."""
+        """Return the number of entries in the work stream."""
         return int(await self.redis.call("XLEN", work_key(partition)))
 
     async def points(self, described: SpaceDescription) -> dict[str, Any]:
-        """Everything in the collection: point id → its payload and vectors; empty where there is no collection."""
+        """Return all points of the collection by id, with payload and vectors; empty if there is none."""
         if not await self.has_collection(described.collection):
             return {}
         found, _ = await self.client.scroll(
@@ -201,7 +203,7 @@ class Rig:
         return {str(point.id): (point.payload, _rounded(point.vector)) for point in found}
 
     async def lose_points(self, described: SpaceDescription) -> None:
-        """As when the index's data were lost."""
+        """Delete all points, as if the index had lost its data."""
         every = q.Filter(must=[q.FieldCondition(key="epoch", range=q.Range(gte=0))])
         await self.client.delete(described.collection, q.FilterSelector(filter=every))
 
@@ -209,7 +211,7 @@ class Rig:
         return name in [each.name for each in (await self.client.get_collections()).collections]
 
     async def message_ids(self, described: SpaceDescription, ref: ContextRef) -> set[str]:
-        """The ids of the chat's messages in the collection."""
+        """Return the ids of the chat's messages in the collection."""
         points = await self.points(described)
         return {
             payload["message_id"] for payload, _ in points.values() if payload["context"] == ref.context_id
@@ -217,7 +219,7 @@ class Rig:
 
 
 def _rounded(vectors: Any) -> dict[str, Any]:
-    """Dense numbers to what a 32-bit float holds for certain."""
+    """Round dense numbers to the precision of a 32-bit float."""
     told = cast("dict[str, Any]", vectors)
     return {name: _rounded_numbers(vector) for name, vector in told.items()}
 

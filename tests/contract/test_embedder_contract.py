@@ -1,4 +1,4 @@
-"""What every embedder promises, for the embedded one, the OpenAI-compatible one and the fake."""
+"""The contract of embedders: the embedded one, the OpenAI-compatible one and the fake."""
 
 import math
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Recall over an embedding endpoint that fails, is slow or changes: words go on, and nothing wrong is written."""
+"""Recall over an embedding endpoint that fails, is slow or changes: words still work, and nothing wrong is written."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

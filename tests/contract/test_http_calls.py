@@ -1,4 +1,4 @@
-"""Calls over HTTP that are cancelled at any moment: no connection is lost to the pool, and nothing is sent too late."""
+"""HTTP calls that are cancelled at any moment: the pool loses no connection, and nothing is sent too late."""
 
 import asyncio
 import os
@@ -17,12 +17,12 @@ from memory.recall.qdrant.index import list_collections, open_qdrant
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 MOMENTS = range(120)
-"""Steps of the event loop after which a call is cancelled; a whole call takes fewer."""
+"""Steps of the event loop after which a call is cancelled. A whole call takes fewer."""
 
 
 @dataclass(slots=True)
 class Server:
-    """Answers with "ok"; to /slow it says nothing. What it was asked for, and how many connections are open."""
+    """A server that answers "ok", except to /slow. It records requests and open connections."""
 
     port: int = 0
     asked: list[str] = field(default_factory=list[str])
@@ -48,7 +48,7 @@ class Server:
 
 @asynccontextmanager
 async def _server() -> AsyncGenerator[tuple[Server, httpx.AsyncClient]]:
-    """And a client of one connection."""
+    """A server, and a client with one connection."""
     told = Server()
     listening = await asyncio.start_server(told.serve, "127.0.0.1", 0)
     told.port = listening.sockets[0].getsockname()[1]
@@ -76,7 +76,7 @@ async def _cancel_after(steps: int, call: Callable[[], Awaitable[object]]) -> No
 
 
 async def _cancel(call: asyncio.Future[Any]) -> asyncio.CancelledError:
-    """How it ends that is cancelled now."""
+    """Cancel the task and return how it ends."""
     call.cancel()
     with pytest.raises(asyncio.CancelledError) as cancelled:
         await call
@@ -129,7 +129,7 @@ async def test_what_was_cancelled_before_it_was_sent_is_never_sent() -> None:
 
 
 async def _sockets_kept(ask: Callable[[], Awaitable[object]], steps: range) -> int:
-    """How many sockets more this process has after calls that were cancelled at each of these moments."""
+    """Return the number of leaked sockets after calls that were cancelled at each of these moments."""
     await ask()
     before = _sockets()
     for each in steps:

@@ -1,4 +1,4 @@
-"""An indexer that ends leaves no name behind in its group, and no work in a name that nobody answers to."""
+"""An indexer that ends leaves no consumer in its group, and no work in the name of a dead one."""
 
 from memory.history.redis_history import RedisHistory
 from memory.keys import work_key

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible embedder over HTTP: what it asks, and what becomes of every bad answer."""
+"""The OpenAI-compatible embedder over HTTP: its requests, and every bad response."""
 
 import asyncio
 import base64
@@ -58,7 +58,7 @@ async def opened(endpoint: EmbeddingEndpoint) -> AsyncGenerator[OpenAIEmbedder, 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a server answers, whatever it is asked; a `body` that is no text or bytes goes as JSON."""
+    """A response to every request. A `body` that is neither text nor bytes is sent as JSON."""
 
     body: object
     status: int = 200
@@ -72,7 +72,7 @@ class Answer:
 
 @dataclass(kw_only=True)
 class Endpoint:
-    """A server of which only the answers matter, and what it was asked."""
+    """A server with fixed responses, and its requests."""
 
     base_url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -80,7 +80,7 @@ class Endpoint:
 
 @asynccontextmanager
 async def answering(*answers: Answer) -> AsyncGenerator[Endpoint]:
-    """Gives these answers in turn, and the last one from then on."""
+    """Respond with these in turn, then with the last one."""
     endpoint = Endpoint()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -94,12 +94,12 @@ async def answering(*answers: Answer) -> AsyncGenerator[Endpoint]:
 
 
 def vectors(*given: object) -> Answer:
-    """These as the vectors of the texts 0, 1 …"""
+    """Return a response with these vectors."""
     return Answer(body={"data": [{"index": at, "embedding": each} for at, each in enumerate(given)]})
 
 
 def refusal(status: int, **error: Any) -> Answer:
-    """OpenAI's form of a refusal; a text that repeats the key, as some do."""
+    """Return a refusal in OpenAI's format. Its text repeats the key, as some servers do."""
     wait = {"retry-after": error.pop("retry_after")} if "retry_after" in error else {}
     body = {"error": {"message": f"Incorrect API key provided: {KEY}", **error}}
     return Answer(body=body, status=status, headers=wait)

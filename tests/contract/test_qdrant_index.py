@@ -1,4 +1,4 @@
-"""What QdrantIndex asks of a Qdrant server, and how it takes one that fails: on the embedded one, over HTTP."""
+"""QdrantIndex over HTTP: its requests to a Qdrant server, and failures of the server."""
 
 import asyncio
 from collections import Counter
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
-    """A client of the server; the collections of the test's own are removed after it: counting asks each."""
+    """Return a client of the server. Collections of this test are removed after it."""
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
         before = await names(opened)
         yield opened
@@ -37,12 +37,12 @@ async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantCli
 
 @pytest.fixture
 def chat() -> str:
-    """A context id of the test's own: erasing and counting cover all collections of a shared server."""
+    """Return a context id for this test alone: erasing and counting cover all collections of a shared server."""
     return uuid4().hex
 
 
 class Watched:
-    """A client that notes what it is asked, and does `after` once a write was answered."""
+    """A client that records requests, and calls `after` when a write was answered."""
 
     def __init__(self, client: AsyncQdrantClient) -> None:
         self._client = client
@@ -63,7 +63,7 @@ class Watched:
 
 
 class Hasty(Watched):
-    """A server that takes a write without finishing it, as Qdrant does when its `timeout` runs out."""
+    """A server that accepts a write without finishing it, as Qdrant does when its `timeout` expires."""
 
     async def upsert(self, name: str, points: list[models.PointStruct], **kwargs: Any) -> models.UpdateResult:
         done = await super().upsert(name, points, **kwargs)

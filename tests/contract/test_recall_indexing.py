@@ -1,4 +1,4 @@
-"""The indexer on the real store and the embedded index: the vectors follow the history, whatever happens."""
+"""The indexer on the real store and the embedded index: the vectors follow the history."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
@@ -259,7 +259,7 @@ async def test_work_of_an_epoch_that_is_over_is_passed_over(rig: Rig) -> None:
 
 
 class Interrupted:
-    """The history, with something that happens after the indexer's first look at it."""
+    """A history that changes after the indexer's first read."""
 
     def __init__(self, store: RedisHistory, *, erases: ContextRef | None = None, deletes: str = "") -> None:
         self._store = store
@@ -293,7 +293,7 @@ async def test_a_message_deleted_while_its_vector_is_made_leaves_none(rig: Rig) 
 
 
 class Edited:
-    """The history, with an edit after the indexer's first look at it, which another indexer has done its part of."""
+    """A history with an edit after the indexer's first read; another indexer has done its part of it."""
 
     def __init__(self, rig: Rig, *, text: str) -> None:
         self._rig = rig

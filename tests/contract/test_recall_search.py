@@ -1,4 +1,4 @@
-"""Recall as the product runs it, with MiniLM and the embedded index: what is found, and what is better left alone."""
+"""Recall with MiniLM and the embedded index: relevant messages are found, others are not."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ NOW = datetime(2025, 11, 20, 18, tzinfo=UTC).timestamp()
 ANYWHERE = Where()
 
 Line = tuple[int | None, str]
-"""A speaker (None: the assistant) and what they said."""
+"""A speaker (None: the assistant) and their text."""
 
 TALK: dict[str, Sequence[Line]] = {
     "2025-03-02": [
@@ -93,7 +93,7 @@ def items_of(talk: dict[str, Sequence[Line]], ref: ContextRef) -> list[IndexItem
 
 
 class Remembering:
-    """MiniLM that computes each text once for all tests: 36 messages take it half a second."""
+    """MiniLM that embeds each text once for all tests: 36 messages take half a second."""
 
     identity = MiniLMEmbedder.identity
     _known: ClassVar[dict[str, list[float]]] = {}
@@ -138,7 +138,7 @@ async def index(index_endpoint: IndexEndpoint) -> AsyncGenerator[QdrantIndex]:
 
 @pytest.fixture
 async def rig(index: QdrantIndex) -> Rig:
-    """A chat with TALK in it."""
+    """A chat that contains TALK."""
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
     await rig.tell(TALK)
     return rig
@@ -146,7 +146,7 @@ async def rig(index: QdrantIndex) -> Rig:
 
 @pytest.fixture
 async def wordy_rig(index: QdrantIndex) -> Rig:
-    """A chat with TALK in it, whose embedder has failed since."""
+    """A chat that contains TALK, whose embedder fails now."""
     embedder = FakeEmbedder(dimension=384)
     rig = Rig(Recall(Spaces(serving=Space(embedder=embedder, index=index))))
     await rig.tell(TALK)

@@ -1,4 +1,4 @@
-"""A change of the embedding space: built in the background from the history, then served, whatever happens meanwhile."""
+"""A change of the embedding space: built in the background from the history, then served."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -29,7 +29,7 @@ ANNA, WEATHER = "my sister Anna lives in Lisbon", "the weather is fine"
 
 @pytest.fixture
 async def rig(redis: RedisClient) -> AsyncGenerator[Rig]:
-    """On the index in this process: making a collection of a server takes a second on a busy disk."""
+    """Use an index in this process: creating a collection of a server takes a second on a busy disk."""
     async with a_local_client() as client:
         yield Rig(redis=redis, client=client, clock=Clock())
 
@@ -38,7 +38,7 @@ async def rig(redis: RedisClient) -> AsyncGenerator[Rig]:
 async def rig_behind_a_proxy(
     redis: RedisClient, endpoint: IndexEndpoint
 ) -> AsyncGenerator[tuple[Rig, TcpProxy]]:
-    """On the index server, which can be cut off. Its collections go with the rig: erasing looks into all of them."""
+    """Use the index server, which can be cut off. Its collections go with the rig: erasing covers all of them."""
     async with (
         index_proxy(endpoint.url) as way,
         open_qdrant(way.http_url, api_key=endpoint.api_key) as client,
@@ -50,7 +50,7 @@ async def rig_behind_a_proxy(
 
 
 async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, list[ContextRef]]:
-    """A process on an empty store, and chats whose messages it has indexed."""
+    """Return a process on an empty store, and chats whose messages it has indexed."""
     process = await rig.started(an_embedder())
     refs = [await rig.chat([a_message(f"m{at}", text) for at, text in enumerate(texts)]) for texts in chats]
     await until_idle(rig, process)
@@ -60,9 +60,6 @@ async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, lis
 async def until_idle(rig: Rig, process: Process) -> None:
     while await rig.queued():
         await process.indexers[0].step()
-
-
-# The record and what a process does by it -------------------------------------------------------------------
 
 
 async def test_on_an_empty_store_the_first_space_serves_at_once(rig: Rig) -> None:
@@ -172,9 +169,6 @@ async def test_new_messages_never_wait_behind_a_long_walk(rig: Rig) -> None:
     assert BACKLOG < await rig.queued() <= BACKLOG + PAGE
 
 
-# What happens while it is built -----------------------------------------------------------------------------
-
-
 async def test_a_message_that_comes_meanwhile_is_written_into_both(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
@@ -277,9 +271,6 @@ async def test_an_index_that_is_down_in_the_middle_delays_and_loses_nothing(
         assert len(await rig.message_ids(new.follower.ours, ref)) == 150
 
 
-# Several processes ------------------------------------------------------------------------------------------
-
-
 async def test_walkers_at_the_same_time_queue_each_message_once(rig: Rig) -> None:
     former, _ = await serving_process(rig, *[[f"text {n}" for n in range(20)] for _ in range(10)])
     embedder = an_embedder(dimension=48)
@@ -360,7 +351,7 @@ async def test_an_old_process_that_takes_the_walks_own_work_does_not_finish_it(r
 
 
 async def give_back(rig: Rig) -> None:
-    """As after half a minute of silence: the entries may be taken over."""
+    """Simulate half a minute of silence: the entries may be taken over."""
     for number, _ in await rig.redis.call("XRANGE", work_key(0), "-", "+"):
         await rig.redis.call("XCLAIM", work_key(0), "indexers", "nobody", 0, number, "IDLE", 31_000)
 
@@ -407,9 +398,6 @@ async def test_force_writes_the_serving_space_anew(rig: Rig) -> None:
     assert await rig.message_ids(process.follower.ours, ref) == {"m0", "m1"}
 
 
-# Searching a space that cannot be opened whole ----------------------------------------------------------------
-
-
 async def test_a_former_space_without_its_embedder_is_searched_by_words(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [ANNA, WEATHER])
     new = await rig.started(an_embedder(dimension=48), knows={})
@@ -440,9 +428,6 @@ async def test_a_former_space_that_cannot_be_searched_is_not(rig: Rig, changes: 
     assert new.follower.spaces.serving.name == new.follower.ours.collection
     await new.work_until_it_serves()
     assert await new.best(ref, "where does Anna live") == "m0"
-
-
-# Clearing up ------------------------------------------------------------------------------------------------
 
 
 async def test_the_former_space_goes_a_minute_after_the_switch(rig: Rig) -> None:

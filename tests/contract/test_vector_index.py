@@ -1,4 +1,4 @@
-"""What every VectorIndex does: on the embedded index server, on qdrant-client's local mode, in memory."""
+"""The contract of VectorIndex: on the embedded server, in qdrant-client's local mode, and in memory."""
 
 import math
 from collections.abc import AsyncGenerator
@@ -41,7 +41,7 @@ async def index(request: pytest.FixtureRequest, index_endpoint: IndexEndpoint) -
 
 @pytest.fixture
 def chat() -> str:
-    """A context id of the test's own: erasing and counting cover all collections of a shared server."""
+    """Return a context id for this test alone: erasing and counting cover all collections of a shared server."""
     return uuid4().hex
 
 

@@ -24,7 +24,7 @@ def an_index(client: AsyncQdrantClient, space: EmbeddingSpace = SPACE) -> Qdrant
 
 
 def a_space(*, dimension: int = 3) -> EmbeddingSpace:
-    """A space, and so a collection, of the test's own."""
+    """Return a space, and so a collection, for this test alone."""
     return EmbeddingSpace(model=f"test-{uuid4()}", dimension=dimension, version="1")
 
 

@@ -1,4 +1,4 @@
-"""Stand-ins for parts of memory, small but real, proven by the same contract suites as the true ones."""
+"""Stand-ins for parts of memory: small real implementations, tested by the same contract suites as the real ones."""
 
 import hashlib
 import math
@@ -21,11 +21,11 @@ class FakeEmbedder:
         self.calls: list[list[str]] = []
 
     def reads(self, text: str) -> bool:
-        """See `Embedder.reads`; every script."""
+        """See `Embedder.reads`. Accepts every script."""
         return bool(text.strip())
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed`; case and punctuation do not count."""
+        """See `Embedder.embed`. Ignores case and punctuation."""
         self.calls.append(list(texts))
         if self.failure is not None:
             raise self.failure

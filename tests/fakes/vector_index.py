@@ -1,4 +1,4 @@
-"""A vector index in memory, for tests: small but real, proven by the same contract suite as the one in Qdrant."""
+"""A vector index in memory for tests, tested by the same contract suite as the one in Qdrant."""
 
 import math
 from collections import Counter
@@ -96,7 +96,7 @@ class InMemoryIndex:
     def _score(
         self, query: VectorQuery, scope: Sequence[VectorPoint]
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """By message id: the cosines, and the BM25 scores of those that share a term."""
+        """Return cosines and BM25 scores by message id."""
         dense = {
             point.message_id: _cosine(point.dense, query.dense)
             for point in scope
@@ -140,7 +140,7 @@ def _best(scores: Mapping[str, float], limit: int) -> list[str]:
 
 
 def _rarity(having: int, corpus: int) -> float:
-    """Qdrant's IDF of a term that so many of so many messages have: 0.29 for one of one, 2.0 for one of ten."""
+    """Return Qdrant's IDF of a term from its number of messages: 0.29 for one of one, 2.0 for one of ten."""
     return math.log((corpus - having + 0.5) / (having + 0.5) + 1)
 
 

@@ -1,4 +1,4 @@
-"""Re-indexing under kill -9: the same result as one clean run, every search in one space, and none without an answer."""
+"""Re-indexing under kill -9: the same result as a clean run, every search in one space, and none without an answer."""
 
 import asyncio
 import itertools
@@ -28,7 +28,7 @@ from tests.scripted_embeddings import Embeddings
 
 SEED = 20_251_121
 KILLS, LANES = 20, 4
-"""So many processes, of which so many work at the same time."""
+"""Number of processes, and how many of them work at the same time."""
 LONGEST_LIFE = 8
 """In requests."""
 CHATS, MESSAGES = 6, 900
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Searches:
-    """What a searcher saw: the collection that each search went to, in order."""
+    """The collections that a searcher's searches went to, in order."""
 
     collections: list[str] = field(default_factory=list[str])
     mixed: list[set[str]] = field(default_factory=list[set[str]])
@@ -86,7 +86,7 @@ async def test_a_reindex_that_is_killed_twenty_times_ends_as_a_clean_one(tmp_pat
 
 
 async def fill(system: System) -> dict[str, ContextRef]:
-    """Chats of messages by a person and the bot in turn; the code that is told in each, with its chat."""
+    """Chats of a person and the bot. Each chat contains a code."""
     history = RedisHistory(system.redis)
     chats: dict[str, ContextRef] = {}
     roles: tuple[Role, Role] = ("user", "assistant")
@@ -112,12 +112,12 @@ async def fill(system: System) -> dict[str, ContextRef]:
 
 
 def message_of(code: str) -> str:
-    """The id of the message that tells it."""
+    """Return the id of the message with the code."""
     return f"tells-{code}"
 
 
 async def reindexed(system: System, environment: Mapping[str, str], *options: str) -> dict[str, Any]:
-    """Run `mnemogram reindex --json` to its end; its document."""
+    """Run `mnemogram reindex --json` to its end and return its document."""
     ran = await run_console(
         "reindex", "--json", *options, environment=environment, directory=system.directory
     )
@@ -162,7 +162,7 @@ async def searching(
     chats: Mapping[str, ContextRef],
     recorder: IndexProxy,
 ) -> AsyncGenerator[Searches]:
-    """Search one chat after the other, as a process of the new settings does, until the block ends."""
+    """Search one chat after the other with the new settings, until the block ends."""
     settings = load_settings(**{name.lower(): value for name, value in environment.items()})
     seen = Searches()
     async with open_stores(settings) as stores:
@@ -179,7 +179,7 @@ async def searching(
 async def search_on(
     stores: Stores, chats: Mapping[str, ContextRef], recorder: IndexProxy, seen: Searches
 ) -> None:
-    """Nobody else searches: the requests that the recorder notes during a search are that search's."""
+    """Return the requests that the recorder notes during one search; nobody else searches."""
     while True:
         for code, ref in chats.items():
             await stores.reindexer.follow()
@@ -198,7 +198,7 @@ async def search_on(
 
 
 async def clean_run(system: System, environment: Mapping[str, str], collection: str) -> dict[str, Any]:
-    """The points that one undisturbed run makes, in a collection that was not there."""
+    """Return the points of one undisturbed run, in a new collection."""
     async with local_client(system.index.url, headers={"api-key": system.index.api_key}) as client:
         (await client.delete(f"/collections/{collection}")).raise_for_status()
     await reindexed(system, environment, "--force")
@@ -206,7 +206,7 @@ async def clean_run(system: System, environment: Mapping[str, str], collection: 
 
 
 async def points(system: System, collection: str) -> dict[str, Any]:
-    """Every point: id → payload and vectors."""
+    """Return every point: id → payload and vectors."""
     asked = {"limit": 10 * MESSAGES, "with_payload": True, "with_vector": True}
     headers = {"api-key": system.index.api_key}
     async with local_client(system.index.url, headers=headers, timeout_s=60) as client:

@@ -1,4 +1,4 @@
-"""Whatever the text and the names: it is read, and what comes out can be indexed."""
+"""Any text and any names can be analysed, and the result can be indexed."""
 
 import math
 

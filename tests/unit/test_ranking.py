@@ -1,4 +1,4 @@
-"""What each feature says of a message, and how they make an order and a floor."""
+"""The features of a message, and the order and floor that they make."""
 
 import math
 import random
@@ -29,7 +29,7 @@ FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)
 
 
 def a_question(*terms: int, **changed: Any) -> QuestionAnalysis:
-    """A question with these terms, each weighing 1."""
+    """Return a question with these terms, each with weight 1."""
     question = QuestionAnalysis(
         masked="text",
         terms=SparseVector(indices=terms, values=tuple(1.0 for _ in terms)),
@@ -57,7 +57,7 @@ def a_message(sequence: int, **changed: Any) -> Candidate:
 def features_of(
     question: QuestionAnalysis, *messages: Candidate, listed: set[int] | None = None
 ) -> list[dict[str, float]]:
-    """For each message what is not 0, all of them found unless `listed` says otherwise."""
+    """Return the features that are not 0 for each message. All are on the shortlist unless `listed` says otherwise."""
     found = {each.sequence for each in messages} if listed is None else listed
     rows: list[list[float]] = compute_features(question, messages, listed=found).tolist()
     return [{name: value for name, value in zip(FEATURES, row, strict=True) if value} for row in rows]
@@ -296,7 +296,7 @@ def scored(*scores: float, **changed: Any) -> list[RankedCandidate]:
 
 
 HAVING = frozenset({7})
-"""The terms of a message that has the word of ASKED."""
+"""Return the terms of a message that has the word of ASKED."""
 ASKED = a_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
 
 

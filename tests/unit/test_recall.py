@@ -1,4 +1,4 @@
-"""Recall over an index in memory: what it asks of the embedder and of the index, and when words must do."""
+"""Recall over an index in memory: its requests to embedder and index, and its fallback to words."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ NOW = 1_763_661_780.0
 
 
 class CountedIndex:
-    """An index in memory that notes what it is asked; `score_failure` is raised by its second request."""
+    """An index in memory that records requests. `score_failure` is raised by the second one."""
 
     def __init__(self, *, score_failure: RecallUnavailable | None = None) -> None:
         self.kept = InMemoryIndex()
@@ -65,7 +65,7 @@ class CountedIndex:
 
 
 class Picky:
-    """An embedder of bags of words that refuses texts with a word in `poison`, and every text while `is_shut`."""
+    """An embedder that refuses texts with a word in `poison`, and every text while `is_shut`."""
 
     def __init__(self, failure: type[EmbeddingError] = EmbeddingRefused, *, is_shut: bool = False) -> None:
         self.failure = failure

@@ -1,4 +1,4 @@
-"""Which space serves and which is built, decided from the record alone."""
+"""Serving and building spaces, decided from the record alone."""
 
 from dataclasses import replace
 

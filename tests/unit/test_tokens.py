@@ -195,7 +195,7 @@ def test_a_model_has_its_own_encoding_and_an_unknown_one_o200k(model: str, encod
 
 @dataclass(slots=True)
 class NotingCounter:
-    """Counts words, and notes what it was asked."""
+    """Counts words and records its input."""
 
     asked: list[str] = field(default_factory=list[str])
 

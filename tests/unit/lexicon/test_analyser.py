@@ -1,4 +1,4 @@
-"""Reading: messages and questions whole, and texts that nobody meant to be read."""
+"""Analysis of whole messages and questions, and of texts that nobody wrote to be read."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 

@@ -1,4 +1,4 @@
-"""Dates: the stretches of time that a question names, seen from Wednesday, 13 September 2023, noon."""
+"""Periods that a question names, seen from Wednesday, 13 September 2023, noon."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ NOW = datetime(2023, 9, 13, 12, tzinfo=UTC).timestamp()
 
 
 def dates(text: str, now: float = NOW) -> list[str]:
-    """Each stretch as its first day and the day after its last."""
+    """Return each period as its first day and the day after its last."""
     return [f"{_day(each.start)} {_day(each.end)}" for each in find_dates(normal(text), now=now)]
 
 

@@ -1,4 +1,4 @@
-"""Names: whom a text names, and what is left of it without them."""
+"""Names in a text, and the text without them."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 

@@ -15,7 +15,7 @@ PAIRS: dict[str, list[dict[str, str]]] = json.loads(
 
 
 def ranks(pairs: list[dict[str, str]]) -> list[int]:
-    """Of each pair, how many other statements score at least as well; all of them where it scores nothing."""
+    """Return for each pair how many other statements score at least as well; all of them if it scores nothing."""
     vectors = [analyse_message(pair["statement"], {}).terms for pair in pairs]
     messages = [dict(zip(vector.indices, vector.values, strict=True)) for vector in vectors]
     having = Counter(index for message in messages for index in message)

@@ -1,4 +1,4 @@
-"""Signs: what messages and questions are like."""
+"""Signs of messages and questions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Terms: what of a message a question finds, in many languages and of many kinds."""
+"""Terms by which a question finds a message, in many languages and of many kinds."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
@@ -34,7 +34,7 @@ def searched(question: str) -> dict[int, float]:
 
 
 def shared(question: str, message: str) -> float:
-    """How much of the question's weight the message has."""
+    """Return the share of the question's weight that the message has."""
     has = terms_of(message)
     return sum(weight for index, weight in searched(question).items() if index in has)
 
