@@ -21,7 +21,10 @@ from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
 from memory.recall.history_search import RankedMessage
 
-LAST_ANSWER_NOTE = "You have no tool calls left for this message. Answer now from what you have, and say plainly what is missing."
+LAST_ANSWER_NOTE = (
+    "You have no tool calls left for this message. "
+    "Answer now from what you have, and say plainly what is missing."
+)
 
 _SEARCHED_MESSAGES = 3
 """Messages to answer that are searched for, newest first, until one search finds something."""
@@ -53,8 +56,8 @@ class PromptOptions(TypedDict, total=False):
     name: str
     # "cached" by default.
     order: PromptOrder
-    # Whether prompts contain the tool calls of past turns; True by default.
-    tells_ledger: bool
+    # True (the default) if prompts contain the tool calls of past turns.
+    shows_ledger: bool
     # Chooses the window while no summary can be written (row I7); `message_selector` by default.
     fallback_selector: MessageSelector
 
@@ -82,7 +85,7 @@ class FunctionsBasedAgent:
         self.limits = limits
         self.name = options.get("name", "")
         self.order: PromptOrder = options.get("order", "cached")
-        self.tells_ledger = options.get("tells_ledger", True)
+        self.shows_ledger = options.get("shows_ledger", True)
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         if len(self.tools) != len(tools):
             raise ValueError("two tools have the same name")
@@ -173,7 +176,7 @@ class FunctionsBasedAgent:
             recalled=recalled,
             heard=() if here else conversation.heard,
             window=recent,
-            ledger=_visible_turns(conversation.ledger, here) if self.tells_ledger else (),
+            ledger=_visible_turns(conversation.ledger, here) if self.shows_ledger else (),
             prompt=prompt,
             images=context.images,
             record=[

@@ -136,7 +136,7 @@ class MeteredCall:
     `usages` receives the usage of a call that ends without a reply, because it is billed all the same.
     """
 
-    # By the count of `meter`.
+    # Counted with `meter`.
     prompt_tokens: int
     meter: TokenCounter
     usages: list[Usage]
@@ -146,8 +146,8 @@ class MeteredCall:
     async def run(self, send: Callable[[OnText], Awaitable[ModelReply]]) -> ModelReply:
         """Return the reply of `send` with a usage. Raises what `send` raises.
 
-        Without a reply the prompt and the text so far are counted: for a call that is cancelled (a stop, a
-        restart, the deadline), and for a call that fails after the endpoint has begun to answer.
+        Without a reply the prompt and the text so far are counted. That is a call that was cancelled (a stop, a
+        restart, the deadline), or that failed after the endpoint had begun to answer.
         """
         try:
             reply = await send(self._take)

@@ -62,7 +62,7 @@ class Digester(Protocol):
 class TeamLimits:
     """Limits of one run."""
 
-    # How deep delegations may nest.
+    # The deepest nesting of delegations.
     delegation_depth: int = 2
     # Delegations on all levels.
     delegations: int = 6

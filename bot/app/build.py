@@ -362,7 +362,7 @@ def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> 
         tokenizer=counter,
         limits=limits,
         order=settings.prompt_order,
-        tells_ledger=settings.ledger_in_prompt,
+        shows_ledger=settings.ledger_in_prompt,
     )
 
 

@@ -1,4 +1,4 @@
-"""Opens the models: one client for each model that the agents name, and the one that writes summaries."""
+"""Opens the models: one client for each chat model of the agents, for the summary model, and for transcription."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,14 +15,14 @@ from bot.media.transcriber import open_transcriber
 from bot.settings import Settings
 
 _OPENAI_FALLBACK = "whisper-1"
-"""For recordings that OpenAI's newer models refuse: some Ogg files of Telegram's (NousResearch/hermes-agent#68719)."""
+"""Takes Ogg files of Telegram that OpenAI's newer models refuse (NousResearch/hermes-agent#68719)."""
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """The chat models by their names, the summary model and what hears recordings, None where there is none."""
+    """The chat models by their names; the summary model and the transcriber, or None."""
 
     chat: Mapping[str, ChatModel]
     summary: JsonModel | None
@@ -30,18 +30,18 @@ class Models:
 
 
 class NoModel:
-    """The ChatModel of those who only look at prompts: it cannot be asked."""
+    """The ChatModel for commands that only show prompts: it cannot answer."""
 
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
     ) -> ModelReply:
-        """Raises ModelUnavailable."""
+        """Raise ModelUnavailable."""
         raise ModelUnavailable
 
 
 @asynccontextmanager
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
-    """The models of these settings; connections, and the offline model that stands in for all, end with the block."""
+    """Open the models of these settings. Connections, and the offline model without an endpoint, end with the block."""
     async with AsyncExitStack() as stack:
         base_url, offline_name = settings.openai_base_url, ""
         if settings.is_offline:
@@ -76,8 +76,9 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
 
 
 def sees_pictures(settings: Settings, model: str) -> bool:
-    """Whether a model sees. OPENAI_VISION is of the chat model, the main agent's; all others are looked up in the table.
-    The offline model sees nothing.
+    """Return True if a model sees pictures. The offline model does not.
+
+    OPENAI_VISION is for the chat model of the main agent. The table has the other models.
     """
     if settings.is_offline:
         return False

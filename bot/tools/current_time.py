@@ -27,7 +27,7 @@ def _zone(name: str) -> tzinfo:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         if not zoneinfo.available_timezones():
-            raise ToolFailed("This machine has no time zone data: only UTC can be told.") from error
+            raise ToolFailed("This machine has no time zone data: only UTC is available.") from error
         raise ToolFailed(
-            f"{name[:64]!r} is no IANA time zone. Use a name such as Europe/Lisbon, or UTC."
+            f"{name[:64]!r} is not an IANA time zone. Use a name such as Europe/Lisbon, or UTC."
         ) from error

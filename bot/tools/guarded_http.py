@@ -95,7 +95,7 @@ class GuardedHttp:
             async with asyncio.timeout(self.timeout_s):
                 return await self._follow(url)
         except TimeoutError as error:
-            raise ToolFailed(f"The page did not come within {self.timeout_s:g} seconds.") from error
+            raise ToolFailed(f"The page did not arrive within {self.timeout_s:g} seconds.") from error
         except httpx.HTTPError as error:
             raise ToolFailed("The server did not answer as it should.") from error
 
@@ -106,7 +106,7 @@ class GuardedHttp:
             if isinstance(result, Page):
                 return result
             url = result
-        raise ToolFailed(f"The page leads on more than {REDIRECTS_AT_MOST} times.")
+        raise ToolFailed(f"The page redirects more than {REDIRECTS_AT_MOST} times.")
 
     async def _visit(self, url: httpx.URL) -> Page | httpx.URL:
         """Return the page, or the target of its redirect."""
@@ -148,15 +148,15 @@ class GuardedHttp:
         raise ToolFailed("The server cannot be reached.") from failure
 
     async def _checked(self, host: str, port: int) -> Sequence[Address]:
-        """Return the addresses of a host. One that is not public refuses them all, because it is a sign of an attack."""
+        """Return the addresses of a host. One that is not public is a sign of an attack and refuses them all."""
         if port not in (self.ports if self.ports is not None else _PORTS.values()):
             raise ToolFailed("Only pages on the usual ports can be read.")
         try:
             addresses = await self.resolve(host, port)
         except (OSError, UnicodeError, ValueError) as error:
-            raise ToolFailed("There is no such host.") from error
+            raise ToolFailed("The host does not exist.") from error
         if not addresses or not all(map(self.allows, addresses)):
-            raise ToolFailed("This address is not of the public internet: it cannot be read.")
+            raise ToolFailed("This address is not on the public internet, so it cannot be read.")
         return addresses
 
 
@@ -177,11 +177,11 @@ def _parse(text: str) -> httpx.URL:
         url = httpx.URL(text)
         url.raw_host.decode("ascii")
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise ToolFailed("This is no web address.") from error
+        raise ToolFailed("This is not a web address.") from error
     if url.scheme not in _PORTS or not url.host:
         raise ToolFailed("Only addresses that begin with http:// or https:// can be read.")
     if url.userinfo:
-        raise ToolFailed("An address with a name or a password in it is not read.")
+        raise ToolFailed("An address with a user name or a password cannot be read.")
     return url.copy_with(fragment=None)
 
 
@@ -189,9 +189,9 @@ def _join(base: httpx.URL, location: str) -> httpx.URL:
     try:
         joined = base.join(location[: LONGEST_URL + 1])
     except (httpx.InvalidURL, ValueError) as error:
-        raise ToolFailed("The page leads on to what is no web address.") from error
+        raise ToolFailed("The page redirects to something that is not a web address.") from error
     if base.scheme == "https" and joined.scheme == "http":
-        raise ToolFailed("The page leads on from https to http.")
+        raise ToolFailed("The page redirects from https to http.")
     return _parse(str(joined))
 
 
@@ -199,7 +199,7 @@ def _content_type(response: httpx.Response) -> tuple[str, str]:
     header = response.headers.get("content-type", "")[:_LONGEST_TYPE]
     kind = header.partition(";")[0].strip().lower()
     if not _TEXT_TYPES.fullmatch(kind):
-        raise ToolFailed("This is no text: only pages and other texts can be read.")
+        raise ToolFailed("This is not a text: only pages and other texts can be read.")
     charset = _CHARSET.search(header)
     return kind, charset[1] if charset else "utf-8"
 
@@ -208,7 +208,7 @@ async def _body(response: httpx.Response) -> bytes:
     """Return the body, unpacked piece by piece. Raises ToolFailed if it is larger than LARGEST_BODY."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
-        raise ToolFailed("The page is packed in a way that was not asked for.")
+        raise ToolFailed("The page has an unsupported content encoding.")
     body = bytearray()
     try:
         async for piece in _unpacked(response.aiter_raw(), is_packed="gzip" in packing):
@@ -216,7 +216,7 @@ async def _body(response: httpx.Response) -> bytes:
             if len(body) > LARGEST_BODY:
                 raise ToolFailed(f"The page is larger than {LARGEST_BODY:,} bytes.")
     except zlib.error as error:
-        raise ToolFailed("The page is packed wrongly.") from error
+        raise ToolFailed("The page has a broken content encoding.") from error
     return bytes(body)
 
 

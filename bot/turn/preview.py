@@ -52,7 +52,7 @@ begin again soon.
 
 _CUT = "…\n"
 _TOOL_STATUS = "Running tool "
-"""What the agent's status lines begin with (bot/agent/tool_run.py, delegation.py)."""
+"""What the agent's status lines begin with (bot/agent/tool_calls.py)."""
 
 
 class KnownMarks(Protocol):

@@ -76,9 +76,9 @@ def _conversation(window: Section, ledger: Section) -> Iterator[PromptMessage]:
     for piece in ledger.pieces:
         records[piece.sequence] += piece.messages
     for piece in window.pieces:
-        beside = records.pop(piece.sequence, []) if piece.sequence is not None else []
+        record = records.pop(piece.sequence, []) if piece.sequence is not None else []
         is_reply = piece.messages[-1].role == "assistant"
-        yield from (*beside, *piece.messages) if is_reply else (*piece.messages, *beside)
+        yield from (*record, *piece.messages) if is_reply else (*piece.messages, *record)
 
 
 def _receipt(draft: PromptDraft, budget: PromptBudget, agent: str) -> PromptReceipt:

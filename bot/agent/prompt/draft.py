@@ -18,12 +18,12 @@ from bot.agent.prompt.text import (
     SUMMARY_HEADING,
     TASK_HEADING,
     UNANSWERED_HEADING,
+    as_prompt_message,
     group_continuations,
-    quote_beside,
     quote_heard,
     quote_line,
+    quote_neighbour,
     render_entries,
-    spoken_as_one,
     without_marks,
 )
 from memory.history.ledger import render_entry
@@ -67,7 +67,7 @@ class Piece:
 class Section:
     """One part of a prompt. Its first piece is left out first.
 
-    With a `heading` the texts of all pieces are one message of role "user": texts of people, tools and models
+    With a `heading` the texts of all pieces are one message of role "user". Texts of people, tools and models
     must not have the authority of a system message.
     """
 
@@ -208,7 +208,7 @@ def _spoken(
 ) -> Piece:
     """Return the piece of messages that are rendered as one. Its place is that of the last message."""
     pictures = [image for message in together for image in (images or {}).get(message.id, ())]
-    spoken = spoken_as_one(together, is_group=parts.is_group, images=pictures)
+    spoken = as_prompt_message(together, is_group=parts.is_group, images=pictures)
     return Piece(
         id=together[0].id,
         others=tuple(message.id for message in together[1:]),
@@ -227,15 +227,15 @@ def _unselected(parts: PromptParts) -> list[ReceiptItem]:
 
 
 def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
-    """Return the hits, the worst first: it is left out first, with its neighbours. The prompt has them oldest first."""
+    """Return the hits with their neighbours, worst first. The prompt shows them oldest first."""
     hits = {hit.message.id: hit for hit in parts.recalled}
     fresh, repeated = _sift([hit.message for hit in parts.recalled], places, place="the recalled messages")
     pieces: list[Piece] = []
     for message in fresh:
         hit = hits[message.id]
-        beside, _ = _sift((*hit.before, *hit.after), places, place="the recalled messages")
-        text = _quotation(message, beside, parts)
-        why = f"with {len(beside)} beside it" if beside else ""
+        neighbours, _ = _sift((*hit.before, *hit.after), places, place="the recalled messages")
+        text = _quotation(message, neighbours, parts)
+        why = f"with {len(neighbours)} beside it" if neighbours else ""
         piece = Piece(id=message.id, text=text, tokens=meter.count(text), sent_at=message.sent_at, why=why)
         pieces.append(piece)
     return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
@@ -258,20 +258,20 @@ def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
     return Section(heading=HEARD_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 
-def _quotation(message: Message, beside: Sequence[Message], parts: PromptParts) -> str:
+def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptParts) -> str:
     """Return one line for the message and one for each neighbour.
 
     Ages refer to the message to answer, so that they stay the same within a run and in a provider's cache.
     """
     now = parts.prompt[-1].sent_at if parts.prompt else None
     sequence = message.sequence or 0
-    before = [each for each in beside if (each.sequence or 0) < sequence]
-    after = [each for each in beside if (each.sequence or 0) >= sequence]
+    before = [each for each in neighbours if (each.sequence or 0) < sequence]
+    after = [each for each in neighbours if (each.sequence or 0) >= sequence]
     return "\n".join(
         [
-            *(quote_beside(each, is_group=parts.is_group, side="before") for each in before),
+            *(quote_neighbour(each, is_group=parts.is_group, side="before") for each in before),
             quote_line(message, is_group=parts.is_group, now=now),
-            *(quote_beside(each, is_group=parts.is_group, side="after") for each in after),
+            *(quote_neighbour(each, is_group=parts.is_group, side="after") for each in after),
         ]
     )
 

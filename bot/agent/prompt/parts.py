@@ -94,8 +94,8 @@ class PromptSize:
 class ReceiptItem:
     """One thing that is in a prompt, or was left out."""
 
-    # The id of a message, a summary or a ledger entry; a tool's name; the first call id of a step;
-    # "heard:" and a Telegram message id; "older" for all messages that the window's selector left out.
+    # The id of a message, a summary or a ledger entry; a tool's name; the first call id of a step. Messages to
+    # others have "heard:" and their Telegram id. "older" means all messages that the selector left out.
     id: str
     # Its tokens in the prompt; 0 if they were not counted.
     tokens: int

@@ -81,7 +81,7 @@ _HEADINGS = (
 )
 
 
-def spoken_as_one(
+def as_prompt_message(
     messages: Sequence[Message], *, is_group: bool, images: Sequence[Image] = ()
 ) -> PromptMessage:
     """Return the first message with the messages that continue it, as one message of a request.
@@ -127,7 +127,7 @@ def quote_line(message: Message, *, is_group: bool, now: float | None = None) ->
     return f"{_mark(message, is_group=is_group, note=age)} {_quoted(told_text(message), _QUOTED_CHARACTERS)}"
 
 
-def quote_beside(message: Message, *, is_group: bool, side: Literal["before", "after"]) -> str:
+def quote_neighbour(message: Message, *, is_group: bool, side: Literal["before", "after"]) -> str:
     """Return the line of a neighbour of a recalled message."""
     mark = _mark(message, is_group=is_group, note=f"said just {side}")
     return f"  {mark} {_quoted(told_text(message), _BESIDE_CHARACTERS)}"

@@ -12,7 +12,7 @@ from bot.agent.context import AgentContext, Conversation, Delegation, Journal, R
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
 from bot.agent.loop import RunLimits, run_agent
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
-from bot.agent.prompt.text import spoken_as_one
+from bot.agent.prompt.text import as_prompt_message
 from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
 from memory.chat_history import ChatHistory
@@ -248,5 +248,5 @@ async def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def as_spoken(message: Message, *, is_group: bool) -> PromptMessage:
-    """The message in its own role, as `spoken_as_one` tells it."""
-    return spoken_as_one([message], is_group=is_group)
+    """The message in its own role, as `as_prompt_message` tells it."""
+    return as_prompt_message([message], is_group=is_group)

@@ -252,13 +252,13 @@ async def test_i07_without_a_summarizer_the_fallback_window_is_told(is_window_sh
     ]
 
 
-@pytest.mark.parametrize(("tells_ledger", "told"), [(True, 1), (False, 0)])
-async def test_i08_the_ledger_is_told_by_setting(tells_ledger: bool, told: int) -> None:
+@pytest.mark.parametrize(("shows_ledger", "told"), [(True, 1), (False, 0)])
+async def test_i08_the_ledger_is_told_by_setting(shows_ledger: bool, told: int) -> None:
     model = ScriptedModel(says("ok"))
     turn = LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry("trains", ""),))
     context = await make_context(history=HISTORY, prompt=[ASK], past_ledger=(turn,))
 
-    await make_agent(model, tells_ledger=tells_ledger).next_action(context)
+    await make_agent(model, shows_ledger=shows_ledger).next_action(context)
 
     texts = [each.text for each in model.requests[0].messages]
     assert sum("## Tool: trains" in text for text in texts) == told

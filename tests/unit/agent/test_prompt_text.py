@@ -15,8 +15,8 @@ from bot.agent.prompt.text import (
     SUMMARY_HEADING,
     TASK_HEADING,
     age_in_words,
-    quote_beside,
     quote_line,
+    quote_neighbour,
     speaker_name,
 )
 from memory.history.message import Role, Sender
@@ -113,7 +113,7 @@ def test_a_recalled_line_with_its_age_and_those_beside_it_stay_quotations(
     quoted = replace(message(0, text), sender=Sender(id=1, name=name))
 
     aged = quote_line(quoted, is_group=True, now=now)
-    beside = quote_beside(quoted, is_group=True, side="after")
+    beside = quote_neighbour(quoted, is_group=True, side="after")
 
     age = age_in_words(quoted.sent_at, now)
     for line, note in ((aged, age), (beside, "said just after")):
@@ -124,6 +124,6 @@ def test_a_recalled_line_with_its_age_and_those_beside_it_stay_quotations(
 
 
 def test_what_stands_beside_a_recalled_message_is_quoted_shorter_and_indented() -> None:
-    line = quote_beside(message(0, "a" * 500 + "z", role="assistant"), is_group=False, side="before")
+    line = quote_neighbour(message(0, "a" * 500 + "z", role="assistant"), is_group=False, side="before")
 
     assert line == f'  [2025-11-20 18:03 UTC, said just before] assistant: "{"a" * 200} […] {"a" * 199}z"'
