@@ -69,7 +69,7 @@ async def test_m11_m17_what_a_run_thinks_and_shows_never_becomes_history(stores:
         assert "Running tool" not in str(bot.prompts())
 
 
-async def test_m16_what_the_run_emits_is_what_the_chat_gets_and_what_is_kept(stores: StoryStores) -> None:
+async def test_m16_the_reply_of_the_run_is_sent_to_the_chat_and_stored(stores: StoryStores) -> None:
     async with running_bot(stores, [text("the reply")]) as bot:
         assert await bot.ask(BEN, "hello") == "the reply"
 
