@@ -11,6 +11,7 @@ MemoryFailure
 ├── Forgotten            the context was reset since this work began: nothing was written
 ├── RecordCorrupt        a stored record cannot be read: another build or another program wrote it
 ├── SummaryFailed        no summary was written: the model failed, was silent, or answered what is none
+├── StoreMismatch        an earlier or later build wrote the store
 └── UnsafeStore          the store would lose or evict what it acknowledges
 """
 
@@ -52,6 +53,10 @@ class MissingContext(MemoryFailure):
 
 class Forgotten(MemoryFailure):
     """The context was reset since this work began."""
+
+
+class StoreMismatch(MemoryFailure):
+    """The store has another format."""
 
 
 class RecordCorrupt(MemoryFailure):

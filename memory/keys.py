@@ -40,6 +40,7 @@ SWEEPING_TTL_S = 30
 """How long one step of that sweeping may take: three requests to the index, each given up after six seconds."""
 
 PERMANENT = (
+    "format",
     "partitions",
     "ctx:*:messages",
     "ctx:*:order",
@@ -297,6 +298,11 @@ def dead_key(partition: int) -> str:
 def refused_key(partition: int, chat_id: int, sender_id: int) -> str:
     """STRING: this sender has had the one polite refusal; REFUSAL_TTL_S."""
     return partition_key(partition, f"refused:{chat_id}:{sender_id}")
+
+
+def format_key() -> str:
+    """STRING: the number of the store's format (memory/redis/store_format.py)."""
+    return f"{PREFIX}:format"
 
 
 def partitions_key() -> str:

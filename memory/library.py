@@ -23,12 +23,12 @@ from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import open_redis
 from memory.redis.durability import check_store
+from memory.redis.store_format import check_store_format
 from memory.stores import (
     EmbedderConfig,
     MemoryStores,
     StoreConfig,
     build_indexers,
-    fix_partitions,
     open_memory_stores,
     open_places,
 )
@@ -74,7 +74,7 @@ class Memory:
             durability = await check_store(redis, is_external=redis_url is not None)
             if durability.problems and redis_url is not None:
                 raise UnsafeStore("\n".join(durability.problems))
-            partitions = await fix_partitions(redis, PARTITIONS)
+            partitions = await check_store_format(redis, partitions=PARTITIONS)
             client = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
             stores = await open_memory_stores(redis, client, EmbedderConfig(), stack, partitions=partitions)
             await stores.reindexer.claim()

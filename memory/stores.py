@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from memory import keys
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.history.redis_history import RedisHistory
@@ -93,12 +92,6 @@ async def open_places(config: StoreConfig, stack: AsyncExitStack) -> tuple[str, 
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return redis.result(), qdrant.result()
-
-
-async def fix_partitions(redis: RedisClient, wanted: int) -> int:
-    """Return the number of partitions, which the first start fixes: with another one, chats would lose their memory."""
-    await redis.call("SET", keys.partitions_key(), wanted, "NX")
-    return int(await redis.call("GET", keys.partitions_key()))
 
 
 async def open_memory_stores(

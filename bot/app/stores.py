@@ -13,17 +13,17 @@ from bot.errors import SettingsInvalid
 from bot.settings import Settings
 from bot.transport.guests import Guests
 from bot.transport.migrations import Migrations
-from memory.errors import StoreUnavailable
+from memory.errors import StoreMismatch, StoreUnavailable
 from memory.recall.embedders.embedder import Embedder
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
+from memory.redis.store_format import check_store_format
 from memory.stores import (
     EmbedderConfig,
     MemoryStores,
     StoreConfig,
     assemble_stores,
-    fix_partitions,
     open_memory_stores,
     open_places,
 )
@@ -53,7 +53,7 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
     """Open the stores of these settings; embedded servers end with their last user.
 
     `is_patient` waits for a Redis that does not answer yet; otherwise StoreUnavailable is raised. Raises
-    SettingsInvalid for a store that would lose data, and for a changed PARTITIONS.
+    SettingsInvalid for a store that would lose data, or that has another format or number of partitions.
     """
     async with AsyncExitStack() as stack:
         redis_url, (qdrant_url, api_key) = await open_places(store_config(settings), stack)
@@ -62,7 +62,7 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
         )
         await _wait_for(redis, is_patient=is_patient)
         await _check_durable(redis, settings)
-        partitions = await fix_partitions(redis, settings.partitions)
+        partitions = await _check_format(redis, settings)
         if partitions != settings.partitions:
             raise SettingsInvalid(
                 [f"PARTITIONS: this store was begun with {partitions}, and that cannot change"]
@@ -151,3 +151,11 @@ async def _check_durable(redis: RedisClient, settings: Settings) -> None:
         raise SettingsInvalid(list(durability.problems))
     for problem in (*durability.problems, *filter(None, [durability.caution])):
         log.warning("unsafe_store", problem=problem)
+
+
+async def _check_format(redis: RedisClient, settings: Settings) -> int:
+    try:
+        return await check_store_format(redis, partitions=settings.partitions)
+    except StoreMismatch as error:
+        where = "DATA_DIR" if settings.redis_url is None else "REDIS_URL"
+        raise SettingsInvalid([f"{where}: {error}"]) from error

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory import keys
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
@@ -126,6 +127,21 @@ def test_doctor_sees_that_the_store_was_begun_with_other_partitions(
     ran = console("doctor", "--json")
     (partitions,) = [check for check in ran.document["checks"] if check["name"] == "partitions"]
     assert (ran.status, partitions["fix"]) == (1, "Set PARTITIONS=1, or name another store.")
+
+
+def test_a_start_on_a_store_of_another_format_ends_with_one_line_that_says_what_to_do(
+    console: ConsoleRig, data_dir: Path
+) -> None:
+    assert console("chats").status == 0
+    on_stores(_set_format(data_dir, "0"))
+    for command in ("run", "chats"):
+        ran = console(command)
+        problem = [
+            line for line in ran.err.splitlines() if line.startswith("DATA_DIR: this store has format 0")
+        ]
+        assert (ran.status, len(problem), "Traceback" in ran.err) == (2, 1, False)
+        assert "name an empty store" in problem[0]
+    on_stores(_flush(data_dir))
 
 
 def test_doctor_changes_nothing_in_a_store(console: ConsoleRig, data_dir: Path) -> None:
@@ -270,6 +286,11 @@ def _check(document: Any, name: str) -> Any:
 async def _flush(data_dir: Path) -> None:
     async with open_valkey(data_dir) as url, open_redis(url) as redis:
         await redis.call("FLUSHALL")
+
+
+async def _set_format(data_dir: Path, number: str) -> None:
+    async with open_valkey(data_dir) as url, open_redis(url) as redis:
+        await redis.call("SET", keys.format_key(), number)
 
 
 async def _keys(data_dir: Path) -> int:

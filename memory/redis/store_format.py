@@ -1,0 +1,26 @@
+"""The store's format and its number of partitions: written at the first start, checked at each start."""
+
+from memory import keys
+from memory.errors import StoreMismatch
+from memory.redis.client import RedisClient
+
+STORE_FORMAT = 1
+"""Number of the present layout of keys and records. Raise it with a change that older records do not fit."""
+
+
+async def check_store_format(redis: RedisClient, *, partitions: int) -> int:
+    """Return the number of partitions, which the first start fixes. Raises StoreMismatch for another format.
+
+    An empty store gets ours. The format is written first: a store with partitions and no format is of an earlier build.
+    With another number of partitions, chats would lose their memory.
+    """
+    if await redis.call("GET", keys.partitions_key()) is None:
+        await redis.call("SET", keys.format_key(), STORE_FORMAT, "NX")
+    stored = await redis.call("GET", keys.format_key())
+    if stored != str(STORE_FORMAT):
+        raise StoreMismatch(
+            f"this store has {f'format {stored}' if stored else 'no format number'}, and this build needs format "
+            f"{STORE_FORMAT}: name an empty store, or start the build that wrote this one"
+        )
+    await redis.call("SET", keys.partitions_key(), partitions, "NX")
+    return int(await redis.call("GET", keys.partitions_key()))
