@@ -53,7 +53,7 @@ async def index_server(url: str | None) -> AsyncGenerator[Server]:
         return
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as parent:
         directory = prepare_directory(Path(parent), "index")
-        command = (sys.executable, "-m", "memory.embedded.index", "--directory", str(directory))
+        command = (sys.executable, "-m", "memory.embedded.index.server", "--directory", str(directory))
         embedded = EmbeddedServer(
             directory=directory,
             command=(*command, "--patience", "1"),

@@ -1,11 +1,11 @@
 """Errors of the embedded stores.
 
-EmbeddedStoreFailure (a MemoryFailure)
-├── DataDirUnusable      DATA_DIR cannot be created, entered or written
-│   └── DataDirFull      the disk under DATA_DIR has too little room
-├── DataDirLocked        a lock under DATA_DIR cannot be taken
-├── ServerMissing        this platform has no binary of the server
-└── ServerDidNotStart    the server ended, or did not answer in time; the message has the end of its log
+EmbeddedStoreFailure     a MemoryFailure.
+├── DataDirUnusable      DATA_DIR cannot be created, entered or written.
+│   └── DataDirFull      The disk under DATA_DIR has too little room.
+├── DataDirLocked        A lock under DATA_DIR cannot be taken.
+├── ServerMissing        This platform has no binary of the server.
+└── ServerDidNotStart    The server ended, or did not answer in time. The message has the end of its log.
 """
 
 import errno

@@ -34,7 +34,7 @@ async def open_index_server(data_dir: Path) -> AsyncGenerator[IndexEndpoint]:
     directory = prepare_directory(data_dir, "index")
     server = EmbeddedServer(
         directory=directory,
-        command=(sys.executable, "-m", "memory.embedded.index", "--directory", str(directory)),
+        command=(sys.executable, "-m", "memory.embedded.index.server", "--directory", str(directory)),
         is_ready=partial(answers_ready, directory / "endpoint"),
         listens=True,
     )

@@ -16,8 +16,8 @@ import pytest
 import uvicorn
 from qdrant_client import AsyncQdrantClient, models
 
-from memory.embedded.index.app import IndexApp
 from memory.embedded.index.collections import Collections
+from memory.embedded.index.server import IndexApp
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from memory.embedded.index.app import IndexApp
 from memory.embedded.index.collections import Collections
+from memory.embedded.index.server import IndexApp
 
 KEY = {"api-key": "the key"}
 COLLECTION = {
@@ -230,7 +230,7 @@ async def test_a_mistake_of_ours_has_the_same_shape(
 async def test_a_body_over_the_limit_is_refused(
     api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.embedded.index.app.MAX_BODY_BYTES", 100)
+    monkeypatch.setattr("memory.embedded.index.server.MAX_BODY_BYTES", 100)
     assert (await api.post("/collections/c/points/count", content=b" " * 101)).status_code == 413
 
 

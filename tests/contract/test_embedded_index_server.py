@@ -1,4 +1,4 @@
-"""The index server as a process: what it acknowledged is there after a kill, and all processes share it."""
+"""The index server as a process: acknowledged writes survive a kill, and all processes share it."""
 
 import asyncio
 import os
@@ -66,7 +66,7 @@ def server_pid(data_dir: Path) -> int:
 async def wait_until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 10
     while not holds():
-        assert time.monotonic() < deadline, "it did not come true in time"
+        assert time.monotonic() < deadline, "timed out"
         await asyncio.sleep(0.02)
 
 
@@ -89,7 +89,7 @@ async def test_acknowledged_points_survive_kills_of_the_server(tmp_path: Path) -
 
 
 async def count_patiently(client: AsyncQdrantClient) -> int:
-    """The kill may cut the connection of the first request; those after it wait for the server."""
+    """The kill may cut the connection of the first request. Later requests wait for the server."""
     try:
         return (await client.count("c")).count
     except ResponseHandlingException:
@@ -142,14 +142,16 @@ async def test_the_client_can_read_every_answer(tmp_path: Path) -> None:
         assert (await client.get_collections()).collections == []
 
 
-async def test_the_key_stands_neither_in_the_process_list_nor_in_the_log_nor_in_a_repr(
+async def test_the_key_is_in_no_process_list_log_or_repr(
     tmp_path: Path,
 ) -> None:
     async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
         await client.get_collections()
-        told = await asyncio.to_thread(subprocess.run, ["ps", "-eo", "args"], capture_output=True, check=True)
+        listing = await asyncio.to_thread(
+            subprocess.run, ["ps", "-eo", "args"], capture_output=True, check=True
+        )
         log = (tmp_path / "index" / "log").read_text()
     assert len(endpoint.api_key) >= 40
-    assert endpoint.api_key not in told.stdout.decode(errors="replace")
+    assert endpoint.api_key not in listing.stdout.decode(errors="replace")
     assert endpoint.api_key not in log
     assert endpoint.api_key not in repr(endpoint)

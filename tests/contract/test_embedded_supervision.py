@@ -39,7 +39,7 @@ asyncio.run(use(sys.argv[1]))
 async def wait_until(holds: Callable[[], bool], *, within: float = 10.0) -> None:
     deadline = time.monotonic() + within
     while not holds():
-        assert time.monotonic() < deadline, "it did not come true in time"
+        assert time.monotonic() < deadline, "timed out"
         await asyncio.sleep(0.02)
 
 
@@ -62,10 +62,10 @@ def server_pid(directory: Path) -> int:
 
 
 def guardian_pid(directory: Path) -> int:
-    told = subprocess.run(
+    listing = subprocess.run(
         ["ps", "-o", "ppid=", "-p", str(server_pid(directory))], capture_output=True, check=True
     )
-    return int(told.stdout)
+    return int(listing.stdout)
 
 
 def is_another_server(directory: Path, killed: int) -> bool:
@@ -82,7 +82,7 @@ async def test_many_starters_at_once_end_with_one_server(tmp_path: Path) -> None
             assert server_pid(tmp_path / "valkey") == first
 
 
-async def test_starters_that_find_nothing_running_start_one_server(tmp_path: Path) -> None:
+async def test_concurrent_first_starters_start_one_server(tmp_path: Path) -> None:
     async with contextlib.AsyncExitStack() as stack:
         await asyncio.gather(*(stack.enter_async_context(open_valkey(tmp_path)) for _ in range(8)))
         log = (tmp_path / "valkey" / "log").read_text()
@@ -132,7 +132,7 @@ async def test_the_server_ends_after_a_kill_of_every_user_and_the_guardian(tmp_p
         await wait_until(lambda: not is_held(tmp_path / "valkey" / "server.lock"))
 
 
-async def test_who_comes_while_the_server_ends_gets_a_new_one(tmp_path: Path) -> None:
+async def test_a_user_that_comes_while_the_server_ends_gets_a_new_one(tmp_path: Path) -> None:
     async with open_valkey(tmp_path):
         first = server_pid(tmp_path / "valkey")
     await wait_until(lambda: is_held(tmp_path / "valkey" / "users.lock"))
@@ -147,7 +147,7 @@ async def test_an_interrupt_at_the_terminal_does_not_reach_the_server(tmp_path: 
         assert os.getsid(server) != os.getsid(user.pid)
 
 
-async def test_what_is_kept_is_for_its_owner_only(tmp_path: Path) -> None:
+async def test_files_are_readable_for_their_owner_only(tmp_path: Path) -> None:
     async with open_valkey(tmp_path / "data"), open_index_server(tmp_path / "data"):
         kept = list((tmp_path / "data").rglob("*"))
         readable = [path.name for path in kept if stat.S_IMODE(path.lstat().st_mode) & 0o077]
@@ -166,7 +166,7 @@ async def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("open_store", [open_valkey, open_index_server])
-async def test_a_data_dir_that_cannot_be_made_is_named(
+async def test_a_data_dir_that_cannot_be_made_is_reported(
     tmp_path: Path, open_store: Callable[[Path], contextlib.AbstractAsyncContextManager[object]]
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
@@ -175,7 +175,7 @@ async def test_a_data_dir_that_cannot_be_made_is_named(
             pass
 
 
-async def test_a_server_that_cannot_start_is_named_with_its_last_words(tmp_path: Path) -> None:
+async def test_a_failed_start_reports_the_end_of_the_log(tmp_path: Path) -> None:
     server = EmbeddedServer(
         directory=tmp_path,
         command=("/bin/sh", "-c", "echo the disk is on fire >&2; exit 3"),
@@ -186,7 +186,7 @@ async def test_a_server_that_cannot_start_is_named_with_its_last_words(tmp_path:
             pass
 
 
-async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
+async def test_a_start_times_out_if_the_server_never_answers(tmp_path: Path) -> None:
     server = EmbeddedServer(directory=tmp_path, command=("/bin/sleep", "60"), is_ready=_never)
     with pytest.raises(ServerDidNotStart, match=r"did not answer within 0\.5 s"):
         async with use_server(server, timeout=0.5):
@@ -194,9 +194,7 @@ async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
     await wait_until(lambda: not is_held(tmp_path / "server.lock"))
 
 
-async def test_a_lock_that_nobody_gives_back_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lock_that_stays_held_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.embedded.supervisor.JOIN_TIMEOUT_S", 0.1)
     lock = open_lock(tmp_path / "users.lock")
     try_lock(lock)
@@ -227,7 +225,7 @@ async def test_an_index_server_without_its_guardian_comes_back_at_its_address(tm
                 assert after.url == before.url
 
 
-async def test_the_index_server_takes_another_port_where_its_own_was_taken(tmp_path: Path) -> None:
+async def test_the_index_server_takes_another_port_if_its_own_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         taken = stranger.getsockname()[1]
         (tmp_path / "index").mkdir()

@@ -50,7 +50,7 @@ async def patiently(client: RedisClient, *command: str) -> Any:
 @pytest.mark.skipif(
     sys.platform != "linux", reason="elsewhere a process's environment is not to be read like this"
 )
-async def test_its_processes_are_told_nothing_of_our_environment_that_they_do_not_need(
+async def test_its_processes_get_only_the_environment_that_they_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "canary-key")
@@ -82,7 +82,7 @@ async def test_the_store_is_durable_never_evicts_and_opens_no_port(tmp_path: Pat
         }
 
 
-async def test_a_folder_with_any_name_is_a_good_url(tmp_path: Path) -> None:
+async def test_a_folder_with_any_name_makes_a_valid_url(tmp_path: Path) -> None:
     async with open_valkey(tmp_path / "d a#t?a%20é") as url, open_redis(url) as client:
         assert await client.is_alive()
 
@@ -106,12 +106,12 @@ def write_until_everything_is_killed(data_dir: Path) -> int:
     command = [sys.executable, "-c", WRITE_UNTIL_KILLED, str(data_dir)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as writer:
         assert writer.stdout is not None
-        told = [writer.stdout.readline() for _ in range(50)]
+        lines = [writer.stdout.readline() for _ in range(50)]
         server = int((data_dir / "valkey" / "server.lock").read_text())
         parent = subprocess.run(["ps", "-o", "ppid=", "-p", str(server)], capture_output=True, check=True)
         for pid in (int(parent.stdout), server, writer.pid):
             os.kill(pid, signal.SIGKILL)
-        return int([*told, *writer.stdout][-1])
+        return int([*lines, *writer.stdout][-1])
 
 
 async def test_two_openings_are_one_store(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ async def test_two_openings_are_one_store(tmp_path: Path) -> None:
         assert await reader.call("GET", "shared") == "1"
 
 
-def test_a_platform_without_the_binary_is_told_to_set_redis_url(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_binary_for_the_platform_the_error_names_redis_url(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing_is_installed(_name: str) -> ModuleSpec | None:
         return None
 

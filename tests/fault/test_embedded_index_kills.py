@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory.embedded.index.app import load_api_key
+from memory.embedded.index.server import load_api_key
 
 SETTINGS = {
     "vectors": {"dense": {"size": 4, "distance": "Cosine"}},
@@ -23,7 +23,7 @@ EVERYTHING = {"limit": 10_000, "with_payload": True, "with_vector": True}
 SERVER = """
 import asyncio, os, signal, socket, sys
 from pathlib import Path
-from memory.embedded.index.__main__ import serve
+from memory.embedded.index.server import serve
 from memory.embedded.index.upkeep import UpkeepTimes
 
 async def reached(stage):

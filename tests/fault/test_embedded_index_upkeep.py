@@ -14,9 +14,8 @@ import httpx
 import pytest
 import qdrant_edge as edge
 
-from memory.embedded.index.app import IndexApp
-from memory.embedded.index.collections import Collection, Collections
-from memory.embedded.index.shard import IndexFailure, engine_errors
+from memory.embedded.index.collections import Collection, Collections, IndexFailure, engine_errors
+from memory.embedded.index.server import IndexApp
 from memory.embedded.index.upkeep import UpkeepTimes, keep_up, vacuum
 
 SETTINGS = {

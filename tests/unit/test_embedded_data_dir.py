@@ -1,4 +1,4 @@
-"""DATA_DIR: what is made there, and the names of what can be wrong with it."""
+"""DATA_DIR: its folders, sockets, locks and ports, and the errors about it."""
 
 import errno
 import os
@@ -38,7 +38,7 @@ def test_a_relative_folder_is_made_absolute(tmp_path: Path, monkeypatch: pytest.
     assert prepare_directory(Path("data"), "store") == tmp_path / "data" / "store"
 
 
-def test_too_little_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_room_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_dir, "MIN_FREE_BYTES", 2**62)
     with pytest.raises(DataDirFull, match=r"DATA_DIR: .* MB of free space"):
         prepare_directory(tmp_path, "store")
@@ -54,9 +54,7 @@ def test_too_little_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (errno.EROFS, DataDirUnusable),
     ],
 )
-def test_what_the_system_says_gets_a_name_with_setting_path_and_reason(
-    number: int, kind: type[Exception]
-) -> None:
+def test_a_system_error_is_reported_with_setting_path_and_reason(number: int, kind: type[Exception]) -> None:
     failure = data_dir_failure(Path("/some/data"), OSError(number, os.strerror(number)))
     assert type(failure) is kind
     assert "DATA_DIR" in str(failure)
@@ -64,7 +62,7 @@ def test_what_the_system_says_gets_a_name_with_setting_path_and_reason(
     assert os.strerror(number) in str(failure)
 
 
-def test_a_socket_lies_in_its_folder_where_the_path_is_short_enough() -> None:
+def test_a_socket_is_in_its_folder_if_the_path_is_short_enough() -> None:
     room = MAX_SOCKET_PATH_BYTES - len("/") - len("/s.sock")
     folder = Path("/" + "d" * room)
     assert socket_path(folder, "s.sock") == folder / "s.sock"
@@ -89,7 +87,7 @@ def test_a_folder_planted_for_the_short_socket_is_refused(
         socket_path(tmp_path / ("a" * 200), "s.sock")
 
 
-def test_a_temporary_folder_too_deep_for_a_socket_is_named(
+def test_a_temporary_folder_too_deep_for_a_socket_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tmp_path / ("t" * 100)
@@ -124,7 +122,7 @@ def test_shared_holders_keep_the_exclusive_one_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["", "no port", "0", "80", "65536", "-1"])
-def test_a_record_that_is_no_port_of_ours_is_none(tmp_path: Path, written: str) -> None:
+def test_a_record_that_is_no_port_of_ours_counts_as_none(tmp_path: Path, written: str) -> None:
     (tmp_path / "endpoint").write_text(written)
     assert load_port(tmp_path / "endpoint") == 0
 
@@ -136,7 +134,7 @@ def test_a_recorded_port_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stubborn", ["", "trap '' TERM; "])
-def test_a_server_without_a_guardian_is_ended_before_another_begins(
+def test_a_server_without_a_guardian_is_ended_before_another_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stubborn: str
 ) -> None:
     monkeypatch.setattr("memory.embedded.guardian.END_TIMEOUT_S", 0.3)
@@ -169,5 +167,5 @@ def test_a_server_whose_id_is_unknown_is_left_alone(tmp_path: Path, monkeypatch:
     os.close(ours)
 
 
-def test_a_server_that_keeps_dying_is_started_ever_later() -> None:
+def test_a_server_that_keeps_dying_is_restarted_later_each_time() -> None:
     assert [next_pause(deaths) for deaths in (0, 1, 2, 5, 1000)] == pytest.approx([0, 0, 0.1, 0.4, 2.0])

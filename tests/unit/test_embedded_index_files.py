@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory.embedded.index.app import load_api_key
-from memory.embedded.index.collections import Collection, Collections
+from memory.embedded.index.collections import Collection, Collections, IndexFailure, engine_errors
 from memory.embedded.index.requests import (
     CollectionSettings,
     CountPoints,
@@ -19,7 +18,7 @@ from memory.embedded.index.requests import (
     DeletePoints,
     UpsertPoints,
 )
-from memory.embedded.index.shard import IndexFailure, engine_errors
+from memory.embedded.index.server import load_api_key
 from memory.embedded.index.upkeep import FLUSH_POINTS, UpkeepTimes, is_flush_due, is_vacuum_due, vacuum
 
 SETTINGS = CollectionSettings.model_validate({"vectors": {"dense": {"size": 4, "distance": "Cosine"}}})
@@ -204,7 +203,7 @@ def test_the_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_a_panic_of_the_engine_ends_the_process_for_a_new_start() -> None:
     panicking = """
-from memory.embedded.index.shard import engine_errors
+from memory.embedded.index.collections import engine_errors
 
 class PanicException(BaseException):
     pass

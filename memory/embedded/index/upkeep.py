@@ -19,8 +19,7 @@ from typing import Any
 import qdrant_edge as edge
 
 from memory.embedded.data_dir import MIN_FREE_BYTES, rest_after
-from memory.embedded.index.collections import Collection, Collections
-from memory.embedded.index.shard import IndexFailure, Shard, engine_errors
+from memory.embedded.index.collections import Collection, Collections, IndexFailure, Shard, engine_errors
 
 SLICE = 32
 """Points that a vacuum copies at a time: other requests wait for 4 ms, seldom for 12 ms."""

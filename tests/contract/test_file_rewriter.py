@@ -1,4 +1,4 @@
-"""What is erased leaves the embedded store's file: who looks after it, when, and after which mishaps."""
+"""Erased data leaves the embedded store's append-only file, also after crashes and refusals."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ CANARY = b"zanzibarwort"
 
 @dataclass
 class Store:
-    """A store of its own with a file, and a clock that is set by hand."""
+    """A private store with a file, and a clock that the test sets."""
 
     redis: RedisClient
     folder: Path
@@ -60,7 +60,7 @@ async def store(tmp_path: Path) -> AsyncGenerator[Store]:
         yield Store(redis=redis, folder=tmp_path)
 
 
-async def test_an_erasure_is_gathered_with_those_that_follow_and_then_leaves_the_file(store: Store) -> None:
+async def test_an_erasure_waits_for_later_ones_and_then_leaves_the_file(store: Store) -> None:
     rewriter = store.rewriter()
     await store.remember()
     assert await rewriter.step() is False
@@ -77,7 +77,7 @@ async def test_an_erasure_is_gathered_with_those_that_follow_and_then_leaves_the
     assert await rewriter.step() is False
 
 
-async def test_the_duty_outlives_who_had_it(store: Store) -> None:
+async def test_another_process_goes_on_after_a_crash(store: Store) -> None:
     await store.remember()
     await RedisHistory(store.redis).erase(REF)
     first, second = store.rewriter(), store.rewriter()
@@ -90,7 +90,7 @@ async def test_the_duty_outlives_who_had_it(store: Store) -> None:
     assert not store.tells()
 
 
-async def test_what_was_erased_while_the_file_was_rewritten_is_for_the_next_time(store: Store) -> None:
+async def test_data_erased_during_a_rewrite_is_for_the_next_one(store: Store) -> None:
     rewriter = store.rewriter()
     await store.redis.calls([("SET", erasures_key(0), 3), ("SET", rewritten_key(), 2)])
     await rewriter.step()
@@ -105,7 +105,7 @@ async def test_what_was_erased_while_the_file_was_rewritten_is_for_the_next_time
     assert await store.redis.call("GET", rewritten_key()) == "4"
 
 
-async def test_a_server_that_refuses_to_rewrite_is_asked_again(store: Store) -> None:
+async def test_a_refused_rewrite_is_tried_again(store: Store) -> None:
     rewriter = store.rewriter()
     await store.remember()
     await RedisHistory(store.redis).erase(REF)
@@ -122,7 +122,7 @@ async def test_a_server_that_refuses_to_rewrite_is_asked_again(store: Store) -> 
     assert await rewriter.step() is True
 
 
-async def test_what_a_rewriting_left_that_died_with_the_server_goes_with_the_next(store: Store) -> None:
+async def test_unfinished_files_of_a_dead_server_are_removed(store: Store) -> None:
     ended = await asyncio.create_subprocess_exec("true")
     await ended.wait()
     dead = store.folder / "valkey" / f"temp-rewriteaof-bg-{ended.pid}.aof"
@@ -167,7 +167,7 @@ async def test_every_way_to_forget_is_counted(store: Store) -> None:
 
 
 @pytest.mark.parametrize("took", [0.01, 0.5, 3.0, 10.0, 16.0])
-def test_what_is_erased_as_upkeep_begins_is_gone_in_time(took: float) -> None:
+def test_data_erased_as_upkeep_begins_is_gone_in_time(took: float) -> None:
     assert rest_after(took) >= took
     assert took + rest_after(took) + took <= ERASED_WITHIN_S
 

@@ -1,7 +1,15 @@
-"""The ASGI application of the index server: Qdrant's paths, answers and errors, for the requests that we send."""
+"""The index server: `python -m memory.embedded.index.server --directory DIR`, with its listening socket as stdin.
 
+It answers the requests that we send, in Qdrant's paths, results and errors.
+"""
+
+import argparse
+import asyncio
 import hmac
+import os
 import secrets
+import signal
+import socket
 import sys
 import time
 import traceback
@@ -10,20 +18,24 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import qdrant_edge as edge
+import uvicorn
 from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from memory.embedded.index import requests
-from memory.embedded.index.collections import Collection, Collections
-from memory.embedded.index.shard import IndexFailure, engine_errors
+from memory.embedded.index.collections import Collection, Collections, IndexFailure, engine_errors
+from memory.embedded.index.upkeep import Reached, UpkeepTimes, go_on, keep_up
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 
 SomeBody = TypeVar("SomeBody", bound=requests.Body)
 
-# Method and path below a collection: the body, and the operation of the collection. Writes return None.
-_OPERATIONS: dict[tuple[str, str], tuple[type[requests.Body], Callable[[Collection, Any], Any]]] = {
+Operation = tuple[type[requests.Body], Callable[[Collection, Any], Any]]
+"""A body, and the operation of a collection with it. Writes return None."""
+
+# The key is the method and the path below the collection.
+_OPERATIONS: dict[tuple[str, str], Operation] = {
     ("PUT", "index"): (requests.CreateIndex, Collection.create_index),
     ("PUT", "points"): (requests.UpsertPoints, Collection.upsert),
     ("POST", "points/delete"): (requests.DeletePoints, Collection.delete),
@@ -36,6 +48,44 @@ _FIELD_TYPES = {
     edge.PayloadSchemaType.Integer: "integer",
     edge.PayloadSchemaType.Float: "float",
 }
+
+
+def main() -> int:
+    """Serve until SIGTERM."""
+    parser = argparse.ArgumentParser(prog="index")
+    parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument(
+        "--patience", type=float, default=UpkeepTimes().patience, help="seconds before a vacuum in busy times"
+    )
+    options = parser.parse_args()
+    os.umask(0o077)
+    listener = socket.socket(fileno=os.dup(sys.stdin.fileno()))
+    asyncio.run(serve(options.directory, listener, UpkeepTimes(patience=options.patience)))
+    return 0
+
+
+async def serve(
+    directory: Path, listener: socket.socket, times: UpkeepTimes, *, reached: Reached = go_on
+) -> None:
+    """Answer on a listening socket, after all collections are loaded; at the end flush and close them."""
+    collections = Collections(directory / "collections")
+    config = uvicorn.Config(
+        IndexApp(collections, load_api_key(directory / "api-key")),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=3,
+    )
+    # After its shutdown uvicorn raises the signal again. The process would end before the flush.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            upkeep = tasks.create_task(keep_up(collections, times, reached=reached), name="index upkeep")
+            await uvicorn.Server(config).serve(sockets=[listener])
+            upkeep.cancel()
+    finally:
+        await collections.close()
 
 
 class IndexApp:
@@ -88,22 +138,17 @@ class IndexApp:
             case "DELETE", ["collections", name]:
                 return self._collections.delete(name)
             case _, ["collections", name, *rest] if operation := _OPERATIONS.get((method, "/".join(rest))):
-                return await self._operate(name, *operation, receive)
+                return await self._operate(name, operation, receive)
             case _:
                 raise IndexFailure(501, f"the embedded index does not support {method} {path}")
 
-    async def _operate(
-        self,
-        name: str,
-        kind: type[requests.Body],
-        operation: Callable[[Collection, Any], Any],
-        receive: Receive,
-    ) -> Any:
+    async def _operate(self, name: str, operation: Operation, receive: Receive) -> Any:
         """Run an operation of a collection. A write is on the disk before it is acknowledged."""
+        kind, run = operation
         body = await _read(receive, kind)
         collection = self._collections.get(name)
         with engine_errors():
-            result = operation(collection, body)
+            result = run(collection, body)
         if result is None:
             await collection.sync()
             return {"status": "completed"}
@@ -158,3 +203,7 @@ def load_api_key(path: Path) -> str:
     fresh.write_text(secrets.token_urlsafe(32))
     fresh.replace(path)
     return path.read_text()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
