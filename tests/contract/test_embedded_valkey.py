@@ -1,4 +1,4 @@
-"""The embedded store keeps what it acknowledged, and is reached as any other server is."""
+"""The embedded store keeps every acknowledged write, and clients reach it like any other server."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ asyncio.run(write(sys.argv[1]))
 
 
 async def patiently(client: RedisClient, *command: str) -> Any:
-    """The reply, once the server is back."""
+    """Return the reply, as soon as the server is back."""
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -48,7 +48,7 @@ async def patiently(client: RedisClient, *command: str) -> Any:
 
 
 @pytest.mark.skipif(
-    sys.platform != "linux", reason="elsewhere a process's environment is not to be read like this"
+    sys.platform != "linux", reason="only Linux shows the environment of a process"
 )
 async def test_its_processes_get_only_the_environment_that_they_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -62,7 +62,7 @@ async def test_its_processes_get_only_the_environment_that_they_need(
 
 
 def guardian_environment(server_lock: Path) -> bytes:
-    """Of the process that starts the server, which overwrites its own."""
+    """Return the environment of the guardian: the server overwrites its own."""
     status = Path(f"/proc/{server_lock.read_text()}/status").read_text()
     return Path(f"/proc/{status.partition('PPid:')[2].split()[0]}/environ").read_bytes()
 
