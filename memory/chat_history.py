@@ -7,9 +7,8 @@ from typing import TypedDict, Unpack
 
 from memory.forgetting import ErasureReceipt, count_vectors, delete_provably, prove_erased
 from memory.history.message import Continuation, Message, Quote, Role, Sender, told_text
-from memory.history.paging import newest_first, oldest_first
 from memory.history.selectors import MessageSelector, TokenCounter
-from memory.history.store import HistoryStore
+from memory.history.store import HistoryStore, newest_first, oldest_first
 from memory.keys import ContextRef
 from memory.recall.history_search import RankedMessage, add_neighbours, exclude_shown
 from memory.recall.recall import Recall, RecallHit, RecallQuestion

@@ -12,10 +12,10 @@ from bot.agent.prompt.parts import PromptReceipt
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.history import contexts
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.keys import ContextRef, context_id
 from memory.recall.history_search import RankedMessage
 from memory.redis.client import RedisClient

@@ -48,7 +48,7 @@ from bot.turn.services import GroupRules, Statistics, TurnLimits, TurnServices
 from bot.turn.turn import Turns
 from bot.turn.turn_store import TurnStore
 from memory.history import contexts
-from memory.history.redis_heard import RedisHeard
+from memory.history.redis_history import RedisHeard
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient

@@ -15,8 +15,7 @@ from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.settings import Settings
 from memory.chat_history import ChatHistory
 from memory.history.message import Message, told_text
-from memory.history.paging import newest_first
-from memory.history.store import HistorySnapshot
+from memory.history.store import HistorySnapshot, newest_first
 from memory.recall.history_search import ASSISTANT_NAMES, RankedMessage, find_people, on_days
 from memory.recall.vector_index import Where
 from memory.tokens import tokenizer_for

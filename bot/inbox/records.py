@@ -46,7 +46,7 @@ class Arrival:
     heard: str = ""
     """Group talk to keep as context (a HeardLine as JSON). An edit only replaces its line, and ends if nobody may quote it."""
     heard_score: int = 0
-    """Score of that line (`memory.history.heard.score_of`)."""
+    """Score of that line (`memory.history.talk.score_of`)."""
     registered: str = ""
     """The context's entry in the registry of contexts."""
     signal: Signal | None = None

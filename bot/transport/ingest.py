@@ -25,7 +25,7 @@ from bot.transport.updates import (
 )
 from memory.codec import dump_json
 from memory.history import contexts
-from memory.history.heard import HeardLine, score_of
+from memory.history.talk import HeardLine, score_of
 from memory.keys import ContextRef, context_id, partition_of
 
 NAMESPACE = "telegram"

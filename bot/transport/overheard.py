@@ -1,8 +1,8 @@
 """What is kept of a message that was not said to the bot: one line of talk (pure)."""
 
 from bot.transport.updates import SERVICE, IncomingMessage
-from memory.history.heard import HeardLine, cut, score_of
 from memory.history.message import Sender, told
+from memory.history.talk import HeardLine, cut, score_of
 
 
 def heard_line(message: IncomingMessage, *, is_moved: bool) -> HeardLine | None:

@@ -12,8 +12,8 @@ from bot.turn.rights import why_not
 from bot.turn.services import TurnServices
 from memory.artifacts.store import drop_unnamed
 from memory.forgetting import ErasureReceipt, delete_provably
-from memory.history.heard import score_of
 from memory.history.message import Message
+from memory.history.talk import score_of
 from memory.keys import ContextRef
 
 _CHOSEN_STEP, _TOLD_STEP = "forget", "forgotten"

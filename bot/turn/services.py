@@ -21,8 +21,7 @@ from bot.turn.reading import Reader
 from bot.turn.replies import LongAnswers
 from bot.turn.resetting import Resetting
 from bot.turn.turn_store import TurnStore
-from memory.history.redis_heard import RedisHeard
-from memory.history.redis_history import RedisHistory
+from memory.history.redis_history import RedisHeard, RedisHistory
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
 from memory.recall.recall import Recall

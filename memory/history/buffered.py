@@ -6,7 +6,6 @@ from dataclasses import replace
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
-from memory.history.rewind import is_before, rewind
 from memory.history.store import PEOPLE_LIMIT, Deleted, Erased, HistorySnapshot, HistoryStore, Kept
 from memory.keys import ContextRef
 
@@ -231,3 +230,26 @@ def _of_messages(ledger: Sequence[LedgerTurn], messages: Sequence[Message]) -> t
 
 def _sequence(message: Message) -> int:
     return -1 if message.sequence is None else message.sequence
+
+
+def rewind(snapshot: HistorySnapshot, sequence: int) -> HistorySnapshot:
+    """The snapshot without the messages from this sequence on, the newest ones, and without their turns of the ledger.
+
+    Who had the chat before a transfer of that turn has it again. `next_sequence` stays: sequences are given once.
+    """
+    gone = sum(not is_before(message, sequence) for message in snapshot.newest)
+    undone = [turn for turn in snapshot.ledger if turn.last_sequence >= sequence]
+    handed_over = [each.agent for turn in undone for each in turn.entries if each.kind == "transfer"]
+    return replace(
+        snapshot,
+        count=snapshot.count - gone,
+        conversation_count=snapshot.conversation_count - gone,
+        newest=tuple(message for message in snapshot.newest if is_before(message, sequence)),
+        ledger=tuple(turn for turn in snapshot.ledger if turn.last_sequence < sequence),
+        active_agent=handed_over[0] if handed_over else snapshot.active_agent,
+    )
+
+
+def is_before(message: Message, sequence: int | None) -> bool:
+    """Whether the message stands before this sequence; None is after all of them."""
+    return sequence is None or message.sequence is None or message.sequence < sequence

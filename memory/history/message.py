@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Literal
 from uuid import UUID, uuid5
 
-from memory.history.likeness import seen_characters
+from memory.characters import seen_characters
 
 Role = Literal["user", "assistant", "system", "tool"]
 

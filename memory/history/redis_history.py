@@ -7,12 +7,20 @@ from typing import Any, Literal
 
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, RecordCorrupt
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed, told_text
-from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
-from memory.history.store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
+from memory.history.store import (
+    PEOPLE_LIMIT,
+    SESSION_GAP_S,
+    SESSION_MESSAGES,
+    CurrentMessages,
+    Deleted,
+    Erased,
+    HistorySnapshot,
+    Kept,
+)
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.keys import (
     ContextRef,
     artifact_key,
@@ -271,6 +279,31 @@ class RedisHistory:
         """Return the id of the message that is shown under this Telegram id, or None."""
         found = await self._redis.call("HGET", telegram_key(ref), telegram_message_id)
         return None if found is None else str(found)
+
+
+class RedisHeard:
+    """The heard lines of all contexts. Methods raise StoreUnavailable or StoreFull.
+
+    A line is found by its `score` (`score_of`). The inbox writes lines, a turn loads them with the history.
+    """
+
+    def __init__(self, redis: RedisClient) -> None:
+        self._redis = redis
+
+    async def find(self, ref: ContextRef, score: int) -> HeardLine | None:
+        """Return the line, or None if there is none."""
+        for line in await self._redis.call("ZRANGEBYSCORE", heard_key(ref), score, score):
+            with suppress(RecordCorrupt):
+                return parse_json(HeardLine, line)
+        return None
+
+    async def forget(self, ref: ContextRef, score: int) -> int:
+        """Erase the line and those that copy its message; return how many. Repeating it erases none."""
+        return int(await self._redis.run(forget_heard(ref, score=score)))
+
+
+@lua_script(_SCRIPTS)
+def forget_heard(ref: ContextRef, *, score: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

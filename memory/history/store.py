@@ -1,15 +1,21 @@
 """What a store of histories does, and what one read of it gives."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.keys import ContextRef
 
+SESSION_GAP_S = 3600.0
+"""A message that comes so long after the one before begins a session."""
+SESSION_MESSAGES = 100
+"""A session has at most so many messages: talk that never pauses would else be one."""
+PAGE = 100
+"""Messages in a round trip: a window of 8,000 tokens rarely has more."""
 PEOPLE_LIMIT = 500
 """Of how many who wrote in a context the names are kept."""
 
@@ -204,3 +210,25 @@ class HistoryStore(Protocol):
     async def erase(self, ref: ContextRef) -> Erased:
         """Erase the whole history and begin a new epoch; queues the removal of the vectors."""
         ...
+
+
+async def newest_first(
+    store: HistoryStore, ref: ContextRef, *, whole: bool = False
+) -> AsyncGenerator[Message]:
+    """The current conversation (or the whole history) from its end; reads only as far as it is asked."""
+    page = await store.page(ref, limit=PAGE, whole=whole)
+    while page:
+        for message in page:
+            yield message
+        page = await store.page(ref, before_sequence=page[-1].sequence, limit=PAGE, whole=whole)
+
+
+async def oldest_first(
+    store: HistoryStore, ref: ContextRef, *, whole: bool = False
+) -> AsyncGenerator[Message]:
+    """The current conversation (or the whole history) from its beginning, messages appended meanwhile too."""
+    page = await store.page(ref, after_sequence=-1, limit=PAGE, whole=whole)
+    while page:
+        for message in page:
+            yield message
+        page = await store.page(ref, after_sequence=page[-1].sequence, limit=PAGE, whole=whole)

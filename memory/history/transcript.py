@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
 
-from memory.characters import well_formed
+from memory.characters import as_read, well_formed
 from memory.history.ledger import LedgerEntry
-from memory.history.likeness import as_read
 from memory.history.message import Message
 
 _NAME_CHARACTERS = 40

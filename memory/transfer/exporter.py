@@ -7,10 +7,10 @@ from typing import Any, cast
 from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifacts
 from memory.codec import parse_json
 from memory.errors import Forgotten
-from memory.history.heard import HeardLine
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.keys import (
     ContextRef,
     artifacts_key,

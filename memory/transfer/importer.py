@@ -8,10 +8,10 @@ from typing import Any
 from memory.artifacts.store import Artifact, dump_artifact
 from memory.codec import dump_json
 from memory.errors import Forgotten, MemoryFailure
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.keys import (
     HEARD_TTL_S,
     IMPORT_TTL_S,

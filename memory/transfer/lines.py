@@ -10,10 +10,10 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from memory.characters import well_formed
 from memory.codec import dump_json
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 
 FORMAT = 1
 """The version of the file's form; another one is refused."""

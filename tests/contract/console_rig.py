@@ -23,8 +23,8 @@ from bot.transport.updates import context_keys
 from bot.turn.turn_store import ATTEMPTS_AT_MOST, TurnStore
 from memory.codec import dump_json
 from memory.history import contexts
-from memory.history.heard import HeardLine
 from memory.history.message import Message, Role, Sender, message_id
+from memory.history.talk import HeardLine
 from memory.recall.recall import IndexItem
 
 T = TypeVar("T")

@@ -13,11 +13,11 @@ from memory.characters import well_formed
 from memory.codec import dump_json
 from memory.errors import Forgotten, StoreUnavailable
 from memory.history.contexts import dump_entry
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender, message_id
 from memory.history.redis_history import RedisHistory
 from memory.history.summary import Fact, Summary, SummaryText
+from memory.history.talk import HeardLine
 from memory.keys import (
     HEARD_TTL_S,
     ContextRef,

@@ -12,8 +12,7 @@ import pytest
 from memory.embedded.data_dir import ERASED_WITHIN_S, rest_after
 from memory.embedded.file_rewriter import DAILY_S, GATHER_S, FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
-from memory.history.redis_heard import RedisHeard
-from memory.history.redis_history import RedisHistory
+from memory.history.redis_history import RedisHeard, RedisHistory
 from memory.keys import ContextRef, erasures_key, rewritten_key
 from memory.redis.client import RedisClient, open_redis
 from tests.messages import a_message

@@ -9,11 +9,10 @@ from bot.inbox.records import Arrival, Signal
 from memory import keys
 from memory.codec import dump_json, parse_json
 from memory.forgetting import prove_erased
-from memory.history.heard import HEARD_CHARS, HeardLine, cut, score_of
 from memory.history.message import Sender
-from memory.history.redis_heard import RedisHeard
-from memory.history.redis_history import RedisHistory
+from memory.history.redis_history import RedisHeard, RedisHistory
 from memory.history.store import HistoryStore
+from memory.history.talk import HEARD_CHARS, HeardLine, cut, score_of
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox

@@ -7,8 +7,7 @@ import pytest
 
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
-from memory.history.sessions import SESSION_GAP_S
-from memory.history.store import HistoryStore
+from memory.history.store import SESSION_GAP_S, HistoryStore
 from memory.keys import sessions_key
 from memory.recall.vector_index import Where
 from memory.redis.client import RedisClient, open_redis

@@ -10,8 +10,7 @@ from memory.forgetting import delete_provably, prove_erased
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
-from memory.history.store import PEOPLE_LIMIT, HistoryStore, Kept
+from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore, Kept
 from memory.keys import (
     ContextRef,
     epoch_key,

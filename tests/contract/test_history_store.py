@@ -8,9 +8,8 @@ import pytest
 
 from memory.errors import Forgotten
 from memory.history.message import Sender
-from memory.history.paging import newest_first, oldest_first
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
-from memory.history.store import Deleted
+from memory.history.store import Deleted, newest_first, oldest_first
 from memory.keys import (
     ContextRef,
     context_key,

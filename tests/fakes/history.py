@@ -4,12 +4,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory.errors import Forgotten
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed, told_text
-from memory.history.sessions import SESSION_GAP_S, SESSION_MESSAGES
-from memory.history.store import PEOPLE_LIMIT, CurrentMessages, Deleted, Erased, HistorySnapshot, Kept
+from memory.history.store import (
+    PEOPLE_LIMIT,
+    SESSION_GAP_S,
+    SESSION_MESSAGES,
+    CurrentMessages,
+    Deleted,
+    Erased,
+    HistorySnapshot,
+    Kept,
+)
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.keys import ContextRef
 
 

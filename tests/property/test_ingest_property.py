@@ -10,7 +10,7 @@ from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
 from memory.codec import parse_json
-from memory.history.heard import HeardLine
+from memory.history.talk import HeardLine
 from tests.anchors import InMemoryAnchors
 from tests.property.test_updates_property import json, plausible, updates
 

@@ -12,10 +12,10 @@ from bot.agent.model import Image, ModelReply, PromptMessage, ToolCall, ToolSpec
 from bot.agent.openai_format import request_body
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender
 from memory.history.summary import Summary, SummaryText
+from memory.history.talk import HeardLine
 from memory.tokens import tokenizer_for
 from tests.openai_checker.request import find_fault
 from tests.unit.agent.kit import as_spoken, hit

@@ -26,10 +26,10 @@ from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
 from memory.artifacts.preview import preview
 from memory.artifacts.store import Artifact
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn, render_entry
 from memory.history.message import Sender
 from memory.history.summary import Fact, Summary, SummaryText, render_summary
+from memory.history.talk import HeardLine
 from tests.unit.agent.kit import (
     TOKENIZER,
     DictJournal,

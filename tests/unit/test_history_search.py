@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from memory.chat_history import ChatHistory
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Role, Sender
-from memory.history.sessions import SESSION_GAP_S
-from memory.history.store import HistoryStore
+from memory.history.store import SESSION_GAP_S, HistoryStore
 from memory.keys import ContextRef
 from memory.recall.history_search import RankedMessage, exclude_shown, find_people, on_days, parse_day
 from memory.recall.recall import Recall, RecallHit, RecallQuestion

@@ -12,8 +12,8 @@ from bot.transport.guests import digest_of
 from bot.transport.ingest import DoorRules, Ingest, dump_waiting, parse_waiting, telegram_ref
 from bot.transport.updates import Command
 from memory.codec import parse_json
-from memory.history.heard import HeardLine
 from memory.history.message import Sender
+from memory.history.talk import HeardLine
 from tests.anchors import InMemoryAnchors
 
 BOT = BotIdentity(id=42, username="mnemo_bot")

@@ -12,9 +12,9 @@ from bot.turn.reanswering import (
     retell,
     without_outdated_quotes,
 )
+from memory.history.buffered import rewind
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender
-from memory.history.rewind import rewind
 from memory.history.store import HistorySnapshot
 
 NOW = 1_800_000_000.0

@@ -6,11 +6,11 @@ from typing import Literal
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, PromptMessage, ToolSpec
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 from memory.recall.history_search import RankedMessage
 
 PromptOrder = Literal["described", "cached"]

@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Literal
 
 from bot.agent.model import Image, PromptMessage
-from memory.history.heard import HeardLine
+from memory.characters import as_read, seen_characters
 from memory.history.ledger import LedgerEntry, render_entry
-from memory.history.likeness import as_read, seen_characters
 from memory.history.message import NOTED, Message, told_text
+from memory.history.talk import HeardLine
 from memory.history.transcript import quote
 
 RECALLED_HEADING = (

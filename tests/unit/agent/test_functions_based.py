@@ -17,11 +17,11 @@ from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from examples.demo_tools import add
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.selectors import MessageWindowMessageSelector, NoMessages
 from memory.history.summary import Summary, SummaryText
+from memory.history.talk import HeardLine
 from memory.keys import ContextRef
 from memory.recall.history_search import RankedMessage
 from memory.recall.recall import Recall, RecallHit, RecallQuestion

@@ -27,10 +27,10 @@ from bot.agent.prompt.text import (
     UNANSWERED_HEADING,
 )
 from memory.codec import dump_json, parse_json
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.summary import Fact, Summary, SummaryText
+from memory.history.talk import HeardLine
 from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, hit, message, shown
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})

@@ -17,10 +17,10 @@ from bot.agent.prompt.parts import (
 )
 from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
-from memory.history.heard import HeardLine
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryText
+from memory.history.talk import HeardLine
 from tests.unit.agent.kit import TOKENIZER, asks, call, hit, message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})

@@ -19,8 +19,8 @@ from bot.agent.prompt.text import (
     quote_line,
 )
 from bot.transport.contents import note_on
-from memory.history.heard import HeardLine
 from memory.history.message import Message, Quote, Sender
+from memory.history.talk import HeardLine
 from simulator.offline_model.prompt import Statement, read_prompt
 from tests.unit.agent.kit import FIRST_SECOND, as_spoken, message
 
