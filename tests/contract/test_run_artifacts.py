@@ -37,7 +37,7 @@ LIMIT = 1_000
 
 
 def many(count: int) -> list[int]:
-    """That many numbers."""
+    """Return this many numbers."""
     return list(range(count))
 
 

@@ -1,4 +1,4 @@
-"""Which model each agent has, and whose window MODEL_CONTEXT_WINDOW is."""
+"""The model, window, selector and tools of each agent."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a file is, by its content; what a picture takes; what a note says."""
+"""The formats of files by their contents, the tokens of pictures, and notes."""
 
 from struct import pack
 

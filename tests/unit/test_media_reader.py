@@ -1,4 +1,4 @@
-"""What a file gives, or the reason that its sender is told."""
+"""The contents of a file, or the reason for its sender."""
 
 from dataclasses import dataclass, field
 from typing import Any, get_args

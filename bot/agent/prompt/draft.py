@@ -40,7 +40,7 @@ HEARD_TOKENS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class PromptPiece:
     """The smallest unit that stays or goes: whole `messages`, or a `text` under the heading of its section."""
 
     id: str
@@ -75,11 +75,11 @@ class Section:
     # The reason in the receipt, if it is not the same in all prompts.
     why: str = ""
     separator: str = "\n"
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[PromptPiece, ...] = ()
     left_out: tuple[ReceiptItem, ...] = ()
     tokens: int = 0
 
-    def in_order(self) -> Sequence[Piece]:
+    def in_order(self) -> Sequence[PromptPiece]:
         """Return the pieces in the order of the prompt."""
         return sorted(self.pieces, key=lambda piece: piece.sent_at)
 
@@ -93,7 +93,7 @@ class Section:
         return (PromptMessage(role="user", text=text),)
 
     def with_pieces(
-        self, pieces: Sequence[Piece], *, meter: TokenCounter, left_out: Sequence[ReceiptItem] = ()
+        self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[ReceiptItem] = ()
     ) -> "Section":
         """Return the section with these pieces instead of its own, counted again."""
         changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out))
@@ -151,13 +151,13 @@ def total_tokens(draft: PromptDraft) -> int:
 def _system(parts: PromptParts, meter: TokenCounter) -> Section:
     text = f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
     message = PromptMessage(role="system", text=text)
-    piece = Piece(id="system", messages=(message,), tokens=cost_of(message, meter) + REPLY_OVERHEAD)
+    piece = PromptPiece(id="system", messages=(message,), tokens=cost_of(message, meter) + REPLY_OVERHEAD)
     return Section().with_pieces([piece], meter=meter)
 
 
 def _tools(tools: Sequence[ToolSpec], meter: TokenCounter) -> Section:
     pieces = [
-        Piece(
+        PromptPiece(
             id=tool.name,
             tokens=MESSAGE_OVERHEAD
             + meter.count(
@@ -205,11 +205,11 @@ def _spoken(
     meter: TokenCounter,
     *,
     images: Mapping[str, Sequence[Image]] | None = None,
-) -> Piece:
+) -> PromptPiece:
     """Return the piece of messages that are rendered as one. Its place is that of the last message."""
     pictures = [image for message in together for image in (images or {}).get(message.id, ())]
     spoken = as_prompt_message(together, is_group=parts.is_group, images=pictures)
-    return Piece(
+    return PromptPiece(
         id=together[0].id,
         others=tuple(message.id for message in together[1:]),
         messages=(spoken,),
@@ -230,20 +230,22 @@ def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -
     """Return the hits with their neighbours, worst first. The prompt shows them oldest first."""
     hits = {hit.message.id: hit for hit in parts.recalled}
     fresh, repeated = _sift([hit.message for hit in parts.recalled], places, place="the recalled messages")
-    pieces: list[Piece] = []
+    pieces: list[PromptPiece] = []
     for message in fresh:
         hit = hits[message.id]
         neighbours, _ = _sift((*hit.before, *hit.after), places, place="the recalled messages")
         text = _quotation(message, neighbours, parts)
         why = f"with {len(neighbours)} beside it" if neighbours else ""
-        piece = Piece(id=message.id, text=text, tokens=meter.count(text), sent_at=message.sent_at, why=why)
+        piece = PromptPiece(
+            id=message.id, text=text, tokens=meter.count(text), sent_at=message.sent_at, why=why
+        )
         pieces.append(piece)
     return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
 
 
 def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
     """Return the newest lines within HEARD_TOKENS."""
-    pieces: list[Piece] = []
+    pieces: list[PromptPiece] = []
     left_out: list[ReceiptItem] = []
     room = HEARD_TOKENS
     for line in reversed(parts.heard):
@@ -254,7 +256,7 @@ def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
             why = f"older than the newest {HEARD_TOKENS:,} tokens of such talk"
             left_out.append(ReceiptItem(id=line_id, tokens=tokens, why=why))
         else:
-            pieces.append(Piece(id=line_id, text=text, tokens=tokens))
+            pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
     return Section(heading=HEARD_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 
@@ -276,11 +278,11 @@ def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptPar
     )
 
 
-def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) -> Section:
+def _ledger(parts: PromptParts, window: Sequence[PromptPiece], meter: TokenCounter) -> Section:
     """Return the record of each turn beside its last message in the window. Turns outside the window are left out."""
     replies = {piece.sequence for piece in window if piece.messages[-1].role == "assistant"}
     sequences = sorted(piece.sequence for piece in window if piece.sequence is not None)
-    pieces: list[Piece] = []
+    pieces: list[PromptPiece] = []
     left_out: list[ReceiptItem] = []
     for turn in parts.ledger:
         if not turn.entries:
@@ -293,7 +295,7 @@ def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) ->
         heading = LEDGER_HEADING if sequences[place] in replies else UNANSWERED_HEADING
         message = PromptMessage(role="user", text=render_entries(heading, turn.entries))
         pieces.append(
-            Piece(
+            PromptPiece(
                 id=turn.entries[0].id,
                 messages=(message,),
                 tokens=cost_of(message, meter),
@@ -304,10 +306,10 @@ def _ledger(parts: PromptParts, window: Sequence[Piece], meter: TokenCounter) ->
 
 
 def _record(parts: PromptParts, meter: TokenCounter) -> Section:
-    pieces: list[Piece] = []
+    pieces: list[PromptPiece] = []
     for entry in parts.record:
         text = render_entry(entry)
-        pieces.append(Piece(id=entry.id, text=text, tokens=meter.count(text)))
+        pieces.append(PromptPiece(id=entry.id, text=text, tokens=meter.count(text)))
     return Section(heading=RECORD_HEADING, separator="\n\n").with_pieces(pieces, meter=meter)
 
 
@@ -322,16 +324,16 @@ def _steps(parts: PromptParts, meter: TokenCounter) -> Section:
     """Return the steps without a digest. A step and its results stay together, or the request would be invalid."""
     covered = parts.digest.covers if parts.digest else 0
     repaired = repair_pairs([each for step in parts.steps[covered:] for each in step.to_chat_messages()])
-    pieces: list[Piece] = []
+    pieces: list[PromptPiece] = []
     for messages in exchanges(repaired):
         calls = messages[0].tool_calls
         tokens = sum(cost_of(message, meter) for message in messages)
-        pieces.append(Piece(id=calls[0].id if calls else "", messages=tuple(messages), tokens=tokens))
+        pieces.append(PromptPiece(id=calls[0].id if calls else "", messages=tuple(messages), tokens=tokens))
     return Section().with_pieces(pieces, meter=meter)
 
 
 def _under(heading: str, piece_id: str, text: str, meter: TokenCounter) -> Section:
-    pieces = [Piece(id=piece_id, text=text, tokens=meter.count(text))] if text.strip() else []
+    pieces = [PromptPiece(id=piece_id, text=text, tokens=meter.count(text))] if text.strip() else []
     return Section(heading=heading).with_pieces(pieces, meter=meter)
 
 

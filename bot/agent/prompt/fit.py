@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.agent.model import PromptMessage, PromptRole
-from bot.agent.prompt.draft import Piece, PromptDraft, Section, cost_of, total_tokens
+from bot.agent.prompt.draft import PromptDraft, PromptPiece, Section, cost_of, total_tokens
 from bot.agent.prompt.parts import PartName
 from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
@@ -49,7 +49,7 @@ def cut_messages(section: Section, need: Need, *, roles: Collection[PromptRole],
     sizes = [need.meter.count(message.text) for message in messages]
     level = max(least, _level(sizes, sum(sizes) - need.excess))
     sized = iter(sizes)
-    pieces: list[Piece] = []
+    pieces: list[PromptPiece] = []
     for piece in section.pieces:
         changed, tokens = list(piece.messages), piece.tokens
         for place, message in enumerate(changed):
@@ -155,7 +155,7 @@ def fit(draft: PromptDraft, *, room: int, chunk: int, meter: TokenCounter) -> Pr
     raise PromptTooLong
 
 
-def _count_to_drop(pieces: Sequence[Piece], excess: int) -> int:
+def _count_to_drop(pieces: Sequence[PromptPiece], excess: int) -> int:
     """Return how many of the first pieces have `excess` tokens together; all of them if they have less."""
     freed = 0
     for number, piece in enumerate(pieces, start=1):

@@ -1,4 +1,4 @@
-"""What the agent's tests stand on: a history in memory, a model that follows a script, a journal that is a dict."""
+"""Fakes for the agent's tests: a history in memory, a model with a script, a journal in a dict."""
 
 import asyncio
 import time

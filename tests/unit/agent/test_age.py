@@ -1,4 +1,4 @@
-"""How long ago something was said, in words."""
+"""The age of a message in words."""
 
 from datetime import UTC, datetime
 

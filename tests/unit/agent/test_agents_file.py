@@ -1,4 +1,4 @@
-"""What AGENTS_FILE may say, and how each mistake in it is told."""
+"""The contents of AGENTS_FILE, and one line for each mistake."""
 
 import sys
 from collections.abc import Generator

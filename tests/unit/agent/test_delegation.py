@@ -662,6 +662,6 @@ async def test_how_deep_a_context_is_within_delegations() -> None:
 
 
 def delegations() -> list[float]:
-    """How many were answered, failed and were refused so far."""
+    """The delegations so far: answered, failed, refused."""
     outcomes = ("answered", "failed", "refused")
     return [sample(DELEGATIONS, "mnemogram_delegations_total", outcome=outcome) for outcome in outcomes]

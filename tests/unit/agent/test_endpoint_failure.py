@@ -1,4 +1,4 @@
-"""What a failed request means, over the servers that we know."""
+"""The errors for failed requests of all known servers."""
 
 import pytest
 

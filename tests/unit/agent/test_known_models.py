@@ -1,4 +1,4 @@
-"""How many tokens a model's prompt may have."""
+"""The context windows of known and unknown models."""
 
 import pytest
 

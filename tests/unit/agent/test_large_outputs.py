@@ -1,4 +1,4 @@
-"""What a model reads in place of a large result, and what it reads where none can be kept."""
+"""Large outputs: the reference to the artifact, and the cut text without a store."""
 
 from bot.agent.tool_output import cut_middle, keep_if_large, render_reference
 from memory.artifacts.preview import preview

@@ -1,4 +1,4 @@
-"""What a model's reply means, whatever is wrong with its calls."""
+"""The action of a reply, also with broken calls."""
 
 import json
 

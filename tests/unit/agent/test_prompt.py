@@ -1,4 +1,4 @@
-"""How a request is put together, whole, in both orders, and what its receipt says."""
+"""Whole requests in both orders, and their receipts."""
 
 from dataclasses import replace
 

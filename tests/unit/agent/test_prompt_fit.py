@@ -1,4 +1,4 @@
-"""What gives way first when a prompt does not fit."""
+"""The order in which parts give way when a prompt does not fit."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How messages read in a prompt, and that no text in them passes for a mark of ours."""
+"""Messages as prompts show them. No text in them can imitate one of our marks."""
 
 import json
 from dataclasses import replace

@@ -28,7 +28,7 @@ async def a_context(
 
 
 async def where_of(arguments: str) -> Where:
-    """Where the index was asked to look, without what is left out as the prompt."""
+    """The filters of the search, without the messages of the prompt."""
     index = MemoryIndex()
     await TOOL.call(arguments, await a_context(index))
     (query,) = index.queries

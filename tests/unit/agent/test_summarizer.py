@@ -65,7 +65,7 @@ class ScriptedJsonModel:
 
 
 def offline(messages: Sequence[PromptMessage], schema: JsonSchema) -> str:
-    """What the offline model's rules make of a request."""
+    """The offline model's answer to a request."""
     return structured_reply(schema.schema, [{"role": each.role, "content": each.text} for each in messages])
 
 

@@ -1,4 +1,4 @@
-"""What a tool returns is text for the model: nothing counts as missing, nothing binary is poured out."""
+"""Outputs of tools as text: empty values stay visible, and binary data is described."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a call of a model used: as the endpoint says, and by our own count where it does not, or is cut off."""
+"""The usage of model calls: the endpoint's figures, or our own count without them."""
 
 import asyncio
 from collections.abc import Sequence
