@@ -126,12 +126,6 @@ class RunRecord:
     usages: list[Usage] = field(default_factory=list[Usage])
     notes: list[StepNote] = field(default_factory=list[StepNote])
 
-    def clear(self) -> None:
-        """Forget everything but the receipts, before a run starts again."""
-        self.ledger.clear()
-        self.usages.clear()
-        self.notes.clear()
-
 
 @dataclass(slots=True, kw_only=True)
 class AgentContext:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 import structlog
@@ -71,18 +70,6 @@ def retry_after_s(header: str | None, *, now: float) -> float | None:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pauses:
-    """The seconds without requests: the first pause, and the longest. Each failed probe doubles the pause."""
-
-    first_s: float = 5.0
-    longest_s: float = 60.0
-
-    def after(self, pause_s: float) -> float:
-        """Return the pause after a failed probe; the first pause after 0."""
-        return min(max(self.first_s, 2 * pause_s), self.longest_s)
-
-
 class Breaker:
     """The circuit breaker of one model at one endpoint. Each process has its own.
 
@@ -93,8 +80,11 @@ class Breaker:
     prompt never opens it, and neither does an unreachable endpoint, which may be back at the next request.
     """
 
-    def __init__(self, *, pauses: Pauses | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._pauses = pauses or Pauses()
+    def __init__(
+        self, *, first_s: float = 5.0, longest_s: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """The first pause is `first_s` seconds. Each failed probe doubles it, up to `longest_s`."""
+        self._first_s, self._longest_s = first_s, longest_s
         self._clock = clock
         self._failure: type[TellUser] | None = None
         self._pause_s = 0.0
@@ -148,7 +138,7 @@ class Breaker:
         if self._failure is None:
             MODEL_BREAKERS_OPEN.inc()
         self._failure = type(failure)
-        self._pause_s = self._pauses.after(self._pause_s)
+        self._pause_s = min(max(self._first_s, 2 * self._pause_s), self._longest_s)
         self._open_until = self._clock() + self._pause_s
         MODEL_BREAKER.labels("opened").inc()
         log.error("model_breaker_opened", failure=self._failure.__name__, probe_in_s=self._pause_s)

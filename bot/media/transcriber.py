@@ -33,8 +33,8 @@ class OpenAITranscriber:
     async def transcribe(self, data: bytes, *, ending: str) -> str:
         """Return the transcript, "" for silence. `ending` is the file ending of the format, such as ogg.
 
-        Raises MediaUnreadable. The reason is "unheard" if the endpoint does not take the recording, "unavailable" if
-        it does not answer in time, and "deaf" if it has no such model or refuses us. Logs do not quote the endpoint.
+        Raises MediaUnreadable. The reason "unheard" means that the endpoint does not take the recording, "unavailable"
+        that it does not answer in time, "deaf" that it has no such model or refuses us. Logs do not quote it.
         """
         try:
             async with asyncio.timeout(self._timeout_s):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.endpoint import Breaker, Pauses
+from bot.agent.endpoint import Breaker
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.errors import (
@@ -250,7 +250,7 @@ async def test_an_endpoint_that_takes_no_request_is_left_alone_until_a_probe_is_
     barred: Reply, kind: type[Exception]
 ) -> None:
     now = [0.0]
-    breaker = Breaker(pauses=Pauses(first_s=5, longest_s=60), clock=lambda: now[0])
+    breaker = Breaker(first_s=5, longest_s=60, clock=lambda: now[0])
     async with rig(barred, barred, "at last", "and on", breaker=breaker) as each:
         for second, tries in ((0, 1), (1, 1), (4.9, 1), (5, 2), (14, 2)):
             now[0] = second

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.agent.endpoint import Breaker, Pauses
+from bot.agent.endpoint import Breaker
 from bot.errors import (
     ModelBarred,
     ModelQuotaExhausted,
@@ -19,7 +19,6 @@ from tests.unit.agent.kit import sample
 
 OPENING = (ModelBarred, ModelQuotaExhausted)
 OTHERS = (ModelRefused, ModelRepliedNothing, ModelUnavailable, PromptTooLong)
-PAUSES = Pauses(first_s=5, longest_s=12)
 
 
 class Bench:
@@ -28,7 +27,7 @@ class Bench:
     def __init__(self) -> None:
         self.now = 0.0
         self.asked = 0
-        self.breaker = Breaker(pauses=PAUSES, clock=lambda: self.now)
+        self.breaker = Breaker(first_s=5, longest_s=12, clock=lambda: self.now)
 
     def ask(self, failure: type[BaseException] | None = None) -> type[BaseException] | None:
         """Ask for something that ends with this failure; with what it ended."""
