@@ -79,19 +79,19 @@ def _document(traced: _Traced, known: Known) -> dict[str, object]:
         "state": record.state,
         "reason": record.reason,
         **chat_document(record.ref, known),
-        "received_at": iso(record.received_at),
+        "received_at": iso(record.times.received),
         **dict(zip(("door", "action", "why"), _gate(record), strict=True)),
         "redelivered": record.redelivered,
         "attempts": record.attempts,
-        "begun_at": iso(record.begun_at),
-        "worker": record.begun_by or None,
+        "begun_at": iso(record.times.begun),
+        "worker": record.worker or None,
         "steps_so_far": list(record.steps),
         "answered_with": record.turn_of,
-        "committed_at": iso(record.committed_at),
+        "committed_at": iso(record.times.committed),
         "turn": _turn_document(traced.turn),
         "sends": [_send_document(send) for send in traced.sends],
         "sent_message_ids": list(record.sent),
-        "finished_at": iso(record.finished_at),
+        "finished_at": iso(record.times.finished),
         "ahead": record.ahead,
         "is_dead_letter": record.is_dead_letter,
     }
@@ -152,12 +152,12 @@ def _facts(traced: _Traced, known: Known) -> list[tuple[str, str]]:
         ("state", f"{record.state}: {said}" if said else record.state),
         *([("reason", record.reason)] if record.reason else []),
         ("chat", " · ".join(chat_cells(record.ref, known))),
-        ("received", f"{utc(record.received_at)} UTC" + (f" by {door}" if door else "") + twins),
+        ("received", f"{utc(record.times.received)} UTC" + (f" by {door}" if door else "") + twins),
         *([("gated", f"{action} ({why})")] if action else []),
     ]
-    if record.begun_at is not None:
+    if record.times.begun is not None:
         facts.append(
-            ("begun", f"{_after(record, record.begun_at)}, attempt {record.attempts}, by {record.begun_by}")
+            ("begun", f"{_after(record, record.times.begun)}, attempt {record.attempts}, by {record.worker}")
         )
     elif record.attempts:
         facts.append(("attempts", str(record.attempts)))
@@ -166,10 +166,12 @@ def _facts(traced: _Traced, known: Known) -> list[tuple[str, str]]:
     if record.turn_of is not None:
         facts.append(("answered with", f"update {record.turn_of}, whose turn this is"))
     facts += _turn_facts(traced.turn)
-    if record.committed_at is not None:
-        facts.append(("committed", _after(record, record.committed_at)))
-    if record.finished_at is not None:
-        facts.append(("finished", f"{utc(record.finished_at)} UTC, {_after(record, record.finished_at)}"))
+    if record.times.committed is not None:
+        facts.append(("committed", _after(record, record.times.committed)))
+    if record.times.finished is not None:
+        facts.append(
+            ("finished", f"{utc(record.times.finished)} UTC, {_after(record, record.times.finished)}")
+        )
     if record.is_dead_letter:
         facts.append(("now", f"set aside: `mnemogram queue retry {record.update_id}`, or `queue drop`"))
     if record.ahead is not None:
@@ -197,7 +199,7 @@ def _turn_facts(turn: TurnTrace | None) -> list[tuple[str, str]]:
 
 
 def _after(record: UpdateRecord, at: float) -> str:
-    return f"after {max(0.0, at - (record.received_at or at)):.1f} s"
+    return f"after {max(0.0, at - (record.times.received or at)):.1f} s"
 
 
 def _print_steps(turn: TurnTrace | None) -> None:
@@ -259,10 +261,10 @@ def _print_states(traced: Sequence[_Traced], known: Known) -> None:
                 chat_cells(each.record.ref, known)[0],
                 each.record.state,
                 each.record.reason,
-                utc(each.record.received_at),
+                utc(each.record.times.received),
                 UNKNOWN
-                if each.record.finished_at is None or each.record.received_at is None
-                else f"{each.record.finished_at - each.record.received_at:.1f}",
+                if each.record.times.finished is None or each.record.times.received is None
+                else f"{each.record.times.finished - each.record.times.received:.1f}",
             )
             for each in traced
         ],

@@ -1,38 +1,53 @@
-"""The inbox as operators see it: what waits, what died, what became of one update; and a dead letter's two ways."""
+"""The inbox for operators: waiting contexts, dead letters, the record of one update; retry and drop a dead letter."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 from bot.inbox.records import GROUP
-from bot.inbox.redis_inbox import inbox_script
 from memory import keys
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
+from memory.redis.lua import Key, ScriptCall, lua_script
 
+DROPPED = "dropped by an operator"
+"""Reason of a dead letter that was dropped."""
+
+_SCRIPTS = "bot.inbox.scripts"
 _BATCH = 500
 _SENT = "sent:"
 _PART = "part:"
 
 
+@lua_script(_SCRIPTS)
+def waiting(partition: int, *, group: str, prefixes: Mapping[str, str]) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def retry(
+    ref: ContextRef, *, update: Key, id: int, context: str, drop_reason: str, now: float, ttl: int
+) -> ScriptCall: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingContext:
-    """A context with something to do. `oldest_s` is None when its oldest update was erased meanwhile.
-
-    `updates` wait for a turn; `delivering` have their answer, of which `parts` are still to be sent.
-    """
+    """A context with something to do."""
 
     ref: ContextRef
     updates: int
+    """Updates that wait for a turn."""
     delivering: int
+    """Updates whose answer is in the outbox."""
     parts: int
+    """Parts of that answer which are not sent yet."""
     oldest_s: float | None
+    """Age of its oldest update, or None if a reset has just erased that."""
     worker: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
-    """An update that was set aside, and for how many seconds it has been."""
+    """An update that was set aside `age_s` seconds ago."""
 
     update_id: int
     ref: ContextRef
@@ -42,38 +57,52 @@ class DeadLetter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateRecord:
-    """What became of one update, never what it says. Times are Unix seconds; `sent` has Telegram message ids.
+class UpdateTimes:
+    """Times of an update in Unix seconds. `begun` is of its last attempt."""
 
-    `ahead` counts the updates of its context that come first, where it waits for its turn. A dead letter
-    can be retried or dropped. `gate` is what the door told (`Arrival.gate`), `turn` what its turn did and `parts` how each
-    part was sent (bot/turn/turn_trace.py, send_note.py); `turn_of` is the update with which it was answered, and which has
-    these. `steps` are the names of the finished steps of a turn that goes on. `begun_at` is of the last attempt.
-    """
+    received: float | None = None
+    begun: float | None = None
+    committed: float | None = None
+    finished: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRecord:
+    """The record of one update, without its text."""
 
     update_id: int
     ref: ContextRef
     state: str
     reason: str
-    received_at: float | None
-    finished_at: float | None
+    times: UpdateTimes
+    gate: str
+    """Decision of the gate (`Arrival.gate`)."""
+    redelivered: int
+    """Times that Telegram has sent it again."""
     attempts: int
-    sent: tuple[int, ...]
+    worker: str
+    """The worker of its last attempt."""
     ahead: int | None
-    is_dead_letter: bool
-    gate: str = ""
-    redelivered: int = 0
-    begun_at: float | None = None
-    begun_by: str = ""
-    committed_at: float | None = None
-    turn: str = ""
-    turn_of: int | None = None
-    parts: Mapping[int, str] = field(default_factory=dict[int, str])
-    steps: tuple[str, ...] = ()
+    """Updates of its context that come before it, if it waits for a turn."""
+    steps: tuple[str, ...]
+    """Names of the finished steps of its turn, if that goes on."""
+    turn_of: int | None
+    """The update with which it was answered, and which has the turn and the parts."""
+    turn: str
+    """Trace of its turn (bot/turn/turn_trace.py)."""
+    parts: Mapping[int, str]
+    """How each part of the answer was sent (bot/turn/send_note.py)."""
+    sent: tuple[int, ...]
+    """Telegram message ids of the answer."""
+
+    @property
+    def is_dead_letter(self) -> bool:
+        """Return True if it can be retried or dropped."""
+        return self.state == "dead" and self.reason != DROPPED
 
 
 class InboxInspection:
-    """Reads all partitions. Every method raises StoreUnavailable, and retry and drop StoreFull."""
+    """Reads all partitions. Each method raises StoreUnavailable; `retry` and `drop` also raise StoreFull."""
 
     def __init__(self, redis: RedisClient, *, partitions: int, clock: Callable[[], float]) -> None:
         self._redis = redis
@@ -81,14 +110,14 @@ class InboxInspection:
         self._clock = clock
 
     async def waiting(self) -> list[WaitingContext]:
-        """Every context with something to do, the longest waiting first."""
+        """Return the contexts with something to do. The longest waiting comes first."""
         found = [
             context for partition in range(self._partitions) for context in await self._waiting_in(partition)
         ]
         return sorted(found, key=lambda context: -(context.oldest_s or 0))
 
     async def dead_letters(self) -> list[DeadLetter]:
-        """Every dead letter, the newest first."""
+        """Return the dead letters, newest first."""
         found = [
             letter
             for partition in range(self._partitions)
@@ -97,14 +126,14 @@ class InboxInspection:
         return sorted(found, key=lambda letter: letter.age_s or 0)
 
     async def index_work(self) -> int:
-        """How many messages and erasures wait for an indexer, or are with one."""
+        """Return the number of messages and erasures that are not indexed yet."""
         lengths = [
             await self._redis.call("XLEN", keys.work_key(partition)) for partition in range(self._partitions)
         ]
         return sum(int(length) for length in lengths)
 
     async def find(self, update_id: int) -> UpdateRecord | None:
-        """The record of an update; None if it never came, or was finished over TERMINAL_UPDATE_TTL_S ago."""
+        """Return the record of an update, or None if it never came or was finished over TERMINAL_UPDATE_TTL_S ago."""
         for partition in range(self._partitions):
             reply = await self._redis.call("HGETALL", keys.update_key(partition, update_id))
             fields = cast(dict[str, str], reply)
@@ -114,7 +143,7 @@ class InboxInspection:
         return None
 
     async def unanswered(self, partition: int) -> list[tuple[ContextRef, str]]:
-        """One payload of each context that has updates waiting or dead: the contexts of which nothing else may be kept."""
+        """Return a payload of each context with waiting or dead updates. Some contexts have no other record yet."""
         waiting = [context.ref.context_id for context in await self._waiting_in(partition)]
         boxes = [
             keys.box_key(ContextRef(context_id=context_id, partition=partition)) for context_id in waiting
@@ -134,21 +163,15 @@ class InboxInspection:
         return list(found.items())
 
     async def retry(self, update_id: int) -> bool:
-        """Put a dead letter back at the head of its context's line; False if it is not one."""
-        return await self._settle_dead(update_id, "retry")
+        """Put a dead letter back at the head of its context's line. Return False if it is none."""
+        return await self._settle_dead(update_id, drop_reason="")
 
     async def drop(self, update_id: int) -> bool:
-        """End a dead letter for good; False if it is not one."""
-        return await self._settle_dead(update_id, "drop")
+        """End a dead letter for good. Return False if it is none."""
+        return await self._settle_dead(update_id, drop_reason=DROPPED)
 
     async def _waiting_in(self, partition: int) -> list[WaitingContext]:
-        names = ("box:", "outbox:", "delivering:")
-        prefixes = [keys.partition_key(partition, name) for name in names]
-        rows = await self._redis.run(
-            inbox_script("waiting"),
-            [keys.active_key(partition), keys.ready_key(partition)],
-            [GROUP, *prefixes, keys.update_prefix(partition)],
-        )
+        call = waiting(partition, group=GROUP, prefixes=keys.key_prefixes(partition))
         return [
             WaitingContext(
                 ref=ContextRef(context_id=context, partition=partition),
@@ -158,7 +181,7 @@ class InboxInspection:
                 oldest_s=self._age(received_at),
                 worker=worker,
             )
-            for context, updates, delivering, parts, received_at, worker in rows
+            for context, updates, delivering, parts, received_at, worker in await self._redis.run(call)
         ]
 
     async def _dead_letters_in(self, partition: int) -> list[DeadLetter]:
@@ -167,19 +190,9 @@ class InboxInspection:
         letters: list[DeadLetter] = []
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
-            rows = await self._redis.calls(
-                [
-                    (
-                        "HMGET",
-                        keys.update_key(partition, number),
-                        "context",
-                        "reason",
-                        "attempts",
-                        "finished_at",
-                    )
-                    for number in batch
-                ]
-            )
+            fields = ("context", "reason", "attempts", "finished_at")
+            reads = [("HMGET", keys.update_key(partition, number), *fields) for number in batch]
+            rows = await self._redis.calls(reads)
             letters += [
                 self._dead_letter(partition, number, row) for number, row in zip(batch, rows, strict=True)
             ]
@@ -196,55 +209,47 @@ class InboxInspection:
         )
 
     async def _record(self, update_id: int, ref: ContextRef, fields: Mapping[str, str]) -> UpdateRecord:
-        rank, died, journal = await self._redis.calls(
-            [
-                ("ZRANK", keys.box_key(ref), update_id),
-                ("ZSCORE", keys.dead_key(ref.partition), update_id),
-                ("HKEYS", keys.journal_key(ref)),
-            ]
+        rank, journal = await self._redis.calls(
+            [("ZRANK", keys.box_key(ref), update_id), ("HKEYS", keys.journal_key(ref))]
         )
-        sent = sorted(int(name.removeprefix(_SENT)) for name in fields if name.startswith(_SENT))
         return UpdateRecord(
             update_id=update_id,
             ref=ref,
             state=fields.get("state", ""),
             reason=fields.get("reason", ""),
-            received_at=_seconds(fields.get("received_at")),
-            finished_at=_seconds(fields.get("finished_at")),
-            attempts=int(fields.get("attempts", 0)),
-            sent=tuple(sent),
-            ahead=None if rank is None else int(rank),
-            is_dead_letter=died is not None,
+            times=UpdateTimes(
+                received=_seconds(fields.get("received_at")),
+                begun=_seconds(fields.get("begun_at")),
+                committed=_seconds(fields.get("committed_at")),
+                finished=_seconds(fields.get("finished_at")),
+            ),
             gate=fields.get("gate", ""),
             redelivered=int(fields.get("redelivered", 0)),
-            begun_at=_seconds(fields.get("begun_at")),
-            begun_by=fields.get("begun_by", ""),
-            committed_at=_seconds(fields.get("committed_at")),
-            turn=fields.get("turn", ""),
-            turn_of=int(fields["turn_of"]) if "turn_of" in fields else None,
-            parts={
-                int(name.removeprefix(_PART)): line for name, line in fields.items() if name.startswith(_PART)
-            },
+            attempts=int(fields.get("attempts", 0)),
+            worker=fields.get("begun_by", ""),
+            ahead=None if rank is None else int(rank),
             steps=tuple(sorted(journal)) if rank == 0 else (),
+            turn_of=int(fields["turn_of"]) if "turn_of" in fields else None,
+            turn=fields.get("turn", ""),
+            parts=_numbered(fields, _PART),
+            sent=tuple(sorted(_numbered(fields, _SENT))),
         )
 
-    async def _settle_dead(self, update_id: int, verb: Literal["retry", "drop"]) -> bool:
+    async def _settle_dead(self, update_id: int, *, drop_reason: str) -> bool:
         record = await self.find(update_id)
         if record is None:
             return False
-        partition = record.ref.partition
-        done = await self._redis.run_durably(
-            inbox_script("retry"),
-            [
-                keys.dead_key(partition),
-                keys.update_key(partition, update_id),
-                keys.box_key(record.ref),
-                keys.active_key(partition),
-                keys.ready_key(partition),
-            ],
-            [update_id, record.ref.context_id, verb, self._clock(), keys.TERMINAL_UPDATE_TTL_S],
+        ref = record.ref
+        call = retry(
+            ref,
+            update=Key(keys.update_key(ref.partition, update_id)),
+            id=update_id,
+            context=ref.context_id,
+            drop_reason=drop_reason,
+            now=self._clock(),
+            ttl=keys.TERMINAL_UPDATE_TTL_S,
         )
-        return bool(done)
+        return bool(await self._redis.run_durably(call))
 
     def _age(self, since: str | None) -> float | None:
         return max(0.0, self._clock() - float(since)) if since else None
@@ -252,3 +257,8 @@ class InboxInspection:
 
 def _seconds(value: str | None) -> float | None:
     return float(value) if value else None
+
+
+def _numbered(fields: Mapping[str, str], prefix: str) -> dict[int, str]:
+    """Return the fields whose names are this prefix and a number, by their numbers."""
+    return {int(name.removeprefix(prefix)): text for name, text in fields.items() if name.startswith(prefix)}

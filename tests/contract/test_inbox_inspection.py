@@ -115,7 +115,12 @@ async def test_a_record_tells_what_became_of_an_update_in_any_partition(redis: R
     await rig.turns.sent(claim, "part", epoch=0, telegram_id=555)
     record = await rig.inspection.find(7)
     assert record is not None
-    assert (record.ref, record.state, record.received_at, record.finished_at) == (BEN, "answered", 1000, 1003)
+    assert (record.ref, record.state, record.times.received, record.times.finished) == (
+        BEN,
+        "answered",
+        1000,
+        1003,
+    )
     assert record.sent == (555,)
     assert "secret" not in repr(record)
 

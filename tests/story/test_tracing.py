@@ -59,11 +59,11 @@ async def test_a_record_tells_the_whole_life_of_its_update(
     (sent,) = [parse_sent(number, line) for number, line in second.parts.items()]
     assert sent is not None
     assert (sent.kind, sent.outcome, sent.telegram_id) == ("text", "sent", second.sent[0])
-    assert second.begun_at is not None
-    assert second.committed_at is not None
-    assert second.received_at is not None
-    assert second.finished_at is not None
-    assert second.received_at <= second.begun_at <= second.committed_at <= second.finished_at
+    assert second.times.begun is not None
+    assert second.times.committed is not None
+    assert second.times.received is not None
+    assert second.times.finished is not None
+    assert second.times.received <= second.times.begun <= second.times.committed <= second.times.finished
     assert (third.turn_of, third.turn, dict(third.parts)) == (second.update_id, "", {})
     assert CANARY not in repr([first, second, third])
     assert CANARY not in capsys.readouterr().err, (
