@@ -1,1 +1,1 @@
-"""A strict local Telegram Bot API with a chat page; it imports nothing of the bot that it serves."""
+"""A strict local Telegram Bot API with a chat page. It imports nothing of the bot."""

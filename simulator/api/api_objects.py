@@ -1,4 +1,4 @@
-"""The simulated facts written as Bot API objects."""
+"""Bot API objects for users, chats, messages, entities and members."""
 
 from typing import Any
 
@@ -48,8 +48,10 @@ def chat_json(world: World, chat: Chat) -> Json:
 
 
 def message_json(world: World, message: Message) -> Json:
-    """A Message. Without a reply of its own, a message of a topic replies to the one that made the topic,
-    as Telegram has it; what it replies to is shown as it is now, without its own reply.
+    """Return a Message.
+
+    A message of a topic that replies to nothing replies to the one that created the topic, as in Telegram. The other
+    message is shown in its current version, without its own reply.
     """
     chat = world.chats[message.chat_id]
     body = _message_body(world, chat, message)
@@ -75,7 +77,7 @@ def entity_json(world: World, entity: Entity) -> Json:
 
 
 def member_json(world: World, chat: Chat, user: Person) -> Json:
-    """A ChatMember: the first administrator of a group is its creator."""
+    """Return a ChatMember. The first administrator of a group is its creator."""
     status = member_status(world, chat, user)
     member: Json = {"user": user_json(user), "status": status}
     match status:
@@ -123,7 +125,7 @@ def _message_body(world: World, chat: Chat, message: Message) -> Json:
 
 
 def _content(world: World, message: Message) -> Json:
-    """What is said: a text, or a photo and the like with its caption."""
+    """Return the fields of a text, or of other content with its caption."""
     body: Json = {}
     if message.forward_origin is not None:
         body["forward_origin"] = message.forward_origin

@@ -1,4 +1,4 @@
-"""The Bot API over HTTP: token, method, parameters, ordered faults, limits, and the answer's form."""
+"""The Bot API over HTTP: token, method, parameters, faults, limits, and the form of responses."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ _LOOK_AGAIN_S = 0.1
 
 
 def bot_api_routes() -> list[Route]:
-    """`/bot<token>/<method>`, and the files that people and the bot have sent."""
+    """Return the routes: `/bot<token>/<method>`, and the files that people and the bot have sent."""
     return [
         Route("/bot{token}/{method}", _answer, methods=["GET", "POST"]),
         Route("/bot{rest:path}", _unknown_path, methods=["GET", "POST"]),
@@ -43,7 +43,7 @@ def bot_api_routes() -> list[Route]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _End:
-    """How a call ended: `error` or `result`, unless nothing was answered."""
+    """The end of a call: a `result` or an `error`. Other outcomes than "answered" send neither."""
 
     result: object = None
     error: ApiError | None = None
@@ -75,7 +75,7 @@ async def _answer(request: Request) -> Response:
     except ApiError as error:
         return _failure(error)
     except ClientDisconnect:
-        return Response()  # nobody is left to read it
+        return Response()  # the client is gone
     chat_id = _chat_number(given)
     end = await _perform(request, method, given, chat_id)
     if method.name != "getUpdates":
@@ -131,7 +131,7 @@ async def _perform(request: Request, method: Method, given: dict[str, Any], chat
 
 
 def _keep_limits(sim: Simulation, method: Method, chat_id: int | None) -> None:
-    """Deletions are free, and so is what is shown and not kept."""
+    """Raise TooManyRequests above the flood limits. Deletions, drafts and chat actions are free."""
     name = method.name.lower()
     is_free = name.startswith("delete") or name in {"sendchataction", "sendmessagedraft"}
     if chat_id is None or not sim.config.real_limits or not is_limited(name) or is_free:
@@ -168,7 +168,7 @@ async def _fail(request: Request, method: Method, given: dict[str, Any], hit: Hi
 
 
 async def _stay_silent(request: Request, seconds: float) -> None:
-    """Until the client gives up, the simulator closes, or the time is over."""
+    """Wait until the client gives up, the simulator closes, or the time is over."""
     bell: Wakeup = request.app.state.simulation.bell
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0 and not (bell.is_closed or await request.is_disconnected()):
@@ -176,7 +176,7 @@ async def _stay_silent(request: Request, seconds: float) -> None:
 
 
 async def _hang_up(request: Request) -> Response:
-    """Close the connection without an answer; under a server without the extension, with an empty one."""
+    """Close the connection without a response. A server without the extension sends an empty 502."""
     hang_up = request.scope.get("extensions", {}).get(HANG_UP)
     if hang_up is not None:
         hang_up()

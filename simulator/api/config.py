@@ -1,4 +1,4 @@
-"""What a simulator is started with."""
+"""The configuration of a simulator."""
 
 import re
 import time
@@ -17,23 +17,19 @@ _TOKEN = re.compile(r"(\d{1,16}):[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorConfig:
-    """`retry_scale` multiplies every waiting time between two deliveries of an update, `Retry-After`
-    included; `private_topics` lets people make topics in their private chats; `real_limits` answers
-    429 to who sends faster than Telegram lets bots send; `clock` gives Unix seconds and decides dates and expiry. The bot's id is the number
-    before the token's colon; a token without one raises InvalidToken.
-    """
+    """The configuration. A token without a bot id before its colon raises InvalidToken."""
 
     token: str = DEFAULT_TOKEN
-    operator_ids: frozenset[int] = DEFAULT_OPERATORS
-    privacy_mode: bool = True
-    private_topics: bool = False
-    real_limits: bool = False
-    notice: str | None = None
-    retry_scale: float = 1.0
+    operator_ids: frozenset[int] = DEFAULT_OPERATORS  # people that the page shows as operators
+    privacy_mode: bool = True  # of the bot in groups
+    private_topics: bool = False  # people can create topics in their private chats
+    real_limits: bool = False  # a bot that sends faster than Telegram allows gets a 429
+    notice: str | None = None  # a line at the top of the page
+    retry_scale: float = 1.0  # multiplies each delay between two deliveries of an update, and Retry-After
     webhook_timeout_s: float = 60.0
     bot_first_name: str = "Mnemogram"
     bot_username: str = "mnemogram_bot"
-    clock: Clock = time.time
+    clock: Clock = time.time  # Unix seconds; decides dates and expiry
 
     def __post_init__(self) -> None:
         if not is_token(self.token):
@@ -45,5 +41,8 @@ class SimulatorConfig:
 
 
 def is_token(text: str) -> bool:
-    """Whether a text has the form of a bot token; Telegram answers 404 to others and 401 to unknown ones."""
+    """Return True if `text` has the form of a bot token.
+
+    Telegram answers 404 to other texts, and 401 to unknown tokens.
+    """
     return _TOKEN.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""What people send beside text, written as the Bot API fields of a message."""
+"""Photos, files, stickers and polls as the Bot API fields of a message."""
 
 from pathlib import PurePosixPath
 from typing import Any, Literal, TypeAlias
@@ -14,7 +14,7 @@ FILE_KINDS: tuple[FileKind, ...] = (
 ALBUM_KINDS = frozenset({"photo", "video", "audio", "document"})
 CAPTIONED = frozenset({"photo", "voice", "audio", "video", "animation", "document"})
 
-# Bot API documentation and tdlib: the longest side of the sizes s, m, x and y that a photo is kept in.
+# Bot API documentation and tdlib: the longest side of the sizes s, m, x and y of a photo.
 _SIZES = (("S", 90), ("M", 320), ("X", 800), ("Y", 1280))
 _MAX_SIDES = 10_000
 _MAX_RATIO = 20
@@ -23,8 +23,10 @@ _VIDEO = {"width": 640, "height": 360}
 
 
 def file_content(kind: FileKind, file: StoredFile, *, duration_s: int | None) -> dict[str, Any]:
-    """A file sent as this kind. Its bytes stay as they are: a photo is not made a JPEG, its smaller sizes are the
-    same bytes. Raises PageError for a photo that is no picture; a voice message may be anything.
+    """Return the fields of a file that is sent as this kind.
+
+    The bytes do not change: a photo does not become a JPEG, and its smaller sizes have the same bytes. Raises PageError
+    for a photo that is no picture. A voice message may be any file.
     """
     seconds = duration_s if duration_s is not None else opus_seconds(file.data) or 1
     about = file.fields() | {"mime_type": file.mime_type}
@@ -48,13 +50,13 @@ def file_content(kind: FileKind, file: StoredFile, *, duration_s: int | None) ->
 
 
 def sticker_content(emoji: str, file: StoredFile) -> dict[str, Any]:
-    """A still sticker of a made-up set; its file is `file`."""
+    """Return the fields of a static sticker in an invented set."""
     about = {"type": "regular", "width": 512, "height": 512, "is_animated": False, "is_video": False}
     return {"sticker": file.fields() | about | {"emoji": emoji, "set_name": "SimulatedStickers"}}
 
 
 def poll_content(question: str, options: tuple[str, ...], *, poll_id: int, kind: str) -> dict[str, Any]:
-    """A new poll that nobody has voted in."""
+    """Return the fields of a new poll without votes."""
     return {
         "poll": {
             "id": str(poll_id),

@@ -1,4 +1,4 @@
-"""Delivers updates to the webhook as Telegram does: one at a time per lane, in order, until it is taken."""
+"""Delivery of updates to the webhook as in Telegram: in order, one at a time per lane, with retries."""
 
 import asyncio
 import secrets
@@ -19,16 +19,16 @@ _SECONDS_PER_CONNECTION = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
-    """The failed tries of one update so far; `delay_s` is the last one's own delay."""
+    """The failed attempts of one update; `delay_s` is the newest delay."""
 
     failed: int = 0
     delay_s: float = 1
 
 
 def plan_retry(attempts: Attempts, *, retry_after_s: int, longest_s: float) -> tuple[float, Attempts]:
-    """Seconds to the next try: at once, then 2, 4, 8, 16, 32, then `longest_s`; Retry-After goes first.
+    """Return the seconds to the next attempt: 0, then 2, 4, 8, 16, 32, then `longest_s`. Retry-After has priority.
 
-    tdlib/telegram-bot-api, WebhookActor::on_update_error.
+    Source: tdlib/telegram-bot-api, WebhookActor::on_update_error.
     """
     failed = attempts.failed + 1
     asked = min(max(retry_after_s, 0), MAX_RETRY_AFTER_S)
@@ -42,7 +42,7 @@ def plan_retry(attempts: Attempts, *, retry_after_s: int, longest_s: float) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """How many deliveries may be under way: one after a failure, then one more per 2 s of success."""
+    """Number of parallel deliveries: one after a failure, then one more for each 2 s of success."""
 
     allowed: int
     since_s: float
@@ -57,7 +57,7 @@ class Connections:
 
 
 def retry_after_of(header: str | None) -> int:
-    """Whole seconds of a Retry-After header; 0 for none, for a date and for anything else."""
+    """Return the whole seconds of a Retry-After header; 0 for a date or any other value."""
     text = (header or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
@@ -69,7 +69,7 @@ _GONE_LIMIT_S = 23 * 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back for one POST; no status when nothing did."""
+    """The result of one POST. Without a response there is no status."""
 
     status: int | None = None
     reason: str = ""
@@ -82,13 +82,13 @@ class Answer:
 
     @property
     def failure(self) -> str:
-        """In Telegram's words."""
+        """The failure in Telegram's wording."""
         return self.error or f"Wrong response from the webhook: {self.status} {self.reason}".rstrip()
 
 
 @dataclass(slots=True)
 class _Lane:
-    """The lane's oldest update: whether it is under way, and when it may be tried next."""
+    """The oldest update of a lane: `is_busy` while it is being sent, `due_at` for its next attempt."""
 
     update_id: int
     is_busy: bool = False
@@ -97,7 +97,7 @@ class _Lane:
 
 
 class WebhookDelivery:
-    """`run` works until it is cancelled; `scale` multiplies all waiting times."""
+    """The task that delivers: `run` works until it is cancelled. `scale` multiplies all delays."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class WebhookDelivery:
         self._gone_since: float | None = None
 
     async def run(self) -> None:
-        # No environment proxies: the webhook is the address that the bot named. No pool limit: `_busy` is it.
+        # Environment proxies are ignored: the bot named the address. `_busy` limits the pool.
         client = httpx.AsyncClient(
             timeout=self._timeout_s, trust_env=False, limits=httpx.Limits(max_connections=None)
         )
@@ -136,7 +136,7 @@ class WebhookDelivery:
                 await self._bell.wait(self._sleep_s())
 
     def _adopt(self) -> WebhookSettings | None:
-        """The webhook that is set now; a new one starts without the delays of the old one."""
+        """Return the current webhook; a new one starts without the delays of the old one."""
         settings = self._webhook.settings
         if settings is not self._adopted:
             self._adopted = settings
@@ -164,7 +164,7 @@ class WebhookDelivery:
         return min(self._connections.allowed, settings.max_connections) if settings else 0
 
     def _sleep_s(self) -> float:
-        """Until the next retry; whatever else happens rings."""
+        """Return the seconds until the next retry. Other changes ring the bell."""
         if self._webhook.settings is None or self._busy >= self._limit():
             return _LONGEST_SLEEP_S
         waiting = [state.due_at for state in self._lanes.values() if not state.is_busy]
@@ -206,7 +206,7 @@ class WebhookDelivery:
             state.attempts, retry_after_s=answer.retry_after_s, longest_s=longest
         )
         is_current = self._webhook.settings is settings
-        # A new webhook does not wait for what the old one did, also when that was under way as it was set.
+        # A new webhook does not wait because of failures of the old one.
         state.due_at, state.is_busy = now + (delay * self._scale if is_current else 0.0), False
         if self._clock() + delay > update.expires_at:
             self._lanes.pop(update.lane)

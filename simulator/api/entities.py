@@ -1,4 +1,4 @@
-"""Message entities: reading what a bot gives, and the shape in which Telegram lets them nest."""
+"""Message entities: parsing, nesting, links, and those that Telegram finds in a text by itself."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +14,13 @@ _MAX_POSITION = 1_000_000
 
 STYLES = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})
 QUOTES = frozenset({"blockquote", "expandable_blockquote"})
-# Telegram finds these itself and ignores a bot's.
+# Telegram finds these itself; it ignores those of a bot.
 FOUND = frozenset(
     {"mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "bank_card_number"}
 )
-# Nothing may be styled inside these.
+# No styles are possible inside these.
 _PLAIN = frozenset({"code", "pre", "date_time"})
-# The one further field of a type.
+# The additional field of a type.
 DETAIL_FIELDS = {
     "text_link": "url",
     "text_mention": "user",
@@ -30,7 +30,7 @@ DETAIL_FIELDS = {
 }
 _GIVEN = STYLES | QUOTES | _PLAIN | frozenset(DETAIL_FIELDS)
 
-# Among entities of one place and length the smaller comes first (tdlib's get_type_priority).
+# Among entities with equal offset and length the smaller number comes first (tdlib, get_type_priority).
 _PRIORITY = {
     "blockquote": 0,
     "expandable_blockquote": 0,
@@ -49,7 +49,7 @@ _PRIORITY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A span in UTF-16 units; `detail` is the type's further field (for text_mention the user's id)."""
+    """A span in UTF-16 units. `detail` is the additional field of its type; for text_mention the user's id."""
 
     type: str
     offset: int
@@ -62,22 +62,21 @@ class Entity:
 
 
 def parse_entities(given: object) -> list[Entity]:
-    """The `entities` parameter as Telegram reads it: the first 100, without the types it finds itself.
+    """Parse the `entities` parameter: the first 100, without the types that Telegram finds itself.
 
-    Raises BadRequest for anything that is not a list of known entities with sane numbers.
+    Raises BadRequest for unknown entities and for numbers out of range.
     """
     if not isinstance(given, list):
-        return []  # Telegram's server looks at arrays only and takes anything else as none.
+        return []  # Telegram ignores other values than arrays.
     parsed = [_parse_entity(item) for item in cast("list[object]", given)[:MAX_ENTITIES]]
     return [entity for entity in parsed if entity is not None and entity.length > 0]
 
 
 def nested(entities: Iterable[Entity]) -> list[Entity]:
-    """Entities so that of any two one holds the other or they do not touch, in Telegram's order.
+    """Return entities in Telegram's order, so that two of them are nested or disjoint.
 
-    Links, code, mentions and the like do not overlap each other: the first stays. Quotes neither, and
-    what crosses a quote's border goes. Styles are joined, cut at the borders of the others and at each
-    other's beginnings, and removed inside code.
+    Of overlapping links, mentions or pieces of code the first stays, and of overlapping quotes too. An entity that
+    crosses the border of a quote is dropped. Styles are joined, cut at the borders of others, and removed inside code.
     """
     ordered = in_order(entities)
     quotes = _without_overlap(entity for entity in ordered if entity.type in QUOTES)
@@ -92,7 +91,7 @@ def in_order(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def with_found(given: Sequence[Entity], found: Iterable[Entity]) -> list[Entity]:
-    """A bot's entities and those that Telegram finds; a given link, code or mention beats a found one."""
+    """Combine the entities of a bot with those that Telegram finds. A link, code or mention of the bot has priority."""
     whole = [entity for entity in given if entity.type not in STYLES | QUOTES]
     quotes = [entity for entity in given if entity.type in QUOTES]
     fresh = [
@@ -173,7 +172,7 @@ def _without_overlap(ordered: Iterable[Entity]) -> list[Entity]:
 
 
 def _joined(styles: list[Entity]) -> list[Entity]:
-    """One entity for those of a type that touch or overlap; the given ones are in order."""
+    """Join ordered entities of one type that touch or overlap."""
     joined: list[Entity] = []
     for kind in sorted({entity.type for entity in styles}):
         last: Entity | None = None
@@ -202,11 +201,11 @@ def _overlap(one: Entity, other: Entity) -> bool:
 
 
 def _crosses(entity: Entity, quote: Entity) -> bool:
-    """Overlaps a quote without lying inside it."""
+    """Return True if an entity overlaps a quote without lying inside it."""
     return _overlap(entity, quote) and not (quote.offset <= entity.offset and entity.end <= quote.end)
 
 
-# tdlib takes every top-level domain; these are enough to tell a bare address from a file name.
+# tdlib knows every top-level domain; these are enough to distinguish an address from a file name.
 _DOMAINS = "com|org|net|io|dev|app|info|edu|gov|me|ai|co|uk|us|de|fr|es|it|nl|eu|ru|ua|pl|pt|br|in|jp|cn|xyz"
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _EMAIL = re.compile(
@@ -222,7 +221,7 @@ _COMMAND = re.compile(r"(?<![\w/<>@#])/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})
 _MENTION = re.compile(r"(?<![\w/@])@[A-Za-z0-9_]{3,32}(?!\w)")
 _HASHTAG = re.compile(r"(?<![\w#&/])#(?=\w*[^\W\d])\w{1,256}(?![\w#])")
 
-# The first to claim a place keeps it.
+# The first match at a place has priority.
 _FINDERS = (
     ("email", _EMAIL),
     ("url", _URL),
@@ -233,7 +232,7 @@ _FINDERS = (
 
 
 def find_entities(text: str) -> list[Entity]:
-    """What Telegram marks in a text, in order and without overlap; offsets in UTF-16 units."""
+    """Return the entities that Telegram finds in a text, in order and without overlap."""
     spans: list[tuple[int, int, str]] = []
     for kind, pattern in _FINDERS:
         for start, end in _matches(kind, pattern, text):
@@ -251,7 +250,7 @@ def _matches(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[i
 
 
 def _without_punctuation(url: str) -> str:
-    """An address in a sentence ends before the full stop, and before a bracket that it did not open."""
+    """Cut an address before a full stop, and before a bracket that it did not open."""
     while url and (url[-1] in ".,:;!?'" or (url[-1] in ")]" and url.count(url[-1]) > _opened(url))):
         url = url[:-1]
     return url
@@ -276,7 +275,7 @@ _HOST = re.compile(r"(?:[^@]*@)?(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]@]+)(?::\d{1,
 
 
 def checked_link(url: str) -> str:
-    """The address as Telegram stores it: with a scheme, a host in small letters and a path.
+    """Return the URL as Telegram stores it: with a scheme, a host in lower case and a path.
 
     Raises BadRequest for other schemes than http, https, tg and ton, and for hosts without a dot.
     """
@@ -299,7 +298,7 @@ def checked_link(url: str) -> str:
 
 
 def _is_port_of_host(scheme: str | None, host: str) -> bool:
-    """`example.com:80/x` looks like a scheme and its rest."""
+    """Return True for `example.com:80/x`, which looks like a scheme and its rest."""
     return scheme is not None and "." in scheme and host.isdigit()
 
 

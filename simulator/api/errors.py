@@ -1,5 +1,6 @@
-"""Every error of the simulator: Telegram's answers in Telegram's own wording, the page's, and the server's.
+"""The errors of the simulator: those of the Bot API in Telegram's wording, and those of the page.
 
+```
 SimulatorError
 ├── ApiError            an answer {"ok": false, …} of the Bot API
 │   ├── BadRequest 400 ── ChatMigrated
@@ -12,17 +13,18 @@ SimulatorError
 │   └── ServerFault 500
 ├── PageError           an answer {"error": …} of the page API
 └── InvalidToken
+```
 """
 
 from typing import Any
 
 
 class SimulatorError(Exception):
-    """Anything that the simulator raises itself."""
+    """Base of all errors that the simulator raises."""
 
 
 class ApiError(SimulatorError):
-    """An answer of the Bot API that is not ok; its text is the description."""
+    """A failed call of the Bot API; its text is the description."""
 
     code = 500
     prefix = "Internal Server Error"
@@ -39,7 +41,7 @@ class ApiError(SimulatorError):
 
 
 class BadRequest(ApiError):
-    """The call cannot be done as it is."""
+    """The call has wrong parameters."""
 
     code = 400
     prefix = "Bad Request"
@@ -55,7 +57,7 @@ class ChatMigrated(BadRequest):
 
 
 class Unauthorized(ApiError):
-    """The token is not this bot's."""
+    """The token belongs to another bot."""
 
     code = 401
     prefix = "Unauthorized"
@@ -69,28 +71,28 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """There is no such method or file."""
+    """The method or file does not exist."""
 
     code = 404
     prefix = "Not Found"
 
 
 class Conflict(ApiError):
-    """Two ways or two clients fetch updates at once."""
+    """Two clients fetch updates, or a client polls while a webhook is set."""
 
     code = 409
     prefix = "Conflict"
 
 
 class TooLarge(ApiError):
-    """The request is longer than Telegram takes."""
+    """The request is too long."""
 
     code = 413
     prefix = "Request Entity Too Large"
 
 
 class TooManyRequests(ApiError):
-    """A flood limit, in whole seconds."""
+    """The bot sends too fast; `retry_after` is in whole seconds."""
 
     code = 429
     prefix = "Too Many Requests"
@@ -100,11 +102,11 @@ class TooManyRequests(ApiError):
 
 
 class ServerFault(ApiError):
-    """Telegram's own trouble."""
+    """Telegram has an internal error."""
 
 
 class PageError(SimulatorError):
-    """What a person on the page asked for cannot be done; the text is one sentence for that person."""
+    """A person on the page asks for something impossible. The text is one sentence for that person."""
 
     def __init__(self, sentence: str, *, status: int = 400) -> None:
         super().__init__(sentence)
@@ -119,7 +121,7 @@ class InvalidToken(SimulatorError):
 
 
 def _describe(prefix: str, reason: str) -> str:
-    """Telegram begins a reason with a small letter, except for constants such as TEXTDRAFT_PEER_INVALID."""
+    """Return the description. Its reason begins in lower case, except for constants such as TEXTDRAFT_PEER_INVALID."""
     if not reason:
         return prefix
     if len(reason) > 1 and (reason[1] == "_" or reason[1].isupper()):

@@ -1,4 +1,4 @@
-"""What the chat page is told as it happens: numbered events with a bounded backlog."""
+"""Bounded logs: the events that the chat page reads, and the Bot API calls that tests read."""
 
 from collections import deque
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ class Event:
 
 
 class EventFeed:
-    """Every reader has its own place in one backlog, so a slow page costs nothing."""
+    """Numbered events in one backlog. Each reader has its own position, so a slow page costs nothing."""
 
     def __init__(self, *, first_id: int) -> None:
         self._last_id = first_id
@@ -37,10 +37,10 @@ class EventFeed:
     async def read(
         self, after: int | None, *, keep_alive_s: float = KEEP_ALIVE_S
     ) -> AsyncIterator[Event | None]:
-        """Events as they come; None each time that nothing came for `keep_alive_s`.
+        """Yield events as they happen, and None after each `keep_alive_s` without an event.
 
-        `after` is the last event that the reader has; where the backlog does not reach back to it, an
-        event `world` comes first: read everything again. Ends when the feed is closed.
+        `after` is the last event that the reader has. If the backlog begins later, the first event is `world`: the
+        reader must load everything again. The iteration ends when the feed is closed.
         """
         place = self._last_id
         if after is not None and self._reaches(after):
@@ -58,7 +58,7 @@ class EventFeed:
                 yield None
 
     def _reaches(self, event_id: int) -> bool:
-        """Whether all events after this one are still known."""
+        """Return True if the backlog has all events after this one."""
         oldest = self._backlog[0].id if self._backlog else self._last_id + 1
         return oldest - 1 <= event_id <= self._last_id
 
@@ -70,24 +70,22 @@ MAX_CALLS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """`at` and `ended_at` are Unix seconds. `status` is the HTTP status, 0 where no answer went out; `message_id` that
-    of the message which came of it, also if the connection was cut. No text is kept.
-    """
+    """A Bot API call. It holds no text of messages."""
 
     number: int
     method: str
     chat_id: int | None
-    at: float
-    ended_at: float
+    at: float  # Unix seconds
+    ended_at: float  # Unix seconds
     outcome: Outcome
-    status: int
+    status: int  # HTTP status; 0 without a response
     retry_after: int | None
-    message_id: int | None
+    message_id: int | None  # of the resulting message, also if the connection was cut
     description: str | None
 
 
 class CallLog:
-    """The newest calls, but for getUpdates, numbered from 1 in the order of their ends."""
+    """The newest calls except getUpdates, numbered from 1 in the order of their ends."""
 
     def __init__(self) -> None:
         self._calls: deque[Call] = deque(maxlen=MAX_CALLS)
@@ -101,6 +99,6 @@ class CallLog:
         self._calls.append(call)
 
     def after(self, number: int) -> list[dict[str, Any]]:
-        """Those with a larger number, oldest first."""
+        """Return the calls with a larger number, oldest first."""
         oldest = self._calls[0].number if self._calls else 0
         return [asdict(call) for call in islice(self._calls, max(number + 1 - oldest, 0), None)]

@@ -1,4 +1,4 @@
-"""Faults ordered from the page: calls that match fail in a named way, so many times, or so often, or so long."""
+"""Refused calls: faults that the page or a test orders, and Telegram's flood limits."""
 
 import math
 from collections import OrderedDict, deque
@@ -13,29 +13,28 @@ MAX_FAULTS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Which calls fail and how.
+    """The calls that fail, and the kind of failure.
 
-    - `method`: None is any but getUpdates, which would use the fault up at once; `chat_id`: None is any.
-    - `times`: so many calls; None is no end. `until`: the time (Unix seconds) at which it ends; None is never.
-    - `probability`: of a matching call to fail, drawn from `seed`.
-    - `error`: 429 with `retry_after` seconds, a number or a range (with `hold` every call to that chat that sends,
-      edits or deletes is answered 429 with the seconds left until it is over); 400 and 403 with `description`;
-      500; timeout: no answer, nothing done; cut: done, and the connection closed without an answer; hang: answered
-      after `seconds`, and done before them, or with `late` after them.
+    - 429: refused with `retry_after`.
+    - 400, 403: refused with `description`.
+    - 500: refused.
+    - timeout: not done, and no response.
+    - cut: done, and the connection is closed without a response.
+    - hang: done, and answered after `seconds`.
     """
 
     error: FaultKind
-    times: int | None = 1
-    chat_id: int | None = None
-    method: str | None = None
-    retry_after: int | tuple[int, int] = 1
-    hold: bool = False
+    times: int | None = 1  # number of calls; None: no end
+    chat_id: int | None = None  # None: any chat
+    method: str | None = None  # None: any except getUpdates, which would use up the fault at once
+    retry_after: int | tuple[int, int] = 1  # seconds, or a range of seconds
+    hold: bool = False  # 429: refuse every send, edit and deletion in that chat until `retry_after` is over
     description: str = ""
     seconds: float = 1.0
-    late: bool = False
-    probability: float = 1.0
-    seed: int = 0
-    until: float | None = None
+    late: bool = False  # hang: do the call after `seconds`, not before
+    probability: float = 1.0  # of a matching call to fail
+    seed: int = 0  # of the random numbers for `probability` and ranges
+    until: float | None = None  # Unix seconds; None: no end
 
     def matches(self, method: str, chat_id: int | None) -> bool:
         if self.chat_id is not None and self.chat_id != chat_id:
@@ -47,7 +46,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A fault that a call has met, with the seconds drawn for it."""
+    """The fault of a call, with its random number of seconds."""
 
     fault: Fault
     retry_after: int
@@ -55,7 +54,7 @@ class Hit:
 
 @dataclass(slots=True)
 class _Standing:
-    """A fault that still waits, `left` times."""
+    """A fault that applies to `left` more calls."""
 
     fault: Fault
     random: Random
@@ -68,18 +67,18 @@ class FaultPlan:
         self._held: dict[int, float] = {}
 
     def order(self, fault: Fault) -> None:
-        """The newest are kept when there are too many."""
-        random = Random(fault.seed)  # noqa: S311 - the same faults for the same seed
+        """Add a fault. The oldest one is dropped if there are too many."""
+        random = Random(fault.seed)  # noqa: S311 - equal seeds give equal faults
         standing = _Standing(fault, random, math.inf if fault.times is None else fault.times)
         self._standing = [*self._standing, standing][-MAX_FAULTS:]
 
     def clear(self) -> None:
-        """Nothing fails any more."""
+        """Remove all faults."""
         self._standing.clear()
         self._held.clear()
 
     def take(self, method: str, chat_id: int | None, *, now: float) -> Hit | None:
-        """The oldest fault for a call of this method (in small letters), used up by one."""
+        """Return the oldest fault for a call of this method (in lower case), and count it down."""
         if (held := self._held_s(method, chat_id, now)) is not None:
             return Hit(fault=Fault(error="429"), retry_after=held)
         self._standing = [one for one in self._standing if one.fault.until is None or now < one.fault.until]
@@ -115,7 +114,7 @@ class FaultPlan:
 
 
 def is_limited(method: str) -> bool:
-    """Whether Telegram counts calls of this method (in small letters) against a chat's rate."""
+    """Return True if Telegram counts this method (in lower case) against the rate of a chat."""
     return method.startswith(("send", "edit", "delete", "forward", "copy"))
 
 
@@ -128,7 +127,7 @@ _MINUTE_S = 60.0
 
 @dataclass(slots=True)
 class _ChatRate:
-    """`free_at`: when a chat of one message a second has caught up; `sent`: within the last minute."""
+    """The rate of one chat: `free_at` grows by a second per message, `sent` has the last minute."""
 
     free_at: float = 0.0
     held_until: float = 0.0
@@ -136,14 +135,18 @@ class _ChatRate:
 
 
 class FloodLimits:
-    """Counts what is sent; who was told to wait is refused until then, and a refused call does not count."""
+    """The rates at which Telegram lets a bot send (pure: the caller passes the time).
+
+    Source: Bot FAQ, "My bot is hitting limits". One message a second in a chat, apart from short bursts. 20 a minute in
+    a group. About 30 a second over all chats. A refused call does not count.
+    """
 
     def __init__(self) -> None:
         self._chats: OrderedDict[int, _ChatRate] = OrderedDict()
         self._all: deque[float] = deque()
 
     def refuse(self, chat_id: int, *, is_group: bool, now: float) -> int | None:
-        """The whole seconds to wait; None: it may be sent, and is counted."""
+        """Return the whole seconds to wait, or None: the message may be sent and is counted."""
         chat = self._chats.setdefault(chat_id, _ChatRate())
         self._chats.move_to_end(chat_id)
         if len(self._chats) > MAX_CHATS:

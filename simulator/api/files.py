@@ -1,4 +1,7 @@
-"""The files that people and the bot have sent, in memory: the oldest are dropped when there are too many bytes."""
+"""Files that people and the bot have sent, in memory, and the sizes of pictures and sounds.
+
+The oldest files are dropped if there are too many bytes.
+"""
 
 import mimetypes
 import re
@@ -9,7 +12,7 @@ from pathlib import PurePosixPath
 
 MAX_FILE = 64 * 1024 * 1024
 MAX_TOTAL = 256 * 1024 * 1024
-# tdlib's clean_filename.
+# tdlib, clean_filename.
 _MAX_STEM, _MAX_SUFFIX = 64, 16
 
 _FILE_ID = re.compile(r"SIMFILE(\d{14})[A-Z]?")
@@ -28,7 +31,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """`number` names it for good: no later run of a simulator gives it to another."""
+    """A file. No later run of the simulator gives its `number` to another file."""
 
     number: int
     name: str
@@ -41,7 +44,7 @@ class StoredFile:
 
     @property
     def path(self) -> str:
-        """As getFile gives it: a folder by kind, and a name that tells nothing of the sender's."""
+        """The path that getFile returns: a folder for the kind, and a name that does not show the original one."""
         kind, _, subtype = self.mime_type.partition("/")
         if self.mime_type == "audio/ogg":
             return f"voice/file_{self.number}.oga"
@@ -50,11 +53,11 @@ class StoredFile:
         return f"{_FOLDERS.get(kind, 'documents')}/file_{self.number}{known}"
 
     def file_id(self, size: str = "") -> str:
-        """`size` is the letter of a smaller picture."""
+        """Return the file id; `size` is the letter of a smaller picture."""
         return f"SIMFILE{self.number:014d}{size}"
 
     def fields(self, size: str = "") -> dict[str, str | int]:
-        """What every kind of file has in the Bot API."""
+        """Return the fields that all kinds of files have in the Bot API."""
         return {
             "file_id": self.file_id(size),
             "file_unique_id": f"SIM{self.number:014d}{size}",
@@ -70,7 +73,7 @@ class FileStore:
         self._files: OrderedDict[int, StoredFile] = OrderedDict()
 
     def add(self, data: bytes, *, name: str, mime_type: str = "") -> StoredFile:
-        """Keep a file; without a MIME type its name tells. It is the caller's to refuse one over `MAX_FILE`."""
+        """Store a file. Without a MIME type its name decides. The caller refuses files over `MAX_FILE`."""
         clean = clean_name(name)
         guessed = mime_type or mimetypes.guess_type(clean)[0] or "application/octet-stream"
         file = StoredFile(number=self._next, name=clean, mime_type=guessed, data=data)
@@ -82,19 +85,19 @@ class FileStore:
         return file
 
     def find(self, file_id: str) -> StoredFile | None:
-        """None for what is no file id of this simulator, and for a file that was dropped."""
+        """Return the file, or None if the id is unknown or the file was dropped."""
         match = _FILE_ID.fullmatch(file_id)
         return self._files.get(int(match[1])) if match else None
 
     def at(self, path: str) -> StoredFile | None:
-        """The file that getFile gave this path."""
+        """Return the file with this path, as returned by getFile."""
         match = _FILE_PATH.fullmatch(path)
         file = self._files.get(int(match[1])) if match else None
         return file if file is not None and file.path == path else None
 
 
 def clean_name(name: str) -> str:
-    """A file name as Telegram passes it on: without folders and control characters, and shortened."""
+    """Return a file name as Telegram shows it: without folders and control characters, and shortened."""
     last = re.split(r"[/\\]", name)[-1]
     shown = "".join(char for char in last if char.isprintable()).strip() or "file"
     stem, dot, suffix = shown.rpartition(".")
@@ -104,18 +107,18 @@ def clean_name(name: str) -> str:
 
 
 def looks_like_id(file_id: str) -> bool:
-    """Whether a text has the form of a file id; Telegram words its refusals by that."""
+    """Return True if a text has the form of a file id. Telegram's errors depend on it."""
     return _FILE_ID.fullmatch(file_id) is not None
 
 
 _PNG = b"\x89PNG\r\n\x1a\n"
-# Start-of-frame markers; C4, C8 and CC among them mean other things.
+# Start-of-frame markers; C4, C8 and CC have other meanings.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, GIF, JPEG or WebP; None for anything else and for broken ones."""
+    """Return the width and height in pixels of a PNG, GIF, JPEG or WebP; None for other or broken files."""
     try:
         size = _read_size(data)
     except (struct.error, IndexError):
@@ -169,7 +172,7 @@ _MAX_S = 24 * 3600
 
 
 def opus_seconds(data: bytes) -> int | None:
-    """Whole seconds, at least 1; None for what is no Ogg Opus file."""
+    """Return the whole seconds of an Ogg Opus file, at least 1; None for other files."""
     last = data.rfind(_PAGE)
     if not data.startswith(_PAGE) or b"OpusHead" not in data[:64] or len(data) < last + 14:
         return None

@@ -1,4 +1,4 @@
-"""A text with its entities as Telegram stores it: cleaned, trimmed, nested, with what it finds itself."""
+"""A text with its entities as Telegram stores it: cleaned, trimmed and nested."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,10 +23,10 @@ class FormattedText:
 
 
 def format_text(text: str, entities: Sequence[Entity] = ()) -> FormattedText:
-    """The text that a chat would show. An all-blank text gives an empty one.
+    """Return the text that a chat shows, with the entities that Telegram finds. A blank text becomes empty.
 
-    Raises BadRequest for an entity that begins or ends outside the text or inside a surrogate pair.
-    The length is not checked here: see `MAX_TEXT`.
+    Raises BadRequest for an entity that begins or ends outside the text or inside a surrogate pair. It does not check
+    the length: see `MAX_TEXT`.
     """
     _check_places(text, entities)
     clean, moved = clean_text(text)
@@ -37,7 +37,7 @@ def format_text(text: str, entities: Sequence[Entity] = ()) -> FormattedText:
         for entity in nested(entities)
     ]
     ended = clean.rstrip(" \n")
-    # tdlib's fix_formatted_text: the blanks before the first entity go, those in it stay.
+    # tdlib, fix_formatted_text: blanks before the first entity are removed, those inside it stay.
     blanks = len(ended) - len(ended.lstrip(" \n"))
     skipped = min([blanks, *(entity.offset for entity in placed if _covers_text(entity, ended))])
     trimmed = ended[skipped:]
@@ -69,7 +69,7 @@ def _check_places(text: str, entities: Iterable[Entity]) -> None:
 
 
 def _byte_offsets(text: str) -> dict[int, int]:
-    """Each place between two characters: its UTF-16 offset and its UTF-8 offset."""
+    """Map the UTF-16 offset of each place between two characters to its UTF-8 offset."""
     offsets = {0: 0}
     units = size = 0
     for char in text:
@@ -80,7 +80,7 @@ def _byte_offsets(text: str) -> dict[int, int]:
 
 
 def _trimmed(entities: Iterable[Entity], text: str, skipped: int) -> list[Entity]:
-    """Entities moved into a trimmed text, without leading blanks and without those of blanks only."""
+    """Move entities into a trimmed text. Cut their leading blanks; drop those that cover only blanks."""
     size = utf16_length(text)
     kept: list[Entity] = []
     for entity in entities:

@@ -1,4 +1,4 @@
-"""How people come together in the simulated Telegram: new people, groups, topics, titles and pins."""
+"""People and groups: new people, chats, topics, titles, pins, members, blocks and upgrades."""
 
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
@@ -27,7 +27,7 @@ _ICON_COLOR = 7322096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering:
-    """A group or supergroup to make; the first of `admins` is its creator. `has_bot`: the bot is added at once."""
+    """A group or supergroup to create; the first of `admins` is its creator. `has_bot` adds the bot at once."""
 
     title: str
     type: Literal["group", "supergroup"]
@@ -41,7 +41,7 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Newcomer:
-    """A person to make, or another bot."""
+    """A person to create, or another bot."""
 
     first_name: str
     last_name: str | None = None
@@ -53,9 +53,9 @@ class Newcomer:
 
 
 def add_person(sim: Simulation, newcomer: Newcomer) -> Person:
-    """A new person with a private chat, named after the first name and id if no username is given.
+    """Create a person with a private chat. Without a username it is made of the first name and the id.
 
-    Raises PageError for a username that is taken.
+    Raises PageError if the username is taken.
     """
     if len(sim.world.people) >= MAX_PEOPLE:
         raise PageError("There are too many people already.", status=409)
@@ -79,7 +79,7 @@ def add_person(sim: Simulation, newcomer: Newcomer) -> Person:
 
 
 def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
-    """A new group that the bot is added to, as an administrator if it is among `admins`."""
+    """Create a group and add the bot, as an administrator if it is among `admins`."""
     admins = tuple(one for one in gathering.admins if one != sim.world.bot.id)
     members = tuple(dict.fromkeys(one for one in (*admins, *gathering.members) if one != sim.world.bot.id))
     unknown = [one for one in members if one not in sim.world.people]
@@ -111,7 +111,7 @@ def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
 
 
 def set_title(sim: Simulation, *, chat_id: int, from_id: int, title: str) -> None:
-    """Rename a group, as one of its administrators."""
+    """Rename a group as one of its administrators."""
     chat = group_of(sim, chat_id, from_id, as_admin=True)
     if chat.title == title:
         raise PageError("That is the title already.")
@@ -121,7 +121,7 @@ def set_title(sim: Simulation, *, chat_id: int, from_id: int, title: str) -> Non
 
 
 def pin_message(sim: Simulation, *, chat_id: int, from_id: int, message_id: int) -> None:
-    """Pin a message: one's private chat's, or as an administrator a group's."""
+    """Pin a message in a private chat, or in a group as an administrator."""
     chat = open_chat_of(sim, chat_id, from_id)
     if chat.type != "private":
         chat = group_of(sim, chat_id, from_id, as_admin=True)
@@ -136,7 +136,7 @@ def pin_message(sim: Simulation, *, chat_id: int, from_id: int, message_id: int)
 
 
 def add_topic(sim: Simulation, *, chat_id: int, from_id: int, name: str) -> Topic:
-    """Make a topic in a forum, or in a private chat where the simulator has them (`private_topics`)."""
+    """Create a topic in a forum, or in a private chat with `private_topics`."""
     chat = open_chat_of(sim, chat_id, from_id)
     if not chat.is_forum and not (chat.type == "private" and sim.config.private_topics):
         raise PageError("This chat has no topics.")
@@ -172,7 +172,7 @@ def rename_topic(sim: Simulation, *, chat_id: int, from_id: int, thread_id: int,
 
 
 def delete_topic(sim: Simulation, *, chat_id: int, from_id: int, thread_id: int) -> None:
-    """Delete a topic with its messages; Telegram tells no bot of it."""
+    """Delete a topic with its messages. Telegram sends no update about it."""
     chat = _chat_with_topic(sim, chat_id, from_id, thread_id)
     if chat.type != "private":
         chat = group_of(sim, chat_id, from_id, as_admin=True)
@@ -195,7 +195,7 @@ UpgradeOrder: TypeAlias = Literal["old_first", "new_first"]
 
 
 def set_blocked(sim: Simulation, chat_id: int, *, is_blocked: bool) -> None:
-    """Block or unblock the bot in a private chat; remove it from or add it to a group. Again: no change."""
+    """Block or unblock the bot in a private chat, or remove it from a group or add it. A repeat changes nothing."""
     chat = find_chat(sim, chat_id)
     if chat.has_bot != is_blocked:
         return
@@ -210,10 +210,10 @@ def set_blocked(sim: Simulation, chat_id: int, *, is_blocked: bool) -> None:
 def change_member(
     sim: Simulation, *, chat_id: int, from_id: int, action: MemberAction, user_id: int | None = None
 ) -> Chat:
-    """`from_id` joins or leaves a group, or does something to `user_id`, who may be the bot: add (any member may),
-    remove, promote to administrator, demote (administrators may).
+    """Change the members of a group. `from_id` joins, leaves, or acts on `user_id`, which may be the bot.
 
-    Raises PageError where a Telegram app would not offer that.
+    Any member can add people. Only administrators can remove, promote and demote them. Raises PageError if a Telegram
+    app would not offer it.
     """
     actor = _person(sim, from_id)
     if action == "join":
@@ -231,11 +231,10 @@ def change_member(
 
 
 def upgrade_group(sim: Simulation, *, chat_id: int, from_id: int, order: UpgradeOrder = "old_first") -> Chat:
-    """Make a group a supergroup, as its creator: a new chat with the same people and none of the messages.
+    """Upgrade a group to a supergroup: a new chat with the same people and without the messages.
 
-    The bot gets `migrate_to_chat_id` in the old and `migrate_from_chat_id` in the new chat; these are two lanes, so
-    either may come first: `order` says which has the smaller update id. Calls for the old chat get the error that
-    names the new one.
+    The bot gets `migrate_to_chat_id` in the old chat and `migrate_from_chat_id` in the new one. These are two lanes, so
+    either can come first; `order` decides. Calls for the old chat fail with the id of the new one.
     """
     old = group_of(sim, chat_id, from_id, as_admin=True)
     if old.type != "group":
@@ -278,7 +277,7 @@ def _change_bot(sim: Simulation, chat: Chat, actor: Person, action: MemberAction
 
 
 def _move_bot(sim: Simulation, chat: Chat, actor: Person, status: BotStatus) -> None:
-    """In or out of a group: the service message of a removal comes while the bot still sees the group."""
+    """Add the bot to a group or remove it. The service message of a removal comes before the removal."""
     if status == "kicked":
         announce(sim, chat, actor, left_chat_member=user_json(sim.world.bot))
     changed = change_bot_status(sim, chat, status, actor)

@@ -1,4 +1,4 @@
-"""Presses of inline buttons that a bot may still answer."""
+"""Short-lived or replaceable state of the bot: drafts, button presses and command lists."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Press:
 
 
 class Callbacks:
-    """Each press is answered at most once, within 150 s."""
+    """Open callback queries. Each is answered at most once, within 150 s."""
 
     def __init__(self, clock: Clock, *, first_id: int) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class Callbacks:
         self._open: dict[str, Press] = {}
 
     def open(self, user_id: int) -> str:
-        """The id of a new callback query."""
+        """Open a callback query; return its id."""
         now = self._clock()
         self._open = {key: press for key, press in self._open.items() if press.ends_at > now}
         self._next_id += 1
@@ -31,7 +31,7 @@ class Callbacks:
         return query_id
 
     def take(self, query_id: str) -> Press | None:
-        """None for ids that are unknown, answered or too old."""
+        """Close a callback query. Return None if its id is unknown, answered or too old."""
         press = self._open.pop(query_id, None)
         return press if press is not None and press.ends_at > self._clock() else None
 
@@ -40,7 +40,7 @@ DRAFT_LIFE_S = 30.0
 
 
 class Drafts:
-    """Live drafts by chat; the newest of an id replaces the one before."""
+    """Message drafts by chat. Each lives for 30 s; a new draft replaces the one with the same id."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -51,7 +51,7 @@ class Drafts:
         self._ends[chat_id, draft_id] = self._clock() + DRAFT_LIFE_S
 
     def take(self, chat_id: int) -> list[int]:
-        """The ids of the chat's live drafts, which end with this."""
+        """End the live drafts of a chat; return their ids."""
         self._drop_ended()
         taken = [draft_id for chat, draft_id in self._ends if chat == chat_id]
         for draft_id in taken:
@@ -82,7 +82,7 @@ class CommandLists:
         self._lists: dict[tuple[Scope, str], list[Command]] = {}
 
     def put(self, scope: Scope, language: str, commands: list[Command]) -> None:
-        """An empty list is the same as none. Beyond `MAX_LISTS` the oldest list is forgotten."""
+        """Store a list; an empty one deletes it. Beyond `MAX_LISTS` the oldest list is dropped."""
         self._lists.pop((scope, language), None)
         if commands:
             self._lists[scope, language] = commands
@@ -90,13 +90,13 @@ class CommandLists:
             del self._lists[next(iter(self._lists))]
 
     def get(self, scope: Scope, language: str) -> list[Command]:
-        """Exactly this list, without falling back."""
+        """Return the list of exactly this scope and language."""
         return self._lists.get((scope, language), [])
 
     def shown_in(self, chat: Chat, *, user_id: int | None = None, language: str = "en") -> list[Command]:
-        """What a user sees in a chat: the narrowest scope that has a list, the user's language first.
+        """Return the list that a user sees: of the narrowest scope with a list, in the user's language first.
 
-        Bot API documentation, "Determining list of commands".
+        Source: Bot API documentation, "Determining list of commands".
         """
         is_admin = user_id is not None and user_id in chat.admins
         for scope in _scopes(chat, user_id, is_admin=is_admin):

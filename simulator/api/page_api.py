@@ -1,36 +1,47 @@
-"""The chat page and its own API: the world, its events, files, and what people do.
+"""The chat page and its own JSON API: the world, events, files, and actions of people.
 
-Requests are JSON objects (files: bytes as application/octet-stream), answers are JSON: `{"error": "one sentence."}`
-with a status of 4xx where something cannot be done. Messages are Bot API objects, in answers and in events.
+A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages are Bot API objects. Fields of requests
+(`?`: optional) are checked in page_requests.py.
 
-| path | what it takes (? = may be left out) | what it answers |
-|---|---|---|
-| GET /api/world | | bot, notice, people, chats, messages, reactions, deliveries |
-| GET /api/events | header Last-Event-ID | server-sent events, see below |
-| POST /api/files?name=…&type=… | the bytes | file_id, name, mime_type, size, and width, height of a picture |
-| GET /api/files/ID | | the bytes, with their type; a page or a script as a download |
-| POST /api/messages | chat_id, from_id, text? or one of photo, voice, audio, video_note, video, animation, document (file ids), sticker, dice (emoji), location {latitude, longitude}, contact {phone_number, first_name, last_name?}, poll {question, options}, raw {Bot API fields}; caption?, duration? (s), entities?, reply_to_message_id?, quote? (a part of that message's text), message_thread_id?, anonymous? (an administrator writes as the group) | the message; of a text over 4,096 units, which goes as several, the first |
-| POST /api/albums | chat_id, from_id, items [{photo… , caption?}], reply_to_message_id?, message_thread_id? | {"messages"} |
-| POST /api/edits | chat_id, from_id, message_id, text (or caption), entities? | the message |
-| POST /api/deletions | chat_id, from_id, message_id (the bot is not told) | {} |
-| POST /api/forwards | chat_id, from_id, from_chat_id, message_ids, message_thread_id?, origin? (user, hidden_user, chat, channel), channel_title?, comment? (sent before) | {"messages"} |
-| POST /api/reactions | chat_id, from_id, message_id, emoji (null takes it back) | {} |
-| POST /api/callbacks | chat_id, from_id, message_id, data, any_data? (a press that no button makes) | {"callback_query_id"} |
-| POST /api/blocks | chat_id, blocked | {} |
-| POST /api/members | chat_id, from_id, action (join, leave; add, remove, promote, demote user_id, who may be the bot), user_id? | the chat |
-| POST /api/titles, /api/pins | chat_id, from_id, title or message_id | {} |
-| POST /api/topics | chat_id, from_id, name: new; message_thread_id, name: rename; message_thread_id: delete | {"message_thread_id"} |
-| POST /api/upgrades | chat_id, from_id, order? (old_first, new_first) | the new supergroup |
-| POST /api/people | first_name, last_name?, username?, language_code?, is_operator?, is_premium?, is_bot? | the person |
-| POST /api/chats | title, type, members, admins, is_forum?, topics?, has_bot? | the chat |
-| POST, DELETE /api/faults | error (429, 500, 400, 403, timeout, cut, hang) and what faults.py says; `for_ms` instead of `until` | {} |
-| GET /api/calls?after=N&method=M | | {"calls": [calls.py], "last": number} |
-| GET /api/updates/ID | | what became of an update |
+- GET /api/world: bot, notice, people, chats, messages, reactions, deliveries
+- GET /api/events, with the header Last-Event-ID: server-sent events, see below
+- POST /api/files?name=…&type=… with bytes: file_id, name, mime_type, size; of a picture also width, height
+- GET /api/files/ID: the bytes
+- POST /api/messages: chat_id, from_id, text? or one kind of content, caption?, duration? (s), entities?,
+  reply_to_message_id?, quote? (a part of that message), message_thread_id?, anonymous?
+  - content is one of
+    - photo, voice, audio, video_note, video, animation, document: a file id
+    - sticker, dice: an emoji
+    - location {latitude, longitude}; contact {phone_number, first_name, last_name?}
+    - poll {question, options}; raw {Bot API fields}
+  - a text over 4,096 units is sent as several messages; the response has the first
+- POST /api/albums: chat_id, from_id, items [content and caption?], reply_to_message_id?, message_thread_id?
+- POST /api/edits: chat_id, from_id, message_id, text (or caption), entities?
+- POST /api/deletions: chat_id, from_id, message_id; the bot gets no update
+- POST /api/forwards: chat_id, from_id, from_chat_id, message_ids, message_thread_id?,
+  origin? (user, hidden_user, chat, channel), channel_title?, comment? (sent before)
+- POST /api/reactions: chat_id, from_id, message_id, emoji (null removes it)
+- POST /api/callbacks: chat_id, from_id, message_id, data, any_data? (a press of a button that does not exist)
+- POST /api/blocks: chat_id, blocked
+- POST /api/members: chat_id, from_id, user_id? (also the bot), action (join, leave, add, remove, promote, demote)
+- POST /api/titles, /api/pins: chat_id, from_id, title or message_id
+- POST /api/topics: chat_id, from_id, and name (create), message_thread_id and name (rename), message_thread_id (delete)
+- POST /api/upgrades: chat_id, from_id, order? (old_first, new_first); the response is the new supergroup
+- POST /api/people: first_name, last_name?, username?, language_code?, is_operator?, is_premium?, is_bot?
+- POST /api/chats: title, type, members, admins, is_forum?, topics?, has_bot?
+- POST, DELETE /api/faults: the fields of faults.py, with `for_ms` in place of `until`
+- GET /api/calls?after=N&method=M: calls (events.py), last
+- GET /api/updates/ID: the update and its deliveries
 
-Events have a `type`: message, edit {message}; delete {chat_id, message_id}; draft {chat_id, message_thread_id?, draft_id,
-text, entities?, expires_in: 0 when it ends}; action {chat_id, message_thread_id?, action, expires_in}; reaction {chat_id,
-message_id, user_id, reactions}; callback_answer {callback_query_id, user_id, text?, show_alert}; commands {chat_id,
-commands}; deliveries {mode, pending}; world: members, titles, topics or people changed, read the world again.
+Types of events:
+
+- message, edit {message}; delete {chat_id, message_id}
+- draft {chat_id, message_thread_id?, draft_id, text, entities?, expires_in}; 0 seconds end it
+- action {chat_id, message_thread_id?, action, expires_in}
+- reaction {chat_id, message_id, user_id, reactions}
+- callback_answer {callback_query_id, user_id, text?, show_alert}
+- commands {chat_id, commands}; deliveries {mode, pending}
+- world: members, titles, topics or people changed; load the world again
 """
 
 import json
@@ -74,7 +85,7 @@ PAGE_FOLDER = Path(__file__).parents[1] / "page"
 
 _Answer = Callable[[Simulation, Request], Awaitable[object]]
 
-# What a browser may show of a file; all else, pages and scripts above all, is a download.
+# Types that a browser may show. Other files, such as pages and scripts, are downloads.
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "audio/", "video/", "application/pdf")
 
 
@@ -178,7 +189,7 @@ async def _update(sim: Simulation, request: Request) -> object:
 
 
 async def _add_file(sim: Simulation, request: Request) -> object:
-    """Only the octet-stream type: other sites' pages may not send it."""
+    """Store a file. Pages of other sites may not send the octet-stream type."""
     data = await read_bytes(request, content_type="application/octet-stream", most=MAX_FILE)
     if not data:
         raise PageError("The file is empty.")
@@ -290,7 +301,7 @@ SHOWN_MESSAGES = 300
 
 
 def world_object(sim: Simulation) -> dict[str, Any]:
-    """Everything; the newest messages of each chat, oldest first."""
+    """Return the whole world with the newest messages of each chat, oldest first."""
     world, bot = sim.world, sim.world.bot
     messages = [
         message_json(world, message)
@@ -321,7 +332,7 @@ def person_object(person: Person) -> dict[str, Any]:
 
 
 def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
-    """The bot is among the members while it is in the chat and not blocked."""
+    """Return a chat. The bot is among the members if it is in the chat and not blocked."""
     bot = [sim.world.bot.id] if chat.has_bot else []
     admins = [sim.world.bot.id] if chat.bot_status == "administrator" else []
     title = {"title": chat.title} if chat.title else {}
@@ -341,7 +352,7 @@ def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
 
 
 def file_object(file: StoredFile) -> dict[str, Any]:
-    """A file that was sent to the page's API."""
+    """Return a file that was sent to the page's API."""
     about = {"file_id": file.file_id(), "name": file.name, "mime_type": file.mime_type, "size": file.size}
     size = image_size(file.data)
     return about if size is None else {**about, "width": size[0], "height": size[1]}

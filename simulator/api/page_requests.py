@@ -1,4 +1,4 @@
-"""What the chat page sends; anything else is answered with one sentence."""
+"""Requests of the chat page. A malformed one fails with one sentence."""
 
 import secrets
 from typing import Annotated, Any, Literal, TypeVar
@@ -85,7 +85,7 @@ class TitleBody(Body):
 
 
 class PlaceBody(Body):
-    """A message, and who does something to it."""
+    """A message and the person who acts on it."""
 
     chat_id: int
     from_id: int
@@ -93,7 +93,7 @@ class PlaceBody(Body):
 
 
 class TopicBody(Body):
-    """Without `message_thread_id` a new topic; with it and a name another name; with it alone: delete it."""
+    """A name alone creates a topic, a name with `message_thread_id` renames it, the id alone deletes it."""
 
     chat_id: int
     from_id: int
@@ -108,7 +108,7 @@ class UpgradeBody(Body):
 
 
 class FaultBody(Body):
-    """`times`: 1, or without end where `probability` or `for_ms` is given."""
+    """A fault. `times` is 1 by default, or unlimited with `probability` or `for_ms`."""
 
     chat_id: int | None = None
     method: str | None = None
@@ -153,7 +153,7 @@ class PersonBody(Body):
 
 
 class ChatBody(Body):
-    """`migrate_to_chat_id`: a group that was upgraded; calls for it get the error that names the new id."""
+    """A chat. With `migrate_to_chat_id` it is an upgraded group: calls for it fail with the new id."""
 
     title: Name
     type: Literal["group", "supergroup"]
@@ -169,7 +169,7 @@ class ChatBody(Body):
 
 
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
-    """Raises PageError; other sites' pages are kept out by asking for JSON, which they may not send."""
+    """Parse a JSON body. Raises PageError. Pages of other sites may not send JSON."""
     body = await read_bytes(request, content_type="application/json", most=_MAX_BODY)
     try:
         given = parse_json(body.decode())
@@ -181,7 +181,7 @@ async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
 
 
 async def read_bytes(request: Request, *, content_type: str, most: int) -> bytes:
-    """The body. Raises PageError for another type, and for more than `most` bytes."""
+    """Return the body. Raises PageError for another type, and for more than `most` bytes."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != content_type:
         raise PageError(f"Send the request as {content_type}.", status=415)
     body = bytearray()
@@ -198,7 +198,7 @@ def _sentence(error: ValidationError) -> str:
     return f"{place}: {first['msg']}."
 
 
-# Bot API documentation, Dice: the emoji and their highest values.
+# Bot API documentation, Dice: the emoji and their maximum values.
 _DICE = {"🎲": 6, "🎯": 6, "🎳": 6, "🏀": 5, "⚽": 5, "🎰": 64}
 _ICON = b'<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512"/>'
 
@@ -222,8 +222,9 @@ class PollBody(Body):
 
 
 class ContentBody(Body):
-    """At most one of these. Files by the id that POST /api/files gave; `sticker` and `dice` are an emoji; `raw` are
-    the Bot API fields of a kind that the simulator knows nothing of.
+    """At most one kind of content. Files are ids of POST /api/files; `sticker` and `dice` are an emoji.
+
+    `raw` has the Bot API fields of a kind that the simulator does not know.
     """
 
     photo: str | None = None
@@ -251,7 +252,7 @@ class ContentBody(Body):
         return self
 
     def content(self, sim: Simulation) -> dict[str, Any] | None:
-        """Bot API fields, None for a text. Raises PageError for unknown files and for photos that are none."""
+        """Return Bot API fields, or None for a text. Raises PageError for unknown files and bad photos."""
         for kind in FILE_KINDS:
             file_id: str | None = getattr(self, kind)
             if file_id is not None:
@@ -293,7 +294,7 @@ class LineBody(ContentBody):
     anonymous: bool = False
 
     def line(self, sim: Simulation) -> Line:
-        """Raises PageError, also for a text beside a picture: that is its caption."""
+        """Return the message to send. Raises PageError, also for a picture with a text in place of a caption."""
         content = self.content(sim)
         if content is None and self.caption:
             raise PageError("A caption belongs to a photo, a document and the like.")
@@ -340,7 +341,7 @@ class AlbumBody(Body):
 
 
 class EditBody(Body):
-    """`text` is the new caption where the message has one."""
+    """An edit. `text` is the new caption if the message has content."""
 
     chat_id: int
     from_id: int
@@ -358,7 +359,7 @@ class EditBody(Body):
 
 
 def read_formatting(given: list[dict[str, Any]] | None) -> tuple[Entity, ...]:
-    """What a person has formatted. Raises PageError for what no Telegram app would make."""
+    """Parse the formatting by a person. Raises PageError if it is invalid."""
     try:
         return tuple(parse_entities(given))
     except ApiError as error:

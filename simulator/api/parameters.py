@@ -1,4 +1,4 @@
-"""Reads the parameters of a Bot API call: query string, form, multipart form with files, and JSON alike."""
+"""Parameters of a Bot API call: from the query string, a form, a multipart form with files, or JSON."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -12,17 +12,16 @@ from simulator.api.files import Upload
 from simulator.api.payloads import parse_json
 
 MAX_BODY = 10 * 1024 * 1024
-# A file of 50 MB, the most that a bot may send, and the parameters with it.
+# A bot may send a file of 50 MB; the parameters come on top.
 MAX_UPLOAD = 51 * 1024 * 1024
 _MAX_PARTS = 1_000
 _MULTIPART = "multipart/form-data"
 
 
 async def read_parameters(request: Request) -> dict[str, Any]:
-    """The query string's parameters, then the body's; files as Upload.
+    """Return the parameters of the query string and of the body; files as Upload.
 
-    Raises BadRequest for a body that is not UTF-8 or not what its content type says, TooLarge for one that is
-    too long.
+    Raises BadRequest for a body that is not UTF-8 or does not fit its content type, TooLarge for one that is too long.
     """
     given: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "")
@@ -72,7 +71,7 @@ def _parse_json(body: bytes) -> dict[str, Any]:
 
 
 def _parse_multipart(body: bytes, content_type: str) -> Iterator[tuple[str, str | Upload]]:
-    """Name and content of each part; what is no part has none."""
+    """Yield the name and the content of each part; skip malformed parts."""
     boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
     if not boundary:
         return

@@ -1,4 +1,4 @@
-"""What each Bot API method takes; a value that does not fit gets Telegram's own words."""
+"""Parameters of each Bot API method. Errors have Telegram's wording."""
 
 import json
 from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
@@ -12,19 +12,19 @@ PayloadT = TypeVar("PayloadT", bound="Payload")
 
 
 def _decode(value: object) -> object:
-    """Nested objects come as JSON texts, except in a JSON body."""
+    """Decode a nested object: it is a JSON text, except in a JSON body."""
     if not isinstance(value, str):
         return value
     return parse_json(value) if value.strip() else None
 
 
 def _to_bool(value: object) -> bool:
-    """tdlib's to_bool: true, yes and 1 are true, all else is false."""
+    """Read a flag as tdlib's to_bool: true, yes and 1 are true, other values are false."""
     return str(value).lower() in {"true", "yes", "1"}
 
 
 def _to_int(value: object) -> int:
-    """Telegram reads a number that is none as 0."""
+    """Read a number; Telegram reads invalid ones as 0."""
     try:
         return int(value) if isinstance(value, bool | float) else int(str(value))
     except (ValueError, OverflowError):
@@ -54,14 +54,14 @@ _SCOPE_WORDING = "can't parse BotCommandScope JSON object"
 
 
 class Payload(BaseModel):
-    """`wordings`: what Telegram answers when a field cannot be read."""
+    """Parameters of one method. `wordings` has the errors of fields that cannot be read."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     wordings: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:
-        """Raises BadRequest with the wording of the first field that does not fit. Files are no parameters."""
+        """Read the parameters without files. Raises BadRequest with the wording of the first invalid field."""
         kept = {
             name: value
             for name, value in given.items()
@@ -98,7 +98,7 @@ class SendMessage(Payload):
 
 
 class CaptionFields(Payload):
-    """A caption, read as the texts of messages are."""
+    """A caption with the interface of a text."""
 
     caption: Text = ""
     parse_mode: Text = ""
@@ -114,7 +114,7 @@ class CaptionFields(Payload):
 
 
 class SendDocument(CaptionFields):
-    """`document` is a file id, or `attach://` and the name of one of `uploads`, or empty: the one of its own name."""
+    """`document` is a file id, or `attach://` and the name of an upload. If empty, the upload has its own name."""
 
     wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
     chat_id: Text = ""
@@ -126,7 +126,7 @@ class SendDocument(CaptionFields):
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Self:
-        """As of any method, with the files of the form beside the parameters."""
+        """Read the parameters and the files of the form."""
         uploads = {name: value for name, value in given.items() if isinstance(value, Upload)}
         return super().read(given | {"uploads": uploads})
 
@@ -248,8 +248,10 @@ class DeleteWebhook(Payload):
 
 
 def parse_json(text: str) -> object:
-    """JSON that can be written back: raises ValueError also for deep nesting, for numbers that are none,
-    and, as UnicodeError, for half a surrogate pair, which no UTF-8 text can hold.
+    """Parse JSON that can be written back.
+
+    Raises ValueError, also for deep nesting and for NaN. Raises UnicodeError for half of a surrogate pair, which UTF-8
+    cannot encode.
     """
     try:
         value = json.loads(text)
@@ -260,5 +262,5 @@ def parse_json(text: str) -> object:
 
 
 def strings_of(values: list[Any] | None) -> list[str]:
-    """The texts of a list, others left out."""
+    """Return the strings of a list, without other values."""
     return [value for value in cast("list[object]", values or []) if isinstance(value, str)]

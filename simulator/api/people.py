@@ -1,4 +1,4 @@
-"""What people do with messages in the simulated Telegram: write, edit, react, press a button."""
+"""Actions of people on messages: write, edit, delete, react, press a button, forward, send an album."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
@@ -18,27 +18,25 @@ from simulator.api.world import ANONYMOUS, Chat, Message, read_reaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What a person is about to send: `text` is the caption where there is `content`, the Bot API fields of a
-    photo, a poll and the like. `entities` are a Telegram app's own formatting. `quote` is a part of the message
-    that is replied to. `anonymous`: an administrator writes as the group.
-    """
+    """A message that a person sends."""
 
     chat_id: int
     from_id: int
-    text: str = ""
-    entities: tuple[Entity, ...] = ()
-    content: dict[str, Any] | None = None
+    text: str = ""  # the caption, if there is `content`
+    entities: tuple[Entity, ...] = ()  # formatting by the Telegram app
+    content: dict[str, Any] | None = None  # Bot API fields of a photo, a poll and so on
     reply_to_message_id: int | None = None
-    quote: str | None = None
+    quote: str | None = None  # a part of the message that this one replies to
     message_thread_id: int | None = None
     media_group_id: str | None = None
-    anonymous: bool = False
+    anonymous: bool = False  # an administrator writes as the group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPress:
-    """A press of an inline button. `any_data`: by a changed app, which sends what no button has, also for a
-    message that is gone.
+    """A press of an inline button. With `any_data` a manipulated app sends data that no button has.
+
+    Such an app can also name a message that does not exist any more.
     """
 
     chat_id: int
@@ -49,9 +47,9 @@ class ButtonPress:
 
 
 def write_line(sim: Simulation, line: Line) -> Message:
-    """Send a message; a text longer than a message goes as several, of which this is the first.
+    """Send a message. A text that is too long is sent as several messages; return the first.
 
-    Raises PageError for what a Telegram app would not let this person do.
+    Raises PageError if a Telegram app would not allow it.
     """
     chat = open_chat_of(sim, line.chat_id, line.from_id)
     texts = [_read_text(sim, line, one) for one in _texts_of(line)]
@@ -79,7 +77,7 @@ def write_line(sim: Simulation, line: Line) -> Message:
 
 
 def edit_line(sim: Simulation, line: Line, message_id: int) -> Message:
-    """Change the text or the caption of one's own message; raises PageError for others' and for no change."""
+    """Change the text or caption of an own message. Raises PageError for other messages, and without a change."""
     chat = chat_of(sim, line.chat_id, line.from_id)
     message = find_shown(sim, chat, message_id)
     if (
@@ -100,8 +98,9 @@ def edit_line(sim: Simulation, line: Line, message_id: int) -> Message:
 
 
 def delete_line(sim: Simulation, *, chat_id: int, from_id: int, message_id: int) -> None:
-    """Delete a message for everyone: any in private, one's own in groups, any there as an administrator. Telegram
-    tells no bot of it.
+    """Delete a message for everyone. In groups only administrators can delete messages of others.
+
+    Telegram sends no update about it.
     """
     chat = chat_of(sim, chat_id, from_id)
     message = find_shown(sim, chat, message_id)
@@ -113,7 +112,7 @@ def delete_line(sim: Simulation, *, chat_id: int, from_id: int, message_id: int)
 
 
 def press_button(sim: Simulation, press: ButtonPress) -> str:
-    """Press an inline button: the id of the callback query. Raises PageError when the message has no such button."""
+    """Press an inline button; return the id of the callback query. Raises PageError if there is no such button."""
     chat = chat_of(sim, press.chat_id, press.from_id)
     message = sim.world.message(chat.id, press.message_id)
     if not press.any_data and not _has_button(find_shown(sim, chat, press.message_id), press.data):
@@ -131,8 +130,9 @@ def press_button(sim: Simulation, press: ButtonPress) -> str:
 
 
 def react(sim: Simulation, *, chat_id: int, from_id: int, message_id: int, emoji: str | None) -> None:
-    """Set one's reaction, or take it back with None. A bot hears of it in private chats, and as an administrator,
-    if it asked for `message_reaction`.
+    """Set a reaction, or remove it with None.
+
+    A bot that allows `message_reaction` gets an update in private chats and as an administrator.
     """
     chat = open_chat_of(sim, chat_id, from_id)
     message = find_shown(sim, chat, message_id)
@@ -157,7 +157,7 @@ def react(sim: Simulation, *, chat_id: int, from_id: int, message_id: int, emoji
 
 
 def _senders_of(chat: Chat, person_id: int) -> set[int]:
-    """The names that a person may write under."""
+    """Return the sender ids that a person may write with."""
     return {person_id, ANONYMOUS.id} if person_id in chat.admins else {person_id}
 
 
@@ -168,7 +168,7 @@ def _sender_of(chat: Chat, line: Line) -> int:
 
 
 def _texts_of(line: Line) -> list[str]:
-    """The line's text, as a Telegram app splits what is too long; formatting is kept in one message only."""
+    """Return the text in the parts that a Telegram app sends. A formatted text is not split."""
     if line.content is not None or line.entities or utf16_length(line.text) <= MAX_TEXT:
         return [line.text]
     return split_paste(line.text, MAX_TEXT) or [""]
@@ -192,7 +192,7 @@ def _read_text(sim: Simulation, line: Line, text: str) -> FormattedText:
 
 
 def _read_quote(sim: Simulation, replied: Message | None, quote: str) -> dict[str, Any]:
-    """A TextQuote: a part of the text or caption that is replied to."""
+    """Return a TextQuote: a part of the text or caption of the other message."""
     place = -1 if replied is None else replied.text.find(quote)
     if replied is None or place < 0 or not quote.strip():
         raise PageError("A quote is a part of the message that you reply to.")
@@ -222,14 +222,16 @@ Origin: TypeAlias = Literal["user", "hidden_user", "chat", "channel"]
 
 MAX_FORWARDED = 100
 MAX_ALBUM = 10
-# Telegram's own channel ids begin with -100 as those of supergroups do; no chat of the simulator has this one.
+# Ids of channels begin with -100, as those of supergroups do. No chat of the simulator has this id.
 _CHANNEL_ID = -1_009_999_999_999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forward:
-    """`origin`: how the author is told: by account, by name only (people may hide theirs), as the group (its
-    anonymous administrator wrote), or as a made-up channel `channel_title`. `comment` is sent before them.
+    """Messages to forward.
+
+    `origin` decides how the author is shown: as an account, by name only (people can hide their account), as the group,
+    or as an invented channel.
     """
 
     chat_id: int
@@ -239,11 +241,11 @@ class Forward:
     message_thread_id: int | None = None
     origin: Origin = "user"
     channel_title: str = "A channel"
-    comment: str = ""
+    comment: str = ""  # sent before the forwarded messages
 
 
 def forward(sim: Simulation, given: Forward) -> list[Message]:
-    """Forward messages from a chat that the person is in, as one bundle in the order of their ids."""
+    """Forward messages from a chat that the person is in, in the order of their ids."""
     source = chat_of(sim, given.from_chat_id, given.from_id)
     originals = [find_shown(sim, source, one) for one in sorted(set(given.message_ids))[:MAX_FORWARDED]]
     if any(one.service is not None for one in originals) or not originals:
@@ -276,7 +278,7 @@ def forward(sim: Simulation, given: Forward) -> list[Message]:
 
 
 def send_album(sim: Simulation, lines: list[Line]) -> list[Message]:
-    """2 to 10 pictures, videos, sounds or documents in one album."""
+    """Send 2 to 10 pictures, videos, sounds or documents as an album."""
     kinds = {next(iter(line.content or {"text": ""})) for line in lines}
     if not 2 <= len(lines) <= MAX_ALBUM or kinds - ALBUM_KINDS:
         raise PageError(f"An album has 2 to {MAX_ALBUM} photos, videos, sounds or documents.")
@@ -291,7 +293,7 @@ def _new_group(sim: Simulation) -> str:
 
 
 def _origin_of(sim: Simulation, given: Forward, original: Message) -> dict[str, Any]:
-    """A MessageOrigin."""
+    """Return a MessageOrigin."""
     date = {"type": given.origin, "date": original.date}
     sender = sim.world.user(original.sender_id)
     match given.origin:

@@ -1,4 +1,4 @@
-"""getUpdates: long polling by one client at a time, from the queue that the webhook would use."""
+"""Long polling with getUpdates, by one client at a time, from the queue that the webhook uses too."""
 
 import time
 
@@ -13,7 +13,7 @@ _RECENT_S = 60.0
 
 
 class Polling:
-    """A newer request ends an older one that still waits, and so does setting a webhook."""
+    """A newer getUpdates ends an older one that still waits; a new webhook does so too."""
 
     def __init__(self, queue: UpdateQueue, webhook: Webhook, bell: Wakeup) -> None:
         self._queue = queue
@@ -24,14 +24,13 @@ class Polling:
 
     @property
     def is_active(self) -> bool:
-        """Whether someone polled within the last minute."""
+        """True if a client polled within the last minute."""
         return self._last_at is not None and time.monotonic() - self._last_at < _RECENT_S
 
     async def fetch(self, *, offset: int, limit: int, timeout_s: float) -> list[Update]:
-        """Pending updates from `offset` on (see UpdateQueue.confirm); empty after `timeout_s` without one,
-        and when the bell is closed.
+        """Return pending updates from `offset` on; none after `timeout_s` seconds, or if the bell is closed.
 
-        Raises Conflict while a webhook is set, and when another getUpdates or setWebhook comes meanwhile.
+        Raises Conflict if a webhook is set, and if another getUpdates or setWebhook comes while it waits.
         """
         self._refuse_webhook()
         self._last_at = time.monotonic()

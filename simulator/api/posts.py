@@ -1,4 +1,4 @@
-"""What every deed of people rests on: finding the chat and the message, posting, and telling the bot."""
+"""Chats and messages as people see them: lookup with permissions, posting, and updates for the bot."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -19,7 +19,7 @@ def find_chat(sim: Simulation, chat_id: int) -> Chat:
 
 
 def chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
-    """A chat that this person is in."""
+    """Return a chat that this person is in."""
     chat = find_chat(sim, chat_id)
     if person_id not in chat.members:
         raise PageError("That person is not in this chat.", status=403)
@@ -27,7 +27,7 @@ def chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
 
 
 def open_chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
-    """A chat that this person may write to."""
+    """Return a chat that this person may write to."""
     chat = chat_of(sim, chat_id, person_id)
     if chat.migrated_to is not None:
         raise PageError("This group was upgraded: write to the supergroup.", status=409)
@@ -37,7 +37,7 @@ def open_chat_of(sim: Simulation, chat_id: int, person_id: int) -> Chat:
 
 
 def group_of(sim: Simulation, chat_id: int, person_id: int, *, as_admin: bool = False) -> Chat:
-    """A group that this person is in and that is still one."""
+    """Return a group that this person is in and that was not upgraded."""
     chat = open_chat_of(sim, chat_id, person_id)
     if chat.type == "private":
         raise PageError("That is not a group.")
@@ -47,7 +47,7 @@ def group_of(sim: Simulation, chat_id: int, person_id: int, *, as_admin: bool = 
 
 
 def find_shown(sim: Simulation, chat: Chat, message_id: int) -> Message:
-    """A message of this chat."""
+    """Return a message of this chat."""
     message = sim.world.message(chat.id, message_id)
     if message is None:
         raise PageError("There is no such message in this chat.", status=404)
@@ -55,7 +55,7 @@ def find_shown(sim: Simulation, chat: Chat, message_id: int) -> Message:
 
 
 def post(sim: Simulation, message: Message) -> Message:
-    """Add a message, under a new id if it has none; show it, and hand it to the bot if Telegram would."""
+    """Add a message, with a new id if it has none. Show it, and send it to the bot if Telegram does."""
     number = message.id or sim.world.next_message_id(message.chat_id)
     posted = sim.world.put_message(replace(message, id=number))
     sim.publish_message("message", posted)
@@ -66,7 +66,7 @@ def post(sim: Simulation, message: Message) -> Message:
 def announce(
     sim: Simulation, chat: Chat, actor: Person, *, thread_id: int | None = None, **service: Any
 ) -> Message:
-    """A service message, which every bot in the chat sees, and also the one that is removed."""
+    """Post a service message. Every bot in the chat sees it, also a bot that is removed by it."""
     message = Message(
         chat_id=chat.id, sender_id=actor.id, date=sim.now(), thread_id=thread_id, service=service
     )
@@ -80,13 +80,14 @@ def tell_bot(sim: Simulation, kind: Literal["message", "edited_message"], messag
 
 
 def change_bot_status(sim: Simulation, chat: Chat, status: BotStatus, actor: Person) -> Chat:
-    """Telegram gives these updates a lane of their own (tdlib's add_update_chat_member)."""
+    """Change the status of the bot. Such updates have a lane of their own (tdlib, add_update_chat_member)."""
     return change_chat(sim, replace(chat, bot_status=status), actor, sim.world.bot)
 
 
 def change_chat(sim: Simulation, changed: Chat, actor: Person, user: Person) -> Chat:
-    """Put a changed chat in place; if that changed this user's membership, the bot is told as Telegram tells it:
-    of itself always, of others only as an administrator that asked for `chat_member`.
+    """Store a changed chat, and send an update to the bot if the membership of `user` has changed.
+
+    The bot always gets updates about itself. About others it gets them as an administrator that allows `chat_member`.
     """
     before = sim.world.chats[changed.id]
     old = member_json(sim.world, before, user)
@@ -107,8 +108,10 @@ def change_chat(sim: Simulation, changed: Chat, actor: Person, user: Person) -> 
 
 
 def is_visible_to_bot(world: World, message: Message, *, privacy_mode: bool) -> bool:
-    """Private chats: all. Groups: all for an administrator or without privacy mode; else service messages,
-    commands for any bot or this one, mentions of it and replies to it. Nothing from where it was removed.
+    """Return True if Telegram sends this message to the bot.
+
+    In private chats, without privacy mode and as an administrator the bot gets all messages. Otherwise it gets service
+    messages, commands for any bot or for itself, mentions of it and replies to it.
     """
     chat = world.chats[message.chat_id]
     if not chat.has_bot:

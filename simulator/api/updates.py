@@ -1,4 +1,4 @@
-"""The queue of updates that polling and the webhook share: ids, lanes, expiry and what became of each."""
+"""The queue of updates that polling and the webhook share: ids, lanes, expiry and traces."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ _KIND_NAMES = (
     " poll_answer my_chat_member chat_member chat_join_request chat_boost removed_chat_boost"
 )
 UPDATE_KINDS: frozenset[str] = frozenset(_KIND_NAMES.split())
-# Bot API documentation, allowed_updates: an empty list means all but these.
+# Bot API documentation, allowed_updates: an empty list means all except these.
 DEFAULT_KINDS: frozenset[str] = UPDATE_KINDS - {"chat_member", "message_reaction", "message_reaction_count"}
 
 MESSAGE_LIFE_S = 24 * 3600
@@ -32,7 +32,7 @@ MAX_DELIVERIES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """`lane`: updates of one lane are delivered one at a time and in order."""
+    """An update. Updates of one `lane` are delivered in order, one at a time."""
 
     id: int
     kind: UpdateKind
@@ -46,7 +46,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One try to hand over an update: the HTTP status (200 for getUpdates), or what went wrong without one."""
+    """One attempt to deliver an update: its HTTP status (200 for getUpdates), or the error."""
 
     at: float
     status: int | None = None
@@ -55,16 +55,17 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An update and the last tries to deliver it."""
+    """An update and its newest delivery attempts."""
 
     update: Update
     deliveries: deque[Delivery] = field(default_factory=lambda: deque(maxlen=MAX_DELIVERIES))
 
 
 class UpdateQueue:
-    """Kept until confirmed, delivered or expired; `bell` rings at each change.
+    """Updates until they are confirmed, delivered or expired. `bell` rings at each change.
 
-    Kinds that were not asked for never enter. `on_delivery`, if set, is told of each try: the traces keep the newest only.
+    Kinds that the bot does not allow are not added. `on_delivery`, if set, is called at each attempt, because traces
+    keep only the newest ones.
     """
 
     def __init__(self, clock: Clock, bell: Wakeup, *, first_id: int) -> None:
@@ -81,7 +82,7 @@ class UpdateQueue:
         return len(self._pending)
 
     def add(self, kind: UpdateKind, payload: dict[str, Any], *, lane: str, life_s: float) -> int | None:
-        """The new update's id; None when the kind is not allowed or the queue is full."""
+        """Add an update and return its id. Return None if its kind is not allowed or the queue is full."""
         if kind not in self.allowed or len(self._pending) >= MAX_PENDING:
             return None
         update = Update(
@@ -97,17 +98,17 @@ class UpdateQueue:
         return update.id
 
     def first(self, limit: int) -> list[Update]:
-        """The oldest pending updates, rising ids."""
+        """Return the oldest pending updates in the order of their ids."""
         self._drop_expired()
         return list(islice(self._pending.values(), limit))
 
     def heads(self) -> Iterator[Update]:
-        """The oldest update of each lane."""
+        """Yield the oldest update of each lane."""
         self._drop_expired()
         return (self._pending[lane[0]] for lane in list(self._lanes.values()))
 
     def confirm(self, offset: int) -> None:
-        """Forget all below a positive offset; a negative one keeps only that many of the newest."""
+        """Drop all updates below a positive offset. A negative one keeps so many of the newest."""
         if offset < 0:
             last = next(islice(reversed(self._pending), -offset - 1, None), None)
             offset = last if last is not None else 0
@@ -116,7 +117,7 @@ class UpdateQueue:
         self._bell.ring()
 
     def drop(self, update_id: int) -> None:
-        """Delivered or given up; unknown ids are fine."""
+        """Remove an update that is delivered or given up; ignore unknown ids."""
         if update_id in self._pending:
             self._forget(update_id)
             self._bell.ring()
@@ -135,7 +136,7 @@ class UpdateQueue:
             trace.deliveries.append(delivery)
 
     def trace(self, update_id: int) -> Trace | None:
-        """None for ids that were never given or are long past."""
+        """Return the trace of an update, or None if its id is unknown or too old."""
         return self._traces.get(update_id)
 
     def _drop_expired(self) -> None:

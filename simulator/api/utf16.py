@@ -1,7 +1,7 @@
-"""Text counted as Telegram counts it: in UTF-16 code units."""
+"""Text in UTF-16 code units, as Telegram counts it, and how an app splits a long one (pure)."""
 
-# Telegram shows these as nothing: line and paragraph separators and direction overrides, and the
-# combining vertical lines and ring of tdlib's clean_input_string.
+# Telegram removes these (tdlib, clean_input_string): carriage returns, line and paragraph separators, direction
+# overrides, and the combining vertical lines and ring.
 _REMOVED = frozenset("\r\u0333\u033f\u030a") | {chr(code) for code in range(0x2028, 0x202F)}
 
 
@@ -10,16 +10,16 @@ def utf16_length(text: str) -> int:
 
 
 def utf16_slice(text: str, offset: int, length: int) -> str:
-    """The part of a text that an entity covers; both numbers lie between characters."""
+    """Return the part of a text that an entity covers; its borders lie between characters."""
     units = text.encode("utf-16-le")
     return units[2 * offset : 2 * (offset + length)].decode("utf-16-le")
 
 
 def clean_text(text: str) -> tuple[str, dict[int, int]]:
-    """A text without what Telegram removes, control characters as spaces, and where each boundary went.
+    """Remove characters as Telegram does, and replace control characters by spaces.
 
-    The map gives, for every offset between two characters of the given text, the offset in the clean
-    one; an offset that is missing lies inside a surrogate pair or after the end.
+    The second result maps each offset between two characters to its offset in the clean text. An offset without an
+    entry lies inside a surrogate pair or after the end.
     """
     kept: list[str] = []
     moved = {0: 0}
@@ -35,17 +35,19 @@ def clean_text(text: str) -> tuple[str, dict[int, int]]:
 
 
 def is_blank(text: str) -> bool:
-    """Whether Telegram would find nothing but spaces and line ends."""
+    """Return True if a text has only spaces and line ends."""
     return not text.strip(" \n")
 
 
-# Android's ChatActivityEnterView looks for a good place so far back, and no further.
+# Characters in which Android's ChatActivityEnterView looks for a good place to cut.
 _LOOK_BACK = 300
 
 
 def split_paste(text: str, limit: int) -> list[str]:
-    """Parts of at most `limit` UTF-16 units: cut at the last blank line, else at the first line end, else after
-    the last sentence, else at the last blank of a part's last 300 characters; else in the middle of a word.
+    """Split a text into parts of at most `limit` UTF-16 units.
+
+    Within the last 300 characters of a part, the cut is at the last blank line. Otherwise it is at the first line end,
+    after the last sentence, or at the last space. Without any of these it is inside a word.
     """
     parts: list[str] = []
     rest = text
@@ -58,7 +60,7 @@ def split_paste(text: str, limit: int) -> list[str]:
 
 
 def _longest(text: str, limit: int) -> int:
-    """How many characters fit."""
+    """Return the number of characters that fit."""
     count = min(limit, len(text))
     while (over := utf16_length(text[:count]) - limit) > 0:
         count -= (over + 1) // 2

@@ -1,10 +1,10 @@
-"""A bell that wakes everyone who waits for a change."""
+"""A bell that wakes all tasks that wait for a change."""
 
 import asyncio
 
 
 class Wakeup:
-    """Waiters look at the state, then wait; in one event loop no ring between the two can be missed."""
+    """A bell. A task checks the state and then waits; in one event loop it misses no ring in between."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -16,19 +16,19 @@ class Wakeup:
             self._event = asyncio.Event()
 
     def close(self) -> None:
-        """From now on nobody waits any more."""
+        """Wake all tasks; from now on waits return at once."""
         self.is_closed = True
         self.ring()
 
     async def sleep(self, seconds: float) -> None:
-        """So long, however often it rings; but not after it was closed."""
+        """Sleep for so many seconds in spite of rings; return early if the bell is closed."""
         end = asyncio.get_running_loop().time() + seconds
         while not self.is_closed and (left := end - asyncio.get_running_loop().time()) > 0:
             await self.wait(left)
 
     async def wait(self, timeout: float | None) -> bool:
-        """Whether the bell rang within `timeout` seconds (None: no limit)."""
-        # Not asyncio.wait_for: on 3.11 it starts the wait in a new task, later, and would miss a ring.
+        """Return True if the bell rings within `timeout` seconds; None means no limit."""
+        # asyncio.wait_for on Python 3.11 starts the wait later, in a new task, and would miss a ring.
         try:
             async with asyncio.timeout(timeout):
                 await self._event.wait()

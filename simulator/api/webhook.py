@@ -1,4 +1,4 @@
-"""The webhook that a bot has set, and what its last failure was."""
+"""The webhook of the bot, and its last failure."""
 
 import re
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class WebhookFailure:
 
 
 class Webhook:
-    """At most one is set. `bell` rings when it is set, replaced or deleted."""
+    """The webhook, if one is set. `bell` rings when it is set, replaced or deleted."""
 
     def __init__(self, bell: Wakeup) -> None:
         self.settings: WebhookSettings | None = None
@@ -38,7 +38,7 @@ class Webhook:
         self._bell = bell
 
     def put(self, settings: WebhookSettings | None) -> bool:
-        """Whether that changed anything; a change forgets the last failure."""
+        """Set or delete the webhook. Return True if it changed; then the last failure is cleared."""
         if settings == self.settings:
             return False
         self.settings, self.failure = settings, None
@@ -46,7 +46,7 @@ class Webhook:
         return True
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a WebhookInfo that are about the webhook itself."""
+        """Return the fields of a WebhookInfo, without those of the queue."""
         info: dict[str, Any] = {"url": "", "has_custom_certificate": False}
         if self.settings is None:
             return info
@@ -57,7 +57,7 @@ class Webhook:
 
 
 def check_url(url: str) -> None:
-    """Raises BadRequest for anything but https, or http to this machine: a test's webhook is there."""
+    """Raise BadRequest unless the URL has https, or http to this machine, which tests use."""
     scheme, host = _split(url)
     if not host:
         raise BadRequest("bad webhook: invalid webhook URL specified")
@@ -66,7 +66,7 @@ def check_url(url: str) -> None:
 
 
 def check_secret(secret: str) -> None:
-    """Raises BadRequest for more than 256 characters and for others than `A-Za-z0-9_-`."""
+    """Raise BadRequest for more than 256 characters, and for characters other than `A-Za-z0-9_-`."""
     if len(secret) > _MAX_SECRET:
         raise BadRequest("secret token is too long")
     if not _SECRET.fullmatch(secret):
@@ -74,7 +74,7 @@ def check_secret(secret: str) -> None:
 
 
 def _split(url: str) -> tuple[str, str | None]:
-    """Scheme and host; no host for what is no address."""
+    """Return the scheme and the host; None as the host if this is no URL."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL:

@@ -20,8 +20,8 @@ _MARK = re.compile(
 )
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
-_QUESTION_WORDS = """what whats where wheres when who whos whom whose why how which do does did is are am was were can could
-will would has have should donde cuando quien que cual como где куда откуда кто что когда почему как сколько"""
+_QUESTION_WORDS = """what whats where wheres when who whos whom whose why how which do does did is are am was were can
+could will would has have should donde cuando quien que cual como где куда откуда кто что когда почему как сколько"""
 _TELL_ME = re.compile(
     r"(?:please )?(?:tell me|remind me|do you (?:know|remember)|list|summari[sz]e)\b", re.IGNORECASE
 )

@@ -15,7 +15,8 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _TIME = re.compile(
-    r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it)?\b(?! (?:does|did|do|was|were))"  # noqa: RUF001
+    r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it)?\b"  # noqa: RUF001
+    r"(?! (?:does|did|do|was|were))"
     r"(?:.*?\b(?:in|for|at)\s+(?P<place>[^\W\d_][\w/+ -]*?)(?: (?:right )?now)?\W*$)?",
     re.IGNORECASE,
 )
@@ -93,7 +94,8 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     spoken = r"[\s_-]?".join(re.escape(part) for part in re.split(r"[_-]+", name) if part)
     verb = r"\b(?P<verb>use|call|run|try|invoke)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
     plain = re.search(
-        rf"(?:{verb}|^(?:please\s+)?)[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?(?:\s+(?:with|for|on|to)\b)?[:,]?(?P<text>.*)",
+        rf"(?:{verb}|^(?:please\s+)?)[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?"
+        r"(?:\s+(?:with|for|on|to)\b)?[:,]?(?P<text>.*)",
         line,
         re.IGNORECASE | re.DOTALL,
     )

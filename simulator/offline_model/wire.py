@@ -1,4 +1,4 @@
-"""The shapes of OpenAI's Chat Completions answers: whole, as stream chunks, and as errors."""
+"""Chat Completions responses: whole, as chunks of a stream, and as errors."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _PICTURE = re.compile(r"data:image/[^\"]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireToolCall:
-    """A tool call as it is sent; `arguments` is the raw text that should be a JSON object."""
+    """A tool call; `arguments` is raw text that should be a JSON object."""
 
     id: str
     name: str
@@ -25,9 +25,9 @@ class WireToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireCompletion:
-    """One finished completion; `pieces` are the content deltas of its stream and, joined, its content.
+    """A completion. `pieces` are the content deltas of its stream; joined they are the content.
 
-    No pieces mean `content` null. `created` is in seconds since the epoch.
+    Without pieces the content is null. `created` is in Unix seconds.
     """
 
     id: str
@@ -44,7 +44,7 @@ class WireCompletion:
 
 
 def completion_body(completion: WireCompletion) -> dict[str, Any]:
-    """The `chat.completion` object of an answer that is not streamed."""
+    """Return the `chat.completion` object of a response that is not streamed."""
     message: dict[str, Any] = {"role": "assistant", "content": completion.content, "refusal": None}
     if completion.tool_calls:
         message["tool_calls"] = [_call_body(call) for call in completion.tool_calls]
@@ -53,7 +53,7 @@ def completion_body(completion: WireCompletion) -> dict[str, Any]:
 
 
 def stream_chunks(completion: WireCompletion, *, include_usage: bool) -> Iterator[dict[str, Any]]:
-    """The `chat.completion.chunk` objects in order: role, content, tool calls, finish reason, usage."""
+    """Yield the `chat.completion.chunk` objects: role, content, tool calls, finish reason, usage."""
     head = _head(completion, "chat.completion.chunk") | ({"usage": None} if include_usage else {})
     first = {"role": "assistant", "content": "" if completion.pieces else None, "refusal": None}
     for delta in (
@@ -68,7 +68,7 @@ def stream_chunks(completion: WireCompletion, *, include_usage: bool) -> Iterato
 
 
 def usage_body(completion: WireCompletion) -> dict[str, Any]:
-    """Token counts by the rule of thumb of four characters a token: nothing here is billed."""
+    """Return token counts by the estimate of four characters a token."""
     calls = "".join(call.name + call.arguments for call in completion.tool_calls)
     written = rough_tokens((completion.content or "") + calls)
     return {
@@ -83,32 +83,32 @@ def usage_body(completion: WireCompletion) -> dict[str, Any]:
 def error_body(
     message: str, *, kind: str = "invalid_request_error", param: str | None = None, code: str | None = None
 ) -> dict[str, Any]:
-    """The JSON object that OpenAI answers every refused request with."""
+    """Return OpenAI's JSON object for a refused request."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def event(data: Mapping[str, Any]) -> bytes:
-    """One server-sent event; ASCII only, so that text with lone surrogates can be sent too."""
+    """Return one server-sent event. It is ASCII, so that text with lone surrogates can be sent too."""
     return b"data: " + json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n\n"
 
 
 def in_pieces(text: str, *, at_most: int) -> tuple[str, ...]:
-    """`text` as content deltas of a word or more each, at most `at_most` of them; joined they are `text`."""
+    """Split `text` into at most `at_most` content deltas of one word or more."""
     words = re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)
     size = max(1, -(-len(words) // at_most))
     return tuple("".join(words[at : at + size]) for at in range(0, len(words), size)) or ("",)
 
 
 def rough_tokens(text: str) -> int:
-    """About how many tokens `text` has."""
+    """Estimate the tokens of `text`."""
     return -(-len(text) // 4)
 
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
-    """About how many tokens the messages and tools of a request have; a picture that is sent along has 765."""
-    told = json.dumps([body.get("messages"), body.get("tools")], ensure_ascii=False)
-    told, pictures = _PICTURE.subn("", told)
-    return rough_tokens(told) + 765 * pictures
+    """Estimate the tokens of the messages and tools of a request; a picture has 765."""
+    text = json.dumps([body.get("messages"), body.get("tools")], ensure_ascii=False)
+    text, pictures = _PICTURE.subn("", text)
+    return rough_tokens(text) + 765 * pictures
 
 
 def _head(completion: WireCompletion, kind: str) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _call_body(call: WireToolCall) -> dict[str, Any]:
 
 
 def _call_deltas(calls: Sequence[WireToolCall]) -> Iterator[dict[str, Any]]:
-    """Per call a delta with its id and name, then its arguments in pieces, as OpenAI sends them."""
+    """Yield for each call a delta with its id and name, then its arguments in pieces, as OpenAI does."""
     for index, call in enumerate(calls):
         opening = {"name": call.name, "arguments": ""}
         yield {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": opening}]}

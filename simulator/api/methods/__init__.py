@@ -1,1 +1,1 @@
-"""The methods of the Bot API, by theme."""
+"""The methods of the Bot API."""

@@ -1,4 +1,4 @@
-"""Finding the chat, topic and message that a call names, and whether the bot may act there."""
+"""Lookup of the chat, topic and message of a call, with the permissions of the bot."""
 
 from simulator.api.errors import BadRequest, ChatMigrated, Forbidden
 from simulator.api.simulation import Simulation
@@ -6,7 +6,7 @@ from simulator.api.world import Chat, Message
 
 
 def find_chat(sim: Simulation, chat_id: str) -> Chat:
-    """By id, or by @username of a person. Raises BadRequest when there is none or it has moved."""
+    """Find a chat by its id or the @username of a person. Raises BadRequest, also for an upgraded group."""
     if not chat_id:
         raise BadRequest("chat_id is empty")
     chat = sim.world.chats.get(_chat_number(sim, chat_id))
@@ -18,7 +18,7 @@ def find_chat(sim: Simulation, chat_id: str) -> Chat:
 
 
 def writable_chat(sim: Simulation, chat_id: str) -> Chat:
-    """A chat that the bot may write to; raises Forbidden where it was blocked or removed."""
+    """Return a chat that the bot may write to. Raises Forbidden if it was blocked or removed."""
     chat = find_chat(sim, chat_id)
     if chat.has_bot:
         return chat
@@ -30,13 +30,13 @@ def writable_chat(sim: Simulation, chat_id: str) -> Chat:
 
 
 def readable_chat(sim: Simulation, chat_id: str) -> Chat:
-    """A chat that the bot may ask about: also one of a person who blocked it."""
+    """Return a chat that the bot may read about, also the chat of a person who has blocked it."""
     chat = find_chat(sim, chat_id)
     return chat if chat.type == "private" else writable_chat(sim, chat_id)
 
 
 def check_thread(chat: Chat, thread_id: int) -> int | None:
-    """The topic to write to; General, and chats without topics, take none."""
+    """Return the topic to write to; None for General and for chats without topics."""
     if thread_id == 0:
         return None
     if not chat.has_thread(thread_id):
@@ -45,7 +45,7 @@ def check_thread(chat: Chat, thread_id: int) -> int | None:
 
 
 def find_message(sim: Simulation, chat: Chat, message_id: int, *, purpose: str) -> Message:
-    """Raises BadRequest in the words for this purpose: `edit`, `delete`, `react`."""
+    """Find a message. Raises BadRequest with the wording of the purpose: `edit`, `delete` or `react`."""
     if message_id <= 0:
         raise BadRequest("message identifier is not specified")
     message = sim.world.message(chat.id, message_id)

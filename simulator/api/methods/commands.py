@@ -35,7 +35,7 @@ async def get_my_commands(sim: Simulation, given: CommandScope) -> list[Command]
 
 
 def _put(sim: Simulation, scope: dict[str, Any] | None, code: str, commands: list[Command]) -> None:
-    """Change one list, and tell the page what each chat shows now if that changed."""
+    """Change one list, and publish the commands of each chat for which they changed."""
     chats = list(sim.world.chats.values())
     before = [sim.commands_of(chat) for chat in chats]
     sim.commands.put(_read_scope(sim, scope), _read_language(code), commands)

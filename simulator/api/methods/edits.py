@@ -1,4 +1,4 @@
-"""editMessageText, editMessageCaption, editMessageReplyMarkup, deleteMessage, setMessageReaction and answerCallbackQuery."""
+"""Changes of messages, reactions, and answers to callback queries."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -125,14 +125,14 @@ def _change(sim: Simulation, message: Message, edited: Message) -> dict[str, Any
 
 
 def _is_same(edited: Message, message: Message) -> bool:
-    """Preview options change nothing where there is no link to preview."""
+    """Compare two versions. Preview options count only if there is a link."""
     if any(entity.type in {"url", "text_link"} for entity in edited.entities):
         return edited == message
     return edited == replace(message, link_preview_options=edited.link_preview_options)
 
 
 def _is_deletable(sim: Simulation, chat: Chat, message: Message) -> bool:
-    """Bot API documentation, deleteMessage: of others only in private chats or as an administrator."""
+    """Return True if the bot may delete the message (Bot API documentation, deleteMessage)."""
     if chat.bot_status == "administrator":
         return True
     if chat.type != "private" and message.sender_id != sim.world.bot.id:

@@ -1,4 +1,4 @@
-"""getMe, getFile and the questions about chats and their members."""
+"""getMe, getFile, getChat and the methods about members."""
 
 from typing import Any
 

@@ -97,14 +97,14 @@ async def send_chat_action(sim: Simulation, given: SendChatAction) -> bool:
 
 
 def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int | None:
-    """A reply goes to the topic of what it replies to; in other supergroups it makes a thread of replies."""
+    """Return the topic of a message. A reply has the topic of the other message, or a thread in a supergroup."""
     if thread_id is not None or replied is None or not (chat.type == "supergroup" or chat.has_topics):
         return thread_id
     return replied.thread_id if chat.has_topics else replied.thread_id or replied.id
 
 
 def _find_place(sim: Simulation, given: SendMessage | SendDocument) -> Message:
-    """An empty message where this one is to go."""
+    """Return an empty message with the chat, topic and reply of the call."""
     chat = writable_chat(sim, given.chat_id)
     thread_id = check_thread(chat, given.message_thread_id)
     reply = ReplyParameters.read(given.reply_parameters or {})
@@ -144,7 +144,7 @@ _ATTACHED = "attach://"
 
 
 def read_document(sim: Simulation, given: SendDocument) -> Upload | StoredFile:
-    """Raises BadRequest where there is none, TooLarge for more than 50 MB."""
+    """Return the document of a call. Raises BadRequest without one, TooLarge for more than 50 MB."""
     if given.document and not given.document.startswith(_ATTACHED):
         stored = sim.files.find(given.document)
         if stored is None:
@@ -161,7 +161,7 @@ def read_document(sim: Simulation, given: SendDocument) -> Upload | StoredFile:
 
 
 def keep_file(sim: Simulation, file: Upload | StoredFile) -> StoredFile:
-    """The file under an id of its own."""
+    """Store an upload, unless it is stored already."""
     if isinstance(file, StoredFile):
         return file
     return sim.files.add(file.data, name=file.name, mime_type=file.mime_type)

@@ -1,4 +1,4 @@
-"""Every method that the simulator knows, by its name in small letters."""
+"""All methods of the simulator by their names in lower case."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Call = Callable[[Simulation, dict[str, Any]], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """`call` takes the parameters as they came and gives the `result`; it raises ApiError."""
+    """A method. `call` takes raw parameters and returns the `result`; it raises ApiError."""
 
     name: str
     call: Call

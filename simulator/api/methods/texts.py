@@ -1,4 +1,4 @@
-"""The text, entities and buttons that a bot gives, checked as Telegram checks them."""
+"""Text, entities and buttons from a bot, with the checks of Telegram."""
 
 from typing import Any, Protocol, cast
 
@@ -18,7 +18,7 @@ _ACTIONS = frozenset(_ACTION_FIELDS.split())
 
 
 class OutgoingText(Protocol):
-    """The parts that every text of a bot has."""
+    """A text or a caption of a call."""
 
     @property
     def text(self) -> str: ...
@@ -29,9 +29,9 @@ class OutgoingText(Protocol):
 
 
 def read_entities(sim: Simulation, given: OutgoingText) -> list[Entity]:
-    """Raises BadRequest for what Telegram refuses before it looks at the chat.
+    """Return the entities. Raises BadRequest for the faults that Telegram checks before the chat.
 
-    The parse modes are refused: the simulator takes texts with entities only.
+    Parse modes are refused: the simulator only takes entities.
     """
     if given.parse_mode and given.parse_mode.lower() != "none":
         raise BadRequest("parse_mode is not supported by the simulator, send entities instead")
@@ -45,7 +45,7 @@ def read_entities(sim: Simulation, given: OutgoingText) -> list[Entity]:
 
 
 def read_text(given: OutgoingText, entities: list[Entity], *, too_long: str) -> FormattedText:
-    """The text to show; raises BadRequest for none, for more than 4,096 units, and for bad entities."""
+    """Return the text. Raises BadRequest without a text, above 4,096 units, and for invalid entities."""
     formatted = format_text(given.text, entities)
     if not formatted.text:
         raise BadRequest("text must be non-empty")
@@ -55,7 +55,7 @@ def read_text(given: OutgoingText, entities: list[Entity], *, too_long: str) -> 
 
 
 def read_caption(given: OutgoingText, entities: list[Entity]) -> FormattedText:
-    """The caption to show, maybe empty; raises BadRequest for more than 1,024 units."""
+    """Return the caption, which may be empty. Raises BadRequest above 1,024 units."""
     formatted = format_text(given.text, entities)
     if formatted.length > MAX_CAPTION:
         raise BadRequest("message caption is too long")
@@ -63,7 +63,7 @@ def read_caption(given: OutgoingText, entities: list[Entity]) -> FormattedText:
 
 
 def read_markup(markup: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The inline keyboard; other kinds belong to the person's own screen, and no Message shows them."""
+    """Return the inline keyboard. Other kinds belong to the person's screen, and no Message has them."""
     if not markup or "inline_keyboard" not in markup:
         return None
     rows = markup["inline_keyboard"]

@@ -1,4 +1,4 @@
-"""getUpdates and the webhook's methods."""
+"""getUpdates and the methods of the webhook."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ async def get_updates(sim: Simulation, given: GetUpdates) -> list[dict[str, Any]
 
 
 async def set_webhook(sim: Simulation, given: SetWebhook) -> bool:
-    """An empty url deletes the webhook, as deleteWebhook does."""
+    """Set the webhook; an empty URL deletes it."""
     settings = None
     if given.url:
         check_url(given.url)
@@ -52,7 +52,7 @@ async def get_webhook_info(sim: Simulation, _: Nothing) -> dict[str, Any]:
 
 
 def _allow(sim: Simulation, kinds: list[Any] | None) -> None:
-    """None leaves what was asked for before; a list without a known kind means the default."""
+    """Set the allowed kinds. None changes nothing; a list without a known kind means the default."""
     if kinds is not None:
         known = UPDATE_KINDS & {kind.lower() for kind in strings_of(kinds)}
         sim.queue.allowed = known or DEFAULT_KINDS
