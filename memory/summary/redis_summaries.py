@@ -9,19 +9,12 @@ from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
-from memory.keys import (
-    ContextRef,
-    compress_key,
-    epoch_key,
-    lineage_key,
-    meta_key,
-    order_key,
-    summaries_key,
-)
-from memory.redis.client import RedisClient, load_script
+from memory.keys import ContextRef, compress_key, summaries_key
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
-SUMMARIES_KEPT = 8
-"""How many of a conversation's summaries are kept: after a message is forgotten, an older one may still stand."""
+STORED_SUMMARIES = 8
+"""Summaries stored of a conversation: after a message is forgotten, an older one may still be valid."""
 
 SaveOutcome = Literal["saved", "stale", "lost"]
 
@@ -30,16 +23,30 @@ _SCRIPTS = "memory.redis.scripts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionClaim:
-    """A conversation to compress. `token` is the end of the lease, as it is stored: it tells this claim from others."""
+    """A claimed conversation. `token` is the stored end of the lease, and identifies the claim."""
 
     ref: ContextRef
     token: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarySave:
+    """A summary to save: its JSON, the ids that it adds (also as JSON at rest), and the facts that the script checks."""
+
+    id: str
+    builds_on: str
+    conversation_start: int
+    upto_sequence: int
+    summary: str
+    covers: str
+    ids: tuple[str, ...]
+    stored_summaries: int
+
+
 class RedisSummaries:
     """One compression of a conversation at a time, across processes (row I14).
 
-    A claim is a lease: whoever dies or sleeps past its end loses it to the next one, and can save nothing more.
+    A claim is a lease: a worker that dies or sleeps past its end loses it, and can save nothing more.
     """
 
     def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
@@ -47,20 +54,18 @@ class RedisSummaries:
         self._clock = clock
 
     async def queue(self, ref: ContextRef) -> None:
-        """Have the conversation compressed now; one that is queued or being worked on stays as it is."""
+        """Queue the conversation for now; one that is queued or claimed already stays as it is."""
         await self._redis.call("ZADD", compress_key(ref.partition), "NX", self._clock(), ref.context_id)
 
     async def count_due(self, partition: int) -> int:
-        """How many conversations of this partition are due, and nobody works on."""
+        """Count the conversations of this partition that are due and not claimed."""
         return int(await self._redis.call("ZCOUNT", compress_key(partition), "-inf", self._clock()))
 
     async def claim(self, partition: int, *, lease_s: float) -> CompressionClaim | None:
-        """The conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
+        """Claim the conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
         now = self._clock()
         claimed = await self._redis.run(
-            load_script(_SCRIPTS, "claim_compression"),
-            [compress_key(partition)],
-            [now, _end_of(now, lease_s)],
+            claim_compression(partition, now=now, lease_end=_lease_end(now, lease_s))
         )
         if claimed is None:
             return None
@@ -68,11 +73,10 @@ class RedisSummaries:
         return CompressionClaim(ref=ContextRef(context_id=context, partition=partition), token=token)
 
     async def renew(self, claim: CompressionClaim, *, lease_s: float) -> CompressionClaim | None:
-        """The claim with a lease from now on, which takes the place of the old one; None if another has it."""
+        """Return the claim with a new lease, which replaces the old claim; None if another worker has it."""
+        ref, lease_end = claim.ref, _lease_end(self._clock(), lease_s)
         token = await self._redis.run(
-            load_script(_SCRIPTS, "move_compression"),
-            [compress_key(claim.ref.partition)],
-            [claim.ref.context_id, claim.token, _end_of(self._clock(), lease_s)],
+            move_compression(ref, context_id=ref.context_id, token=claim.token, lease_end=lease_end)
         )
         return None if token is None else replace(claim, token=token)
 
@@ -81,23 +85,29 @@ class RedisSummaries:
     ) -> SaveOutcome:
         """Make the summary the current one; `covers` are the ids of the messages that it adds.
 
-        Checked with the writing, in one step: the claim is ours, the epoch (Forgotten is raised), the revision
-        and conversation that it was made from, the summary that it builds on, and that all it covers is there.
-        Otherwise nothing is written. Saving the same one again is "saved". What was appended meanwhile stays.
+        The same script checks the claim, the epoch (raises Forgotten), revision and conversation, the summary that it
+        builds on, and that all covered messages exist. Otherwise it writes nothing. Saving twice is "saved".
         """
         ref = claim.ref
-        outcome = await self._redis.run(
-            load_script(_SCRIPTS, "save_summary"),
-            [
-                *(compress_key(ref.partition), epoch_key(ref), meta_key(ref)),
-                *(order_key(ref), summaries_key(ref), lineage_key(ref)),
-            ],
-            [
-                *(ref.context_id, claim.token, epoch, revision, summary.conversation_start),
-                *(summary.builds_on, summary.id, summary.upto_sequence, dump_json(Summary, summary)),
-                *(dump_json(tuple[str, ...], tuple(covers)), SUMMARIES_KEPT, *covers),
-            ],
+        save = SummarySave(
+            id=summary.id,
+            builds_on=summary.builds_on,
+            conversation_start=summary.conversation_start,
+            upto_sequence=summary.upto_sequence,
+            summary=dump_json(Summary, summary),
+            covers=dump_json(tuple[str, ...], tuple(covers)),
+            ids=tuple(covers),
+            stored_summaries=STORED_SUMMARIES,
         )
+        call = save_summary(
+            ref,
+            context_id=ref.context_id,
+            token=claim.token,
+            expected_epoch=epoch,
+            revision=revision,
+            save=save,
+        )
+        outcome = await self._redis.run(call)
         if outcome == "forgotten":
             raise Forgotten
         return outcome
@@ -105,35 +115,68 @@ class RedisSummaries:
     async def fail(
         self, claim: CompressionClaim, *, next_sequence: int, retry_in_s: float, at_most: int
     ) -> bool:
-        """Note a failure and try again later. True: it was one too many, and the conversation left the queue.
+        """Record a failure and retry later. True: it was one too many, and the conversation left the queue.
 
-        A lost claim notes nothing. Saving, and a new conversation, begin the count anew; so does giving up.
+        A lost claim records nothing. Saving, a new conversation and giving up reset the count.
         """
-        outcome = await self._redis.run(
-            load_script(_SCRIPTS, "fail_compression"),
-            [compress_key(claim.ref.partition), meta_key(claim.ref)],
-            [claim.ref.context_id, claim.token, self._clock() + retry_in_s, at_most, next_sequence],
+        ref = claim.ref
+        call = fail_compression(
+            ref,
+            context_id=ref.context_id,
+            token=claim.token,
+            retry_at=self._clock() + retry_in_s,
+            max_failures=at_most,
+            next_sequence=next_sequence,
         )
-        return outcome == "given_up"
+        return await self._redis.run(call) == "given_up"
 
     async def finish(self, claim: CompressionClaim, *, seen: HistorySnapshot | None = None) -> None:
-        """Leave the queue; a claim that is lost leaves it to its new holder.
+        """Remove the conversation from the queue, unless the claim is lost.
 
-        It stays, due at once, if the conversation has changed since it was `seen` last.
+        It stays, due at once, if the conversation has changed since it was `seen`.
         """
-        looked = ("", "") if seen is None else (seen.next_sequence, seen.revision)
-        await self._redis.run(
-            load_script(_SCRIPTS, "finish_compression"),
-            [compress_key(claim.ref.partition), meta_key(claim.ref)],
-            [claim.ref.context_id, claim.token, *looked],
+        ref = claim.ref
+        call = finish_compression(
+            ref,
+            context_id=ref.context_id,
+            token=claim.token,
+            next_sequence=seen.next_sequence if seen else None,
+            revision=seen.revision if seen else None,
         )
+        await self._redis.run(call)
 
     async def covered(self, ref: ContextRef, summary_id: str) -> tuple[str, ...]:
-        """The ids of the messages that a summary added to the one that it builds on; none if it is not kept."""
+        """Return the ids of the messages that a summary added to the one it builds on; none if it is not stored."""
         line = await self._redis.call("HGET", summaries_key(ref), f"covers:{summary_id}")
         return parse_json(tuple[str, ...], line) if line else ()
 
 
-def _end_of(now: float, lease_s: float) -> float:
-    """The end of a lease, less than a millisecond early by chance: two leases of one instant have different tokens."""
+@lua_script(_SCRIPTS)
+def claim_compression(partition: int, *, now: float, lease_end: float) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def move_compression(ref: ContextRef, *, context_id: str, token: str, lease_end: float) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def save_summary(
+    ref: ContextRef, *, context_id: str, token: str, expected_epoch: int, revision: int, save: SummarySave
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def fail_compression(
+    ref: ContextRef, *, context_id: str, token: str, retry_at: float, max_failures: int, next_sequence: int
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def finish_compression(
+    ref: ContextRef, *, context_id: str, token: str, next_sequence: int | None, revision: int | None
+) -> ScriptCall: ...
+
+
+def _lease_end(now: float, lease_s: float) -> float:
+    """Return the end of a lease, up to a millisecond early: two leases of one instant have different tokens."""
     return now + lease_s - randbelow(1_000) / 1_000_000

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memory.artifacts.store import Artifact, dump_artifact
+from memory.artifacts.store import Artifact
 from memory.codec import dump_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.ledger import LedgerTurn
@@ -206,7 +206,7 @@ class ContextImport:
             return
         self._artifacts.append(line.id)
         known = Artifact(id=line.id, tool=line.tool, length=line.length, ends_at=line.ends_at)
-        yield "HSET", f"artifact:{line.id}", ["about", dump_artifact(known)]
+        yield "HSET", f"artifact:{line.id}", ["about", dump_json(Artifact, known)]
         yield "ZADD", "artifacts", [repr(line.ends_at), line.id]
 
     def _heard(self, line: HeardFileLine) -> Iterator[_Command]:

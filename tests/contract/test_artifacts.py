@@ -207,7 +207,7 @@ async def test_i06_20_megabytes_are_kept_and_any_part_of_them_is_read(redis: Red
 async def test_what_is_larger_than_32_mib_is_refused_with_its_size(
     redis: RedisClient, text: str, size: int
 ) -> None:
-    with pytest.raises(ArtifactTooLarge, match=f"^{size} bytes; at most 33554432 bytes are kept$"):
+    with pytest.raises(ArtifactTooLarge, match=f"^{size} bytes; at most 33554432 bytes are stored$"):
         await open_artifacts(redis).keep(text, tool="t", key="k")
     assert await all_keys(redis) == []
 

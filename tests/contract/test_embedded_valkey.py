@@ -47,9 +47,7 @@ async def patiently(client: RedisClient, *command: str) -> Any:
             await asyncio.sleep(0.02)
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="only Linux shows the environment of a process"
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
 async def test_its_processes_get_only_the_environment_that_they_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

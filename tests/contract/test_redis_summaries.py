@@ -9,7 +9,7 @@ from memory.errors import Forgotten
 from memory.history.summary import Summary
 from memory.keys import compress_key, lineage_key, meta_key, summaries_key
 from memory.redis.client import RedisClient
-from memory.summary.redis_summaries import SUMMARIES_KEPT, CompressionClaim, RedisSummaries, SaveOutcome
+from memory.summary.redis_summaries import STORED_SUMMARIES, CompressionClaim, RedisSummaries, SaveOutcome
 from tests.contract.memory_kit import LEASE_S, RedisMemory, a_summary
 from tests.messages import a_message, a_ref, some_messages
 from tests.redis_values import all_values
@@ -126,11 +126,11 @@ async def test_i05_each_summary_builds_on_the_last_and_the_newest_few_are_kept(r
         last = a_summary(f"s{upto}", upto=upto, after=last)
         assert await save(memory, claim, last, f"m{upto}") == "saved"
 
-    newest = [f"s{number}" for number in range(11 - SUMMARIES_KEPT, 11)]
+    newest = [f"s{number}" for number in range(11 - STORED_SUMMARIES, 11)]
     assert await redis.call("ZRANGE", lineage_key(REF), 0, -1) == newest
     fields = await redis.call("HKEYS", summaries_key(REF))
     assert set(fields) == {*newest, *(f"covers:{kept}" for kept in newest)}
-    assert (await memory.store.count_kept(REF)).summaries == SUMMARIES_KEPT
+    assert (await memory.store.count_kept(REF)).summaries == STORED_SUMMARIES
 
 
 async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:
@@ -308,5 +308,5 @@ async def test_a_forgotten_message_of_an_older_summary_than_those_kept_leaves_no
 
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
 
-    assert deleted.summaries == SUMMARIES_KEPT
+    assert deleted.summaries == STORED_SUMMARIES
     assert await redis.call("EXISTS", summaries_key(REF), lineage_key(REF)) == 0

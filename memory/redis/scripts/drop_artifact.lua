@@ -1,7 +1,7 @@
--- Erase an artifact whose writing was cut off, if nobody else has begun to write it.
--- KEYS: artifact, artifacts
--- ARGV: artifact id, writing (the token of the writing that was cut off)
-if redis.call('HGET', KEYS[1], 'writing') == ARGV[2] then
-  redis.call('UNLINK', KEYS[1])
-  redis.call('ZREM', KEYS[2], ARGV[1])
+-- Erase an artifact whose writing was interrupted, unless another writer has begun.
+-- KEYS: artifact artifacts
+-- ARGV: artifact_id writing
+if redis.call('HGET', artifact, 'writing') == writing then
+  redis.call('UNLINK', artifact)
+  redis.call('ZREM', artifacts, artifact_id)
 end

@@ -1,29 +1,29 @@
--- Erase the artifacts that no turn of the ledger names: of turns that never ended, or that began anew.
--- KEYS: artifacts, ledger, epoch
--- ARGV: epoch, prefix of artifact keys
--- Reply: how many there were; nil when the context was reset: then nothing is written.
-local artifacts, ledger, epoch_key = unpack(KEYS)
-if (redis.call('GET', epoch_key) or '0') ~= ARGV[1] then
+-- Erase the artifacts that no turn of the ledger names: they belong to turns that never ended, or that began again.
+-- USES: drop_traces
+-- KEYS: artifacts ledger epoch
+-- ARGV: expected_epoch artifact_prefix
+-- Reply: how many there were; nil after a reset: nothing is written then.
+if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
-local kept = redis.call('ZRANGE', artifacts, 0, -1)
-local named, offset, at_once = {}, 0, 100
-while #kept > 0 do
-  local turns = redis.call('ZRANGE', ledger, offset, offset + at_once - 1)
+local stored = redis.call('ZRANGE', artifacts, 0, -1)
+local named, offset, page = {}, 0, 100
+while #stored > 0 do
+  local turns = redis.call('ZRANGE', ledger, offset, offset + page - 1)
   for _, turn in ipairs(turns) do
     for _, id in ipairs(artifacts_of_turn(turn)) do
       named[id] = true
     end
   end
-  offset = offset + at_once
-  if #turns < at_once then
+  offset = offset + page
+  if #turns < page then
     break
   end
 end
 local dropped = 0
-for _, id in ipairs(kept) do
+for _, id in ipairs(stored) do
   if not named[id] then
-    dropped = dropped + drop_artifact(artifacts, ARGV[2], id)
+    dropped = dropped + drop_artifact(artifacts, artifact_prefix, id)
   end
 end
 return dropped

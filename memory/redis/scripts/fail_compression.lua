@@ -1,17 +1,15 @@
--- A compression failed: try again later, or after too many times give it up until more has been said.
--- KEYS: compress, meta
--- ARGV: context_id, token of the claim, when to try again, failures at most, next_sequence at the failure
--- Reply: given_up | later | lost (the claim is no longer ours: nothing is written)
-local compress, meta = unpack(KEYS)
-local context, token, again, at_most, next_sequence = unpack(ARGV)
-if redis.call('ZSCORE', compress, context) ~= token then
+-- Record a failed compression: retry it later, or give it up after too many failures until more has been said.
+-- KEYS: compress meta
+-- ARGV: context_id token retry_at max_failures:number next_sequence
+-- Reply: given_up | later | lost (the claim is not ours any more: nothing is written)
+if redis.call('ZSCORE', compress, context_id) ~= token then
   return 'lost'
 end
-if redis.call('HINCRBY', meta, 'summary_failures', 1) < tonumber(at_most) then
-  redis.call('ZADD', compress, again, context)
+if redis.call('HINCRBY', meta, 'summary_failures', 1) < max_failures then
+  redis.call('ZADD', compress, retry_at, context_id)
   return 'later'
 end
 redis.call('HDEL', meta, 'summary_failures')
 redis.call('HSET', meta, 'summary_failed_at', next_sequence)
-redis.call('ZREM', compress, context)
+redis.call('ZREM', compress, context_id)
 return 'given_up'

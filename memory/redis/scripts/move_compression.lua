@@ -1,10 +1,10 @@
--- Give a claimed compression another time: the end of a longer lease. Repeated after a lost reply, it answers the same.
+-- Extend the lease of a claimed compression. Repeated after a lost reply, it answers the same.
 -- KEYS: compress
--- ARGV: context_id, token of the claim, the time
--- Reply: the score as stored: the claim's new token, or nil when the claim is no longer ours.
-local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if held ~= ARGV[2] and (not held or tonumber(held) ~= tonumber(ARGV[3])) then
+-- ARGV: context_id token lease_end
+-- Reply: the score as stored, which is the claim's new token, or nil if the claim is not ours any more.
+local held = redis.call('ZSCORE', compress, context_id)
+if held ~= token and (not held or tonumber(held) ~= tonumber(lease_end)) then
   return false
 end
-redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
-return redis.call('ZSCORE', KEYS[1], ARGV[1])
+redis.call('ZADD', compress, lease_end, context_id)
+return redis.call('ZSCORE', compress, context_id)
