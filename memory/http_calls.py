@@ -93,7 +93,7 @@ def is_unsent(cancelled: asyncio.CancelledError) -> bool:
 
 
 def is_abandoned() -> bool:
-    """Return True inside a call for whose result nobody waits any more."""
+    """Return True inside a call whose caller was cancelled."""
     call = _running.get()
     return call is not None and call.is_abandoned
 

@@ -1,4 +1,4 @@
-"""The record of the spaces in Redis, and a process that follows it, whoever changes it."""
+"""The record of the spaces in Redis, and a process that follows its changes."""
 
 from collections.abc import Awaitable, Callable
 

@@ -87,7 +87,7 @@ async def open_openai_embedder(
         api_key=endpoint.api_key or "none",
         base_url=endpoint.base_url or _OPENAI_URL,
         max_retries=0,  # the SDK would wait for a Retry-After of a minute
-        # `_request` limits the original call; this limits an abandoned handshake (see http_calls).
+        # `_request` limits the whole call; this limits an abandoned handshake (see http_calls).
         timeout=Timeout(
             endpoint.patience_s(endpoint.batch_size), connect=endpoint.opening_s, pool=endpoint.opening_s
         ),

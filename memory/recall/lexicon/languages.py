@@ -1,6 +1,6 @@
 """Languages of words, guessed by script, function words and typical letters; and the stems of words."""
 
-# ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
+
 
 import importlib
 import unicodedata
@@ -12,19 +12,9 @@ from typing import Protocol
 from memory.recall.lexicon.scripts import script_of
 from memory.recall.lexicon.word_lists import load_words
 
-_BY_SCRIPT = {
-    "latin": (
-        "english",
-        "spanish",
-        "german",
-        "portuguese",
-        "french",
-        "italian",
-        "dutch",
-        "swedish",
-        "polish",
-        "turkish",
-    ),
+_LATIN = "english spanish german portuguese french italian dutch swedish polish turkish"
+_BY_SCRIPT: dict[str, tuple[str, ...]] = {
+    "latin": tuple(_LATIN.split()),
     "cyrillic": ("russian", "ukrainian"),
     "arabic": ("persian", "arabic"),
     "devanagari": ("hindi",),
@@ -139,21 +129,7 @@ def _stemmer_class(language: str) -> type[_Stemmer] | None:
     return stemmer
 
 
-_ARABIC_LETTERS = str.maketrans(
-    {
-        "ي": "ی",
-        "ى": "ی",
-        "ك": "ک",
-        "أ": "ا",
-        "إ": "ا",
-        "آ": "ا",
-        "ة": "ه",
-        "ؤ": "و",
-        "ـ": "",
-        "\u200c": "",
-        "\u200d": "",
-    }
-)
+_ARABIC_LETTERS = str.maketrans("يىكأإآةؤ", "ییکاااهو", "ـ\u200c\u200d")
 
 
 def unaccented(word: str) -> str:
