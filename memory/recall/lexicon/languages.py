@@ -1,7 +1,5 @@
 """Languages of words, guessed by script, function words and typical letters; and the stems of words."""
 
-
-
 import importlib
 import unicodedata
 from collections import defaultdict
