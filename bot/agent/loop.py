@@ -42,7 +42,9 @@ async def run_agent(
     await.
     """
     context.thinking, context.record = Thinking(), RunRecord()
-    _check_agent_name(team, context)
+    if context.agent_name not in ("", *team.agents):
+        log.warning("agent_gone", agent=context.agent_name)
+    context.agent_name = team.owner_name(context.agent_name)
     with traced("agent_run", request_id=context.request_id):
         reply = await _Run(team, limits or RunLimits()).reply(context, journal)
         trace_agent_end(reply)
@@ -70,7 +72,6 @@ class _Run:
             if not action.tool_calls:
                 return action.text
             results = await self._calls.run(action, agent, context, journal)
-            _check_agent_name(self._team, context)
             for result in results:
                 if result.is_final:
                     return result.output
@@ -117,11 +118,3 @@ class _Run:
         """Return the reply of a delegated agent."""
         with traced("delegation", agent=context.agent_name):
             return await self.reply(context, journal)
-
-
-def _check_agent_name(team: Team, context: AgentContext) -> None:
-    """Set the name of the main agent to "", also if AGENTS_FILE no longer has the agent of the chat."""
-    if context.agent_name not in ("", *team.agents):
-        log.warning("agent_gone", agent=context.agent_name)
-    if team.name_of(context) == team.main:
-        context.agent_name = ""

@@ -95,6 +95,10 @@ class Team:
         """Return the name of the agent in this context; the main agent's for "" and for unknown names."""
         return context.agent_name if context.agent_name in self.agents else self.main
 
+    def owner_name(self, name: str) -> str:
+        """Return the name under which an agent owns a chat: "" for the main agent and for unknown names."""
+        return name if name in self.agents and name != self.main else ""
+
     def agent_named(self, name: str) -> Agent:
         """Return the agent that has a chat under this name; the main agent for "" and for unknown names."""
         return self.agents.get(name, self.agents[self.main])

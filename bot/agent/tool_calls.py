@@ -139,7 +139,7 @@ class CallRunner:
         context.thinking.completed_steps.append(CompletedStep(reply=action, results=results))
         for each, result in zip(planned, results, strict=True):
             if each.handover and each.kind == "transfer" and not result.is_error:
-                context.agent_name = each.handover.agent
+                context.agent_name = self._team.owner_name(each.handover.agent)
         return results
 
     async def _finish(

@@ -338,6 +338,21 @@ async def test_i12_a_delegated_agent_whose_model_fails_is_an_error_for_who_deleg
     ]
 
 
+async def test_i12_the_main_agent_is_named_when_it_fails_at_a_delegated_task() -> None:
+    back = call("delegate_to_desk", json.dumps({"task": "Look."}), call_id="d1")
+    model = TeamModel(
+        {
+            "desk": [asks(to_researcher("Find.")), says("Done.")],
+            "researcher: Find.": [asks(back), says("I could not.")],
+            "desk: Look.": [asks(shout("b")), ModelUnavailable()],
+        }
+    )
+
+    _, context = await run(model)
+
+    assert "desk could not do it. The model endpoint does not answer." in str(told(context))
+
+
 @pytest.mark.parametrize("error", [Fenced(), Forgotten(), TurnStopped()])
 async def test_what_ends_the_turn_ends_it_from_within_a_delegation_too(error: Exception) -> None:
     model = TeamModel(
