@@ -1,4 +1,4 @@
-// What a person can do on the page, each as one function; the views call these and nothing else.
+// The actions of a person on the page, one function each. Views call only these.
 import { createChatDeeds } from "./chat_deeds.js";
 import { keep } from "./keep.js";
 import { createNavigation } from "./navigation.js";
@@ -7,7 +7,7 @@ import { createWriting } from "./writing.js";
 
 const PRESS_MS = 10_000;
 
-// `parts`: store, api, sending, composing, and notify(text), which tells the person something short.
+// `parts`: store, api, sending, composing, and notify(text), which shows a short text.
 export function createActions(parts) {
   const { store, sending } = parts;
   const navigation = createNavigation(store);

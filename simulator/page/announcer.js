@@ -1,4 +1,4 @@
-// Tells screen readers what arrives in the open chat, in one plain line each.
+// Announces new messages of the open chat to screen readers, in one plain line each.
 import { el } from "./dom.js";
 import { senderName, topicOf } from "./places.js";
 import { previewText } from "./preview_text.js";

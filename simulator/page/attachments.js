@@ -6,7 +6,7 @@ import { attachMenu } from "./menu.js";
 export const MOST_FILES = 10;
 const LARGEST = 64 * 1024 * 1024;
 const PICTURES = new Set(["image/png", "image/jpeg", "image/webp"]);
-// What may be in one album with what.
+// Kinds of files that can share an album.
 const FAMILIES = { photo: "picture", video: "picture", audio: "audio", document: "document" };
 
 const CHOICES = [
@@ -20,7 +20,7 @@ const CHOICES = [
   },
 ];
 
-// `onChosen(files)`; `notify(text)` tells why one was not taken.
+// Calls `onChosen(files)`, and `notify(text)` with the reason for a refused file.
 export function createAttachButton(onChosen, notify) {
   const menu = el("div", { class: "menu at-start above", role: "menu", "aria-label": "Attach" });
   const opener = iconButton("clip", "Attach", { "data-testid": "attach" });
@@ -42,12 +42,12 @@ export function createAttachButton(onChosen, notify) {
   return { root, chooseVoice: () => inputs.mic.click() };
 }
 
-// What was pasted or dropped: pictures as photos, all else as files.
+// Pasted or dropped items: pictures become photos, others become files.
 export function takenFiles(transfer, notify) {
   return described([...(transfer?.files ?? [])], pictureKind, notify);
 }
 
-// Telegram's albums are of one family: what does not fit together goes as files.
+// An album in Telegram has one family of kinds. Other combinations are sent as files.
 export function asAlbum(files) {
   const families = new Set(files.map(({ kind }) => FAMILIES[kind] ?? "alone"));
   return files.length < 2 || (families.size < 2 && !families.has("alone"))

@@ -1,4 +1,4 @@
-// The bars above everything: the server's notice, and the lost connection with its way back.
+// The bars at the top: the notice of the server, and a lost connection with a button to reconnect.
 import { button, el, icon, iconButton, reconcile } from "./dom.js";
 import { keep, loadKept } from "./keep.js";
 

@@ -1,4 +1,4 @@
-// The line under the chat list: whether a bot is connected, and how many updates wait for it.
+// The line under the chat list: the connection of a bot, and the number of pending updates.
 import { el, fill } from "./dom.js";
 
 const MODES = {

@@ -84,7 +84,7 @@ function row(state, entry, props, content) {
   return el("li", { class: names.join(" "), tabindex: "-1", ...props }, hasFace && face(state, entry), stack);
 }
 
-// Only the last message of a group shows who it is from; the others keep the place free.
+// Only the last message of a group shows its sender; the others leave the space free.
 function face(state, { message, last }) {
   const sender = message?.from ?? state.bot;
   const avatar = personAvatar(state, state.people.get(sender.id) ?? sender, "small");
@@ -104,7 +104,7 @@ function messageText(entry, actions, hasMedia) {
   return el("div", props, content, timeMeta(entry));
 }
 
-// The part of a growing text that was not there in the preview before fades in.
+// The new part of a growing text fades in.
 function freshPart({ text, shown }) {
   let same = 0;
   while (same < shown.length && same < text.length && shown[same] === text[same]) same += 1;

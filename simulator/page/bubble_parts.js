@@ -22,7 +22,7 @@ export function forwardLine(state, { forward_origin: origin }) {
   return el("div", { class: "forward" }, "Forwarded from ", el("strong", null, name));
 }
 
-// `quote`: the part of the quoted message that was chosen, where someone chose one.
+// `quote`: the selected part of the quoted message, if there is one.
 export function quoteButton(state, { quoted, quote }, actions) {
   if (!quoted) return null;
   const props = {
@@ -51,7 +51,7 @@ export function ticks(name, label) {
   return el("span", props, icon(name));
 }
 
-// A press on a chip gives that reaction too, or takes one's own back.
+// A press on a chip adds the same reaction, or removes the own one.
 export function reactionRow(state, { message, reactions: byUser }, actions) {
   if (!byUser || byUser.size === 0) return null;
   const counts = new Map();

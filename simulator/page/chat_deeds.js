@@ -1,4 +1,4 @@
-// What a person can do to a chat, and what can be ordered of Telegram there.
+// The actions of a person on a chat, and the faults of Telegram that can be ordered there.
 import { askPlace, askText } from "./dialogs.js";
 
 const FLOOD_S = 10;
@@ -6,7 +6,7 @@ const FLOOD_S = 10;
 export function createChatDeeds({ store, api, notify }, { openChat }) {
   const { state } = store;
 
-  // Resolves to what the simulator answered, or to null after telling why it refused.
+  // Resolves to the response of the simulator, or to null after it has shown the reason of a refusal.
   async function tried(asked, done) {
     try {
       const answer = await asked;
@@ -85,7 +85,7 @@ export function createChatDeeds({ store, api, notify }, { openChat }) {
   };
 }
 
-// What the chat menu offers "as Telegram", by name.
+// Faults in the chat menu under "as Telegram", by name.
 export const FAULTS = {
   flood: {
     label: `Too many requests, for ${FLOOD_S} s`,

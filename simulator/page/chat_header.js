@@ -1,4 +1,4 @@
-// The head of an open chat: who it is, who is in it, or what the bot is doing there.
+// The head of an open chat: its name, its members, or the current action of the bot.
 import { chatAvatar } from "./avatar.js";
 import { createChatMenu } from "./chat_menu.js";
 import { el, fill, iconButton } from "./dom.js";

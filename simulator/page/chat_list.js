@@ -1,4 +1,4 @@
-// The list of a person's chats: last line, time, unread count, who is typing.
+// The list of a person's chats: last line, time, unread count, typing.
 import { chatAvatar } from "./avatar.js";
 import { button, el, reconcile } from "./dom.js";
 import { fullDate, listTime } from "./format.js";
@@ -113,7 +113,7 @@ function lineNode({ typing, draft, line }) {
   return el("span", { class: "item-line", "data-testid": "last-line" }, who, line.text);
 }
 
-// A forum opens at the topic that was spoken in last.
+// A forum opens at the topic with the newest message.
 function openingTopic(state, chat) {
   if (state.view.chatId === chat.id) return state.view.topicId;
   const last = lastMessage(state, chat.id);

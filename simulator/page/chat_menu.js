@@ -1,4 +1,4 @@
-// The menu of an open chat: who is in it, its name and topics, and what can be ordered of Telegram there.
+// The menu of an open chat: members, name, topics, and faults of Telegram.
 import { FAULTS } from "./chat_deeds.js";
 import { button, el, fill, icon, iconButton } from "./dom.js";
 import { attachMenu } from "./menu.js";

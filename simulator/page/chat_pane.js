@@ -1,4 +1,4 @@
-// The right side: the open chat with its head, timeline and composer, or what to do when none is open.
+// The right side: the open chat with its head, timeline and composer, or a hint if none is open.
 import { createChatHeader } from "./chat_header.js";
 import { Composer } from "./composer.js";
 import { el, icon } from "./dom.js";
@@ -42,7 +42,7 @@ export class ChatPane {
     return [this.#header, this.#timeline, this.#composer];
   }
 
-  // What people do here that moves the focus or the timeline too.
+  // Actions that also move the focus or the timeline.
   #extraActions() {
     const thenWrite =
       (action) =>

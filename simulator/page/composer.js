@@ -1,4 +1,4 @@
-// Where people write: a growing field, the reply or edit strip above it, suggestions, and the send button.
+// The composer: a growing field, the reply or edit strip above it, suggestions, and the send button.
 import { createAttachButton, createTray, takenFiles } from "./attachments.js";
 import { blockLabel } from "./chat_menu.js";
 import { button, el, fill, icon, iconButton } from "./dom.js";
@@ -72,7 +72,7 @@ export class Composer {
     this.#parts.input.focus({ preventScroll: true });
   }
 
-  // Who blocked the bot cannot write to it; in a group life goes on without it, in a former group none.
+  // A person who has blocked the bot cannot write to it. A group works without the bot; an upgraded group is closed.
   #showPlace(chat) {
     const { field, blocked, input } = this.#parts;
     const isClosed = Boolean(chat.migrated_to) || (isPrivate(chat) && !hasBot(this.#state, chat));
@@ -136,7 +136,7 @@ export class Composer {
     else this.#actions.setBlocked(view.chatId, false);
   }
 
-  // A long text goes as several messages, as Telegram's apps send it; a caption cannot.
+  // A long text is sent as several messages, as by Telegram's apps. A caption cannot be split.
   get #left() {
     const limit = this.#composing.files(this.#state.view).length > 0 ? CAPTION_LIMIT : LIMIT;
     return limit - this.#parts.input.value.length;

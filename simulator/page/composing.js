@@ -1,4 +1,4 @@
-// Remembers, per person and place, the text being written, its files, and what it replies to or edits.
+// Remembers for each person and place the unsent text, its files, and the message that it replies to or edits.
 import { keep, loadKept } from "./keep.js";
 import { personPlaceKey } from "./places.js";
 
@@ -24,7 +24,7 @@ export function createComposing() {
       save(view, EMPTY);
       files.delete(keyOf(view));
     },
-    // Files outlive a change of place, not a reload. Each: {kind, file, name, duration}.
+    // Files survive a change of place, but not a reload. Each: {kind, file, name, duration}.
     files: (view) => files.get(keyOf(view)) ?? [],
     setFiles: (view, chosen) => files.set(keyOf(view), chosen),
   };

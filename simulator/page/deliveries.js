@@ -1,10 +1,10 @@
-// Knows which private lines have not reached the bot yet.
+// Finds the private lines that the bot has not received yet.
 
 export function messageKey(chatId, messageId) {
   return `${chatId}:${messageId}`;
 }
 
-// Which updates wait is not told: it can only be what was said after the bot's last sign of life.
+// The server does not list pending updates. They can only be newer than the last action of the bot.
 export function guessUndelivered(state) {
   state.undelivered.clear();
   for (const chat of state.chats.values()) {
@@ -16,12 +16,12 @@ export function guessUndelivered(state) {
   }
 }
 
-// Nothing pending means that the bot has taken every update, so every private line has reached it.
+// If nothing is pending, the bot has received every private line.
 export function noteDeliveries(state) {
   if (state.deliveries.pending === 0 && state.deliveries.mode !== "none") state.undelivered.clear();
 }
 
-// A bot that acts in a chat has received what was said there.
+// A bot that acts in a chat has received its messages.
 export function forgetUndelivered(state, chatId) {
   for (const key of state.undelivered) if (key.startsWith(`${chatId}:`)) state.undelivered.delete(key);
 }

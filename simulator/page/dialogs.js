@@ -3,7 +3,7 @@ import { chatAvatar } from "./avatar.js";
 import { button, el, icon } from "./dom.js";
 import { chatTitle, chatsOf, topicsOf } from "./places.js";
 
-// Resolves to the text, or to null when it was left.
+// Resolves to the text, or to null if the dialog was closed.
 export function askText(title, { label, value = "", confirm }) {
   const input = el("input", {
     class: "dialog-input",

@@ -13,7 +13,7 @@ export function button(props, ...children) {
   return el("button", { type: "button", ...props }, ...children);
 }
 
-// A round button that shows only a picture; `label` says what it does.
+// A round button with only a picture; `label` describes its action.
 export function iconButton(name, label, props) {
   const { class: extra = "", ...rest } = props;
   return button({ class: `icon-button ${extra}`, "aria-label": label, title: label, ...rest }, icon(name));

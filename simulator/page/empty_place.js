@@ -1,4 +1,4 @@
-// What an empty chat shows: what the bot is for and first lines to try.
+// The content of an empty chat: the purpose of the bot, and first lines to try.
 import { personAvatar, chatAvatar } from "./avatar.js";
 import { button, el } from "./dom.js";
 import { isPrivate } from "./places.js";

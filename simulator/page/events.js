@@ -1,4 +1,4 @@
-// Keeps the stream of server-sent events open, and the world in step with it, across lost connections.
+// Keeps the stream of server-sent events open, and the world up to date, across lost connections.
 
 const FIRST_WAIT_MS = 800;
 const LONGEST_WAIT_MS = 8_000;

@@ -1,8 +1,8 @@
-// Draws the buttons beneath a bot's message and says what pressing each one does.
+// Draws the buttons below a message of the bot, with the effect of each.
 import { button, el, icon } from "./dom.js";
 import { safeHref } from "./render_text.js";
 
-// `pressed` is the data of the button whose answer is being waited for, or null.
+// `pressed` is the data of the button that waits for its answer, or null.
 export function inlineKeyboard(message, pressed, actions) {
   const rows = message.reply_markup?.inline_keyboard;
   if (!rows?.length) return null;

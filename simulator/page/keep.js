@@ -15,6 +15,6 @@ export function keep(name, value) {
   try {
     sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Full or forbidden storage: the value stays in memory, which is where it is read from.
+    // If storage is full or forbidden, the value stays in memory; reads use the memory.
   }
 }

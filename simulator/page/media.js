@@ -1,8 +1,8 @@
-// Draws what a message is besides text: photos, players, files, places, contacts, polls, dice, stickers.
+// Draws the content of a message besides text: photos, players, files, places, contacts, polls, dice, stickers.
 import { el, icon } from "./dom.js";
 import { fileSize, playingTime } from "./format.js";
 
-// Null for a message of text alone.
+// Returns null for a message with only text.
 export function mediaOf(message) {
   const kind = Object.keys(DRAW).find((name) => message[name] !== undefined);
   return kind

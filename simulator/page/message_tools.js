@@ -1,4 +1,4 @@
-// What can be done with a message (reply, react, forward, edit, copy), and with a line that could not be sent.
+// Tools for a message (reply, react, forward, edit, copy), and for a line that could not be sent.
 import { button, el, icon } from "./dom.js";
 
 const SIGNS = { react: "smile", delete: "trash" };
@@ -42,7 +42,7 @@ export function failureBox(outgoing, actions) {
   );
 }
 
-// The part of the message's text that is selected, for a reply that quotes it; null for none.
+// The selected part of the message's text, for a reply with a quote; null without a selection.
 function chosenIn(node, text) {
   const selection = getSelection();
   const shown = node.closest(".row")?.querySelector("[data-testid=message-text]");
@@ -52,7 +52,7 @@ function chosenIn(node, text) {
   return chosen !== "" && text?.includes(chosen) ? chosen : null;
 }
 
-// A press on a tool must not take away what is selected in the message.
+// A press on a tool must keep the selection in the message.
 function keepSelection(event) {
   event.preventDefault();
 }

@@ -1,4 +1,4 @@
-// Moving about: opening and leaving chats, becoming another person, following the address.
+// Navigation: open and leave chats, switch to another person, follow the address.
 import { chatsOf, hasTopics } from "./places.js";
 import { leaveToList, readRoute, writeRoute } from "./route.js";
 
@@ -24,7 +24,7 @@ export function createNavigation(store) {
     show(allowedView(state, readRoute()));
   }
 
-  // The new person stays in a chat that both are in, else goes to their own private chat, when one is open.
+  // The new person stays in a chat that both share. Otherwise their own private chat opens, if any chat is open.
   function becomePerson(personId) {
     const view = allowedView(state, { ...state.view, personId });
     if (state.view.chatId !== null && view.chatId === null) view.chatId = personId;

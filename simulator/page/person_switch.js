@@ -1,4 +1,4 @@
-// The switcher "You are: …": whose messenger this page is at the moment.
+// The switcher "You are: …": the current person of this page.
 import { personAvatar } from "./avatar.js";
 import { button, el, fill, icon } from "./dom.js";
 import { fullName } from "./format.js";

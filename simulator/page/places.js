@@ -1,13 +1,13 @@
 // Answers questions about places (a chat, or one topic of a forum) from the state; changes nothing.
 import { fullName } from "./format.js";
 
-// A message that no longer fits in any topic that we know belongs to General, as in Telegram.
+// A message without a known topic belongs to General, as in Telegram.
 export function topicOf(chat, message) {
   if (!hasTopics(chat) || !message.is_topic_message) return null;
   return message.message_thread_id ?? null;
 }
 
-// A forum, or a private chat whose bot lets people make topics.
+// A forum, or a private chat in which the bot allows topics.
 export function hasTopics(chat) {
   return Boolean(chat && (chat.is_forum || (isPrivate(chat) && chat.can_have_topics)));
 }
@@ -43,7 +43,7 @@ export function findMessage(state, chatId, messageId) {
   return state.messages.get(chatId)?.find((message) => message.message_id === messageId) ?? null;
 }
 
-// The one without an id is what is said outside of all others.
+// The one without an id has the messages outside all others.
 export function topicsOf(chat) {
   const general = { message_thread_id: null, name: hasTopics(chat) ? "General" : null };
   if (!hasTopics(chat)) return [general];
@@ -65,7 +65,7 @@ export function isPrivate(chat) {
   return chat.type === "private";
 }
 
-// False when the person blocked the bot, or when the group took it out.
+// False if the person has blocked the bot or the group has removed it.
 export function hasBot(state, chat) {
   return chat.members.includes(state.bot.id);
 }

@@ -1,4 +1,4 @@
-// Says a message in one plain line, for the chat list, reply quotes and announcements.
+// Describes a message in one plain line, for the chat list, reply quotes and announcements.
 import { senderName } from "./places.js";
 
 const HIDDEN = "▒";
@@ -12,7 +12,7 @@ export function previewText(state, message) {
   return media ?? serviceText(state, message) ?? "Unsupported message";
 }
 
-// What the message is besides text; null for text alone.
+// The content of a message besides text; null for only text.
 function mediaName(message) {
   const kind = Object.keys(MEDIA).find((name) => message[name] !== undefined);
   return kind ? MEDIA[kind](message[kind]) : null;

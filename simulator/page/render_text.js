@@ -20,7 +20,7 @@ export function renderText(text, entities, onCommand) {
   return renderNodes(buildEntityTree(text, entities), { onCommand });
 }
 
-// The address to follow, or null when following it would not be safe.
+// The address to follow, or null if it is not safe.
 export function safeHref(address) {
   let url;
   try {

@@ -1,4 +1,4 @@
-// Keeps what is shown (person, chat, topic) in the address, so that reload and Back do what people expect.
+// Keeps the current view (person, chat, topic) in the address, so that reload and Back work.
 
 // `#/1001/-1003001/2`: person, chat, topic; the later parts may be missing.
 export function readRoute() {

@@ -1,4 +1,4 @@
-// Keeps a scroller at its bottom while the reader is there, and where they left it otherwise.
+// Keeps a scroller at its bottom if the reader is there, and otherwise at its last position.
 
 const NEAR = 48;
 

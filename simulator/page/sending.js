@@ -1,4 +1,4 @@
-// Sends what people write, line after line, with its files; what could not be sent is kept until retried or discarded.
+// Sends lines with their files, one after another. A failed line is kept until it is retried or discarded.
 import { keep, loadKept } from "./keep.js";
 import { addMessage } from "./world_events.js";
 
@@ -13,7 +13,7 @@ export class Sending {
     this.#api = api;
   }
 
-  // Brings back what an earlier load of the page could not send.
+  // Restores lines that an earlier load of the page could not send.
   restore() {
     const unsent = loadKept("unsent", []);
     this.#store.change((state) => {
@@ -77,14 +77,14 @@ export class Sending {
     return (await this.#api.sendAlbum({ ...place, items: [{ ...first, ...caption }, ...others] })).messages;
   }
 
-  // A retry does not send again what has arrived.
+  // A retry does not repeat lines that have arrived.
   async #upload(item) {
     item.fileId ??= (await this.#api.upload(item.file, item.name)).file_id;
     const duration = item.duration === undefined ? {} : { duration: item.duration };
     return { [item.kind]: item.fileId, ...duration };
   }
 
-  // Files are gone after a reload, and with them what they came with.
+  // Files are lost after a reload, and their lines too.
   #keepUnsent() {
     keep(
       "unsent",

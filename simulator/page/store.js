@@ -1,4 +1,4 @@
-// Holds the page's state, tells the views once per round of changes, and ends typing and drafts in time.
+// Holds the state of the page, notifies the views once per round of changes, and ends typing and drafts in time.
 import { emptyState } from "./world.js";
 import { dropExpired, nextExpiry } from "./world_events.js";
 
@@ -18,7 +18,7 @@ export function createStore() {
     return result;
   }
 
-  // Acts once, as soon as it holds: what a request made is known only with the world that follows.
+  // Acts once, as soon as the condition holds: the result of a request is known with the next world.
   function when(holds, act) {
     awaited.push({ holds, act });
     change(() => {});

@@ -1,4 +1,4 @@
-// Decides what to offer while someone writes: people after "@", the chat's commands after "/".
+// Computes suggestions for a text: people after "@", commands of the chat after "/".
 import { fullName } from "./format.js";
 
 const LIMIT = 8;

@@ -8,7 +8,7 @@ export class SuggestionBox {
   #offer = null;
   #chosen = 0;
 
-  // `onTake(offer, option)` is called with what was chosen.
+  // Calls `onTake(offer, option)` with the chosen option.
   constructor(input, onTake) {
     this.#input = input;
     this.#onTake = onTake;
@@ -24,7 +24,7 @@ export class SuggestionBox {
     this.#mark();
   }
 
-  // True when the key was used here.
+  // True if the key was handled here.
   onKey(event) {
     if (!this.#offer) return false;
     if (event.key === "Escape") this.show(null);
@@ -39,7 +39,7 @@ export class SuggestionBox {
     return true;
   }
 
-  // Enter sends what needs no completion, as in Telegram.
+  // Enter sends a text that needs no completion, as in Telegram.
   #isWrittenWhole() {
     const { start, end, options } = this.#offer;
     return options[this.#chosen].insert === this.#input.value.slice(start, end);

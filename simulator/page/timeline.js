@@ -1,4 +1,4 @@
-// The scrolling list of messages of the open place: draws its plan, keeps the position, counts what is new.
+// The scrolling list of messages of the open place: draws its plan, keeps the position, counts new messages.
 import { el, icon, reconcile, button } from "./dom.js";
 import { emptyPlace } from "./empty_place.js";
 import { shortCount } from "./format.js";
@@ -79,7 +79,7 @@ export class Timeline {
     const items = plan.map((entry) => timelineItem(this.#state, entry, this.#actions));
     const isEmpty = !plan.some((entry) => entry.fromId !== undefined);
     reconcile(this.#list, isEmpty ? [...items, emptyPlace(this.#state, this.#actions)] : items);
-    // What was there, or took the place of a draft or of a line being sent, does not arrive once more.
+    // A message that replaces a draft or an unsent line does not count as new.
     if (isNewPlace) for (const row of this.#list.children) row.classList.add("still");
     else if (this.#list.childElementCount <= rows) this.#list.lastElementChild.classList.add("still");
     this.#makeReachable();

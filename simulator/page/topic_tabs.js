@@ -1,4 +1,4 @@
-// A forum's topics as a row of tabs, each with what is unread and whether the bot is typing there.
+// The topics of a forum as a row of tabs, each with its unread count and typing.
 import { button, el, reconcile } from "./dom.js";
 import { actionIn, hasTopics, isPrivate, topicsOf, unreadIn } from "./places.js";
 import { typingDots } from "./typing.js";

@@ -1,4 +1,4 @@
-// Says what the bot is doing right now ("Mnemogram is typing…").
+// Describes the current action of the bot ("Mnemogram is typing…").
 import { el } from "./dom.js";
 
 const DOING = {
@@ -13,7 +13,7 @@ const DOING = {
   find_location: "finding a place",
 };
 
-// With an empty name only the doing is said: a chat list has no room for more.
+// With an empty name the text has only the action: a chat list has no room for more.
 export function actionText(name, action) {
   const doing = DOING[action] ?? "busy";
   return name ? `${name} is ${doing}` : doing;

@@ -1,11 +1,11 @@
-// Records a voice message; where there is no microphone, a recorded file can be chosen instead.
+// Records a voice message. Without a microphone a recorded file can be chosen.
 import { button, el, icon, iconButton } from "./dom.js";
 import { playingTime } from "./format.js";
 
 const TYPES = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4"];
 const SHORTEST_S = 0.5;
 
-// `onRecorded(item)` gets {kind, file, name, duration}; `onMissing()` is called where nothing can be recorded.
+// `onRecorded(item)` gets {kind, file, name, duration}; `onMissing()` is called if recording is impossible.
 export class VoiceRecorder {
   #onRecorded;
   #onMissing;
@@ -52,7 +52,7 @@ export class VoiceRecorder {
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.#end(false));
   }
 
-  // The place changed under it: what was being said was not meant for the new one.
+  // The place has changed: the recording was not meant for the new one.
   stop() {
     this.#end(false);
   }

@@ -1,4 +1,4 @@
-// The page's state, and how the server's world is taken into it.
+// The state of the page, and the update of it from the world of the server.
 import { guessUndelivered, messageKey, noteDeliveries } from "./deliveries.js";
 import { personPlaceKey, topicOf, topicsOf } from "./places.js";
 
@@ -41,7 +41,7 @@ export function applyWorld(state, world) {
   noteDeliveries(state);
 }
 
-// By message: each user's emoji.
+// The emoji of each user, for each message.
 function reactionsOf(given) {
   const byMessage = new Map();
   for (const { chat_id, message_id, user_id, reactions } of given) {
@@ -52,7 +52,7 @@ function reactionsOf(given) {
   return byMessage;
 }
 
-// What was there before the page knew of a place counts as read.
+// Messages older than the first view of a place count as read.
 function startReading(state) {
   const known = { ...state.readUpTo };
   const newest = (chat, topicId) =>

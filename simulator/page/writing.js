@@ -1,4 +1,4 @@
-// What the composer and the messages' tools do: send, attach, reply, edit, fill in, cancel.
+// The actions of the composer and of message tools: send, attach, reply, edit, fill in, cancel.
 import { asAlbum, MOST_FILES } from "./attachments.js";
 import { messagesIn } from "./places.js";
 import { addMessage } from "./world_events.js";
@@ -11,7 +11,7 @@ export function createWriting({ store, api, sending, composing, notify }) {
     store.refresh();
   }
 
-  // Resolves to false when the text must stay where it is.
+  // Resolves to false if the text must stay in the field.
   async function submit(text) {
     const { view } = state;
     const { editing, replyTo, quote } = composing.read(view);
@@ -57,7 +57,7 @@ export function createWriting({ store, api, sending, composing, notify }) {
     store.refresh();
   }
 
-  // A recording goes by itself, at once: what is being written stays.
+  // A recording is sent at once; the unsent text stays.
   function sendVoice(file) {
     const { view } = state;
     const { replyTo, quote, editing } = composing.read(view);
