@@ -1,4 +1,4 @@
-"""What overtakes: tells the running turns of this process of stops, edits, new lines and pressed buttons."""
+"""Signals: tell the running turns of this process about stops, edits, new messages and pressed buttons."""
 
 import asyncio
 from collections import defaultdict
@@ -6,19 +6,18 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
-import structlog
+import stamina
 
 from bot.inbox.records import Signal
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
-log = structlog.get_logger()
-
 READ_WAIT_MS = 2_000
 PAUSE_S = 0.5
+"""Pause between two tries while the store does not answer."""
 
 
 class SignalSource(Protocol):
-    """Where signals are read from."""
+    """The stream of signals."""
 
     async def last_signal(self, partition: int) -> str: ...
     async def signals(
@@ -27,7 +26,7 @@ class SignalSource(Protocol):
 
 
 class Incoming:
-    """The signals for one context since its watch began, each given once, in their order."""
+    """Signals of one context since its watch began. Each is delivered once, in order."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[Signal] = asyncio.Queue()
@@ -37,18 +36,18 @@ class Incoming:
         self._queue.put_nowait(signal)
 
     async def next(self) -> Signal:
-        """The next signal, waiting for it."""
+        """Wait for the next signal and return it."""
         return await self._queue.get()
 
     async def wait(self, seconds: float) -> None:
-        """Return with the next signal, which is taken, or after so many seconds."""
+        """Take the next signal, or return after `seconds` without one."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._queue.get()
 
 
 class Signals:
-    """The contexts that this process works on, each with what hears their signals."""
+    """The contexts that this process works on, each with the watches for its signals."""
 
     def __init__(self, source: SignalSource) -> None:
         self._source = source
@@ -56,7 +55,10 @@ class Signals:
 
     @contextmanager
     def watch(self, context_id: str) -> Generator[Incoming]:
-        """What comes for the context from now on. A watch that begins before a turn takes what waits misses nothing."""
+        """Collect the context's signals during the block.
+
+        A watch that begins before the turn takes the waiting updates misses nothing.
+        """
         incoming = Incoming()
         self._watched[context_id].append(incoming)
         try:
@@ -67,16 +69,15 @@ class Signals:
                 del self._watched[context_id]
 
     async def listen(self, partition: int) -> None:
-        """Read the partition's signals until cancelled. While the store is away none is lost: it is read on."""
-        after: str | None = None
+        """Read the partition's signals until cancelled. None is lost while the store is away: reading goes on after it."""
+        retrying = stamina.AsyncRetryingCaller(
+            attempts=None, timeout=None, wait_initial=PAUSE_S, wait_max=PAUSE_S, wait_jitter=0.0
+        ).on((StoreUnavailable, StoreFull, CommandRefused))
+        after = await retrying(self._source.last_signal, partition)
         while True:
-            try:
-                after = await self._source.last_signal(partition) if after is None else after
-                after, signals = await self._source.signals(partition, after=after, wait_ms=READ_WAIT_MS)
-            except (StoreUnavailable, StoreFull, CommandRefused) as error:
-                log.warning("store_failed", loop="signals", error=str(error))
-                await asyncio.sleep(PAUSE_S)
-                continue
+            after, signals = await retrying(
+                self._source.signals, partition, after=after, wait_ms=READ_WAIT_MS
+            )
             for context_id, signal in signals:
                 for incoming in self._watched.get(context_id, ()):
                     incoming.put(signal)
