@@ -63,7 +63,6 @@ from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
-from memory.redis.append_file import FileMender
 from memory.stores import build_indexers, warm_up
 from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
@@ -172,7 +171,7 @@ class _Service:
             await inbox.open()
         async with background() as tasks:
             if self._settings.redis_url is not None:
-                tasks.append(spawn(mend_forever(FileMender(stores.redis)), "file-mender"))
+                tasks.append(spawn(mend_forever(stores.redis), "file-repair"))
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(embedder_config(self._settings))

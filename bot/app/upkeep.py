@@ -11,7 +11,8 @@ from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.recall.indexer import Indexer
 from memory.recall.reindex import Reindexer, ReindexState
-from memory.redis.append_file import FileMender
+from memory.redis.client import RedisClient
+from memory.redis.durability import rewrite_torn_file
 
 log = structlog.get_logger()
 
@@ -66,12 +67,12 @@ async def rewrite_forever(rewriter: FileRewriter) -> None:
         await asyncio.sleep(PAUSE_S)
 
 
-async def mend_forever(mender: FileMender) -> None:
+async def mend_forever(redis: RedisClient) -> None:
     """Look every other second whether the server was begun again, and has to write its file anew."""
     while True:
         pause = PAUSE_S
         try:
-            if await mender.step():
+            if await rewrite_torn_file(redis):
                 log.info("store_file_rewriting", reason="begun again: a power cut may have torn its file")
         except CommandRefused as error:
             pause = REFUSED_PAUSE_S

@@ -94,7 +94,7 @@ class PoweredStore:
         assert await self._comes_up(), self._log.read_text()[-2000:]
 
     async def until_mended(self) -> None:
-        """Return once it has rewritten its file since it began, as memory/redis/append_file.py has it do."""
+        """Return once it has rewritten its file since it began, as `rewrite_torn_file` has it do."""
         async with open_redis(self.url) as redis:
             await until_it_is(True, partial(_has_rewritten, redis), within_s=STARTS_WITHIN_S)
 

@@ -38,7 +38,7 @@ class Mode:
     """One way to run the store, and how many updates it is given, over how many connections, in how many cuts.
 
     `moment_s`: a cut falls by chance within so many seconds. `is_mended`: and not before the product has had the file
-    mended that the cut before may have torn (memory/redis/append_file.py): the server by itself loses what it acknowledged.
+    mended that the cut before may have torn (memory/redis/durability.py): the server by itself loses what it acknowledged.
     """
 
     name: str

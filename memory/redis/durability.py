@@ -1,4 +1,4 @@
-"""Whether the store keeps what it acknowledges: what the server says of itself, judged."""
+"""Durability: check that the server keeps what it acknowledges, and repair its append-only file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,12 +8,14 @@ from memory.errors import CommandRefused
 from memory.redis.client import RedisClient
 
 _OLDEST = (6, 2)
+_VALKEY_TRUNCATES_FROM = (9, 1, 2)
+_NEVER = -1
 _YES_NO = {"1": "yes", "0": "no"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreDurability:
-    """The facts of a server, None where it does not tell, and one line for an operator on each problem."""
+    """Settings of a server, None if it does not tell, and one line for an operator on each problem."""
 
     server: str
     version: str
@@ -24,10 +26,10 @@ class StoreDurability:
 
     @property
     def caution(self) -> str | None:
-        """What a power cut takes all the same, where it does; a start is not refused for it.
+        """One line about the loss that a power cut may cause although the settings are right, or None.
 
-        With `everysec` only WAITAOF could tell what is on the disk. Redis has it from 7.2 on, and of the servers that have
-        it Redis 7.4.0 to 7.4.2 and Valkey up to 9.1 (at least) confirm before: redis/redis pull request 13793.
+        With `everysec` only WAITAOF confirms that a write is on disk. Redis has it since 7.2. Redis 7.4.0 to 7.4.2 and
+        Valkey up to 9.1 (at least) confirm too early: redis/redis pull request 13793.
         """
         version = version_numbers(self.version)
         waits = self.server == "Redis" and version >= (7, 2) and not (7, 4) <= version < (7, 4, 3)
@@ -40,16 +42,16 @@ class StoreDurability:
 
 
 async def check_store(redis: RedisClient, *, is_external: bool) -> StoreDurability:
-    """Read and judge. `is_external`: the server is named by REDIS_URL; else it is the embedded one.
+    """Read the server's settings and judge them. The weakest node of a cluster counts.
 
-    On a cluster the weakest node counts. Raises StoreUnavailable when the server cannot be reached.
+    `is_external`: REDIS_URL names the server; otherwise it is the embedded one. Raises StoreUnavailable.
     """
     facts = await _read(redis)
     return replace(facts, problems=judge(facts, is_external=is_external))
 
 
 async def read_setting(redis: RedisClient, name: str) -> list[str | None]:
-    """A setting of each server (one, where there is no cluster); None where CONFIG is not allowed."""
+    """Return a setting of each primary, or one None if CONFIG is not allowed."""
     try:
         replies = cast(list[dict[str, str] | list[str]], await redis.ask_each("CONFIG", "GET", name))
     except CommandRefused:
@@ -58,26 +60,26 @@ async def read_setting(redis: RedisClient, name: str) -> list[str | None]:
         reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2], strict=True))
         for reply in replies
     ]
-    return [told.get(name) for told in pairs]
+    return [pair.get(name) for pair in pairs]
 
 
 async def ask_info(redis: RedisClient, section: str) -> list[Mapping[str, Any]]:
-    """What each primary says by INFO (one, where there is no cluster); an empty answer where it is not allowed."""
+    """Return the INFO section of each primary, or one empty mapping if INFO is not allowed."""
     try:
         return cast(list[Mapping[str, Any]], await redis.ask_each("INFO", section))
     except CommandRefused:
         return [{}]
 
 
-def server_of(told: Mapping[str, Any]) -> tuple[str, str]:
-    """Name (Redis or Valkey) and version of who says this by INFO server; the version may not be told."""
-    is_valkey = told.get("server_name") == "valkey"
-    version = told.get("valkey_version" if is_valkey else "redis_version", "of unknown version")
+def server_of(info: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the name (Redis or Valkey) and the version from INFO server."""
+    is_valkey = info.get("server_name") == "valkey"
+    version = info.get("valkey_version" if is_valkey else "redis_version", "of unknown version")
     return "Valkey" if is_valkey else "Redis", str(version)
 
 
 def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
-    """What would lose or evict messages, one line each."""
+    """Return one line for each setting that would lose or evict messages."""
     where = "REDIS_URL" if is_external else "DATA_DIR (the embedded store)"
     accept = "; ALLOW_UNSAFE_STORE=true accepts the loss" if is_external else ""
     name = f"{facts.server} {facts.version}"
@@ -125,12 +127,12 @@ async def _read(redis: RedisClient) -> StoreDurability:
     )
 
 
-def _text(told: object) -> str | None:
-    return str(told) if told else None
+def _text(value: object) -> str | None:
+    return str(value) if value else None
 
 
 def _weakest(values: Sequence[str | None], *, good: Sequence[str]) -> str | None:
-    """Of what the nodes say: what is not good first, then what is not told, then the least good."""
+    """Return a bad value if any node has one, else None if a node does not tell, else the least good value."""
     ranks = {None: -1} | {value: rank for rank, value in enumerate(good)}
     return min(values, key=lambda value: ranks.get(value, -2), default=None)
 
@@ -141,5 +143,45 @@ def _is_too_old(version: str) -> bool:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Of "7.0.15" (7, 0, 15); empty where it is not known."""
+    """Return (7, 0, 15) for "7.0.15", and an empty tuple for an unknown version."""
     return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())
+
+
+async def rewrite_torn_file(redis: RedisClient) -> bool:
+    """Have a server that has started again rewrite its append-only file. Return True if a rewrite has begun.
+
+    A power cut can tear a transaction. Redis (7.0.15 tried) and Valkey before 9.1.2 leave its beginning in the file and
+    append to it. The next commands then count as part of the transaction, and the next start loses them, although they
+    were acknowledged. With the next EXEC the torn half happens after all (valkey-io/valkey pull request 4342). The
+    memory of the server is right, so a rewrite repairs the file. Any number of processes may call this: a server that
+    has rewritten its file since its start is left alone. On a cluster all primaries rewrite if one needs it.
+
+    Raises StoreUnavailable, and CommandRefused if BGREWRITEAOF is not allowed.
+    """
+    if not await _may_be_torn(redis):
+        return False
+    try:
+        await redis.ask_each("BGREWRITEAOF")
+    except CommandRefused:
+        if await _may_be_torn(redis):
+            raise
+        return False  # another process was faster
+    return True
+
+
+async def _may_be_torn(redis: RedisClient) -> bool:
+    if not any(map(leaves_torn_transactions, await ask_info(redis, "server"))):
+        return False
+    return any(map(_was_never_rewritten, await ask_info(redis, "persistence")))
+
+
+def leaves_torn_transactions(server: Mapping[str, Any]) -> bool:
+    """Return True if this server (INFO server) keeps the beginning of a torn transaction. An unknown server counts."""
+    name, version = server_of(server)
+    return not (name == "Valkey" and version_numbers(version) >= _VALKEY_TRUNCATES_FROM)
+
+
+def _was_never_rewritten(persistence: Mapping[str, Any]) -> bool:
+    is_under_way = persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled")
+    is_on = persistence.get("aof_enabled") and not is_under_way
+    return bool(is_on) and persistence.get("aof_last_rewrite_time_sec") == _NEVER

@@ -61,10 +61,13 @@ class _Header:
 def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, ScriptCall]]:
     """Turn a stub into a function that returns the call of `NAME.lua` in `package`; NAME is the stub's name.
 
-    A stub has no docstring: the file's first line says what the script does. The stub's first parameter is a ContextRef or a partition, from which `keys.NAME_key` makes each key of the header.
-    A parameter of type Key replaces that. All others are the arguments in the header's order: str, int, float and bool
-    (1 or 0) as they are, None as an empty string, anything else as JSON without its None values. Raises TypeError at import when the stub and
-    the header differ.
+    A stub has no docstring: the first line of the file says what the script does. The first parameter of the stub is a
+    ContextRef or a partition. `keys.NAME_key` makes each key of the header from it, unless a parameter of type Key does.
+    All other parameters are the arguments in the header's order. str, int and float travel as they are, bool as 1 or 0,
+    None as an empty string. Everything else travels as JSON without its None values. In Lua a number of a JSON record is
+    a double: format an id with `%.0f` before a command, since Redis writes the number 100000000 as 1e+8.
+
+    Raises TypeError at import if the stub and the header differ.
     """
 
     def decorate(stub: Callable[P, ScriptCall]) -> Callable[P, ScriptCall]:

@@ -11,8 +11,8 @@ import pytest
 from chaos.rig.powered_store import SOCKET, PoweredStore, powered_store
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.errors import CommandRefused
-from memory.redis.append_file import FileMender
 from memory.redis.client import RedisClient, open_redis
+from memory.redis.durability import rewrite_torn_file
 
 TORN_OFF = len("*1\r\n$4\r\nEXEC\r\n") + 3
 
@@ -81,13 +81,12 @@ async def test_what_is_acknowledged_behind_a_torn_transaction_stays_once_the_fil
     tmp_path: Path,
 ) -> None:
     async with _begun_behind_half_a_transaction(_redis, tmp_path / "store") as (store, redis):
-        mender = FileMender(redis)
         await redis.call("SET", "acknowledged", 1)
 
-        assert await mender.step() is True
+        assert await rewrite_torn_file(redis) is True
 
         await store.until_mended()
-        assert await mender.step() is False
+        assert await rewrite_torn_file(redis) is False
         assert await _after_another_kill(store, redis) == (True, False)
 
 
@@ -98,12 +97,12 @@ async def test_a_user_who_may_not_have_it_mended_is_told(tmp_path: Path) -> None
             await redis.call("ACL", "SETUSER", "limited", "on", ">word", "~*", "+@all", "-bgrewriteaof")
         async with open_redis(store.url.replace("unix://", "unix://limited:word@")) as redis:
             with pytest.raises(CommandRefused, match="bgrewriteaof"):
-                await FileMender(redis).step()
+                await rewrite_torn_file(redis)
 
 
 async def test_the_embedded_store_needs_no_mending(tmp_path: Path) -> None:
     async with _begun_behind_half_a_transaction(_valkey, tmp_path / "store") as (store, redis):
         await redis.call("SET", "acknowledged", 1)
 
-        assert await FileMender(redis).step() is False
+        assert await rewrite_torn_file(redis) is False
         assert await _after_another_kill(store, redis) == (True, False)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from memory.redis.append_file import leaves_torn_transactions
+from memory.redis.durability import leaves_torn_transactions
 
 
 @pytest.mark.parametrize(
