@@ -29,12 +29,13 @@ from bot.app.build import (
     build_access,
     build_compressor,
     build_inbox,
-    build_services,
     loaded_messages,
 )
 from bot.app.models import Models
 from bot.app.stores import Stores, build_stores
+from bot.app.turns import build_turns
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.slots import Slots
 from bot.observe.logs import configure_logs
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
@@ -164,7 +165,7 @@ async def measure_turn(bench: Bench, chat_id: int, *, update_id: int) -> Sample:
     bench.tally.clear()
     wall, cpu = time.perf_counter(), time.process_time()
     (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)
-    await bench.turns.work_on(claim)
+    await bench.turns.work_on(claim, bench.inbox)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     trips = bench.redis.round_trips - trips
     requests = len(bench.tally.qdrant)
@@ -188,7 +189,7 @@ async def name_trips(bench: Bench, chat_id: int) -> dict[str, list[str]]:
     accepted = list(bench.tally.redis)
     bench.tally.clear()
     (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)
-    await bench.turns.work_on(claim)
+    await bench.turns.work_on(claim, bench.inbox)
     turn = [*bench.tally.redis, *bench.tally.qdrant]
     bench.tally.clear()
     await bench.indexer.step()
@@ -245,7 +246,7 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
     )
     inbox = build_inbox(settings, stores.redis, clock=time.time)
     await inbox.open()
-    services = build_services(settings, stores, outside, spec=spec, inbox=inbox, clock=time.time)
+    turns = build_turns(settings, stores, outside, spec=spec, inbox=inbox, slots=Slots(1), clock=time.time)
     compressor = build_compressor(settings, spec, stores, models, partition=0, clock=time.time)
     if compressor is None:
         raise RuntimeError("these settings have no summary model")
@@ -261,7 +262,7 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
             rules=DoorRules(partitions=1),
             anchors=stores.migrations,
         ),
-        turns=Turns(services, inbox),
+        turns=turns,
         indexer=Indexer(
             redis=stores.redis,
             history=stores.history,

@@ -63,6 +63,6 @@ def open_traffic(
     return Traffic(
         rates=rates or OpenRates(),
         marks=marks or Marked(),
-        moves=moves or Moved(),
+        learn_migration=(moves or Moved()).learn,
         slots=slots or Slots(1),
     )

@@ -1,10 +1,9 @@
-"""Puts the parts together: from settings and open stores to what works on turns."""
+"""Builds the parts that the service, the console and the turns share, from settings and open stores."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.agent.agents_file import AgentSpec, TeamSpec
-from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ChatModel
 from bot.agent.summarizer import ModelSummarizer
@@ -17,40 +16,18 @@ from bot.app.agents import (
     model_of,
     window_of,
 )
-from bot.app.models import Models, NoModel, sees_pictures
+from bot.app.models import Models, NoModel
 from bot.app.stores import Stores
 from bot.errors import SettingsInvalid
 from bot.inbox.inspection import InboxInspection
-from bot.inbox.isolation import Isolation
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.signals import Signals
-from bot.inbox.slots import Slots
-from bot.inbox.worker import Worker
-from bot.media.pdf import PdfReader
-from bot.media.reader import Files, MediaReader
+from bot.media.reader import Files
 from bot.settings import Settings
-from bot.transport.administrators import Administrators
 from bot.transport.gating import Access, BotIdentity
-from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.batch import BurstWaits
-from bot.turn.chat_contexts import find_chat
 from bot.turn.conversation import Conversations
-from bot.turn.delivery import Delivery, Traffic
-from bot.turn.limit_texts import OwnerLimits, Prices, UsageLimits
-from bot.turn.limits import LimitGuard
-from bot.turn.preview import Previews, PreviewSettings
-from bot.turn.reachability import Reachability
-from bot.turn.reading import Reader
-from bot.turn.resetting import Resetting
-from bot.turn.sending import PartSender
-from bot.turn.services import GroupRules, Statistics, TurnLimits, TurnServices
-from bot.turn.turn import Turns
-from bot.turn.turn_store import TurnStore
-from memory.history import contexts
-from memory.history.redis_history import RedisHeard
+from bot.turn.erasure import ChatContexts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
-from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.summary.compression import CompressionLimits, limits_for
 from memory.summary.compressor import Compressor
@@ -63,7 +40,6 @@ WINDOW_MESSAGES = 50
 UNCOVERED_MESSAGES = 450
 """With one: the newest messages that no summary covers. More than start a compression, which needs a moment."""
 SUMMARY_TIMEOUT_S = 90.0
-BURST_WAITS = BurstWaits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,26 +60,6 @@ def build_access(settings: Settings) -> Access:
         allowed_user_ids=settings.allowed_user_ids,
         operator_ids=operators,
         is_invited_only=settings.invited_only,
-    )
-
-
-def build_limits(settings: Settings) -> UsageLimits:
-    """What each person and each chat may have."""
-    return UsageLimits(
-        user=OwnerLimits(
-            messages_per_minute=settings.user_messages_per_minute,
-            tokens_per_day=settings.user_tokens_per_day,
-            money_per_day=settings.user_money_per_day,
-        ),
-        chat=OwnerLimits(
-            messages_per_minute=settings.chat_messages_per_minute,
-            tokens_per_day=settings.chat_tokens_per_day,
-            money_per_day=settings.chat_money_per_day,
-        ),
-        prices=Prices(
-            per_million_input=settings.price_per_million_input,
-            per_million_output=settings.price_per_million_output,
-        ),
     )
 
 
@@ -189,7 +145,7 @@ def build_conversations(settings: Settings, stores: Stores, *, clock: Callable[[
         artifact_ttl_s=settings.artifact_ttl_s,
         artifact_chars=settings.artifact_chars,
         is_summarizing=bool(settings.summary_model),
-        tells_talk=settings.group_context,
+        shows_talk=settings.group_context,
     )
 
 
@@ -206,144 +162,6 @@ def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], f
         box_limit=settings.box_limit,
         heard_limit=settings.group_context_messages,
         clock=clock,
-    )
-
-
-def build_services(
-    settings: Settings,
-    stores: Stores,
-    outside: Outside,
-    *,
-    spec: TeamSpec,
-    inbox: RedisInbox,
-    clock: Callable[[], float],
-) -> TurnServices:
-    """What a turn works with."""
-    access, store = build_access(settings), TurnStore(stores.redis, clock=clock)
-    reachability = Reachability(stores.redis, clock=clock)
-    traffic = _build_traffic(settings, stores, reachability)
-    limits = build_limits(settings)
-    return TurnServices(
-        bot=outside.bot,
-        access=access,
-        guests=stores.guests,
-        guard=LimitGuard(stores.redis, limits, exempt=access.operator_ids, clock=clock),
-        store=store,
-        history=stores.history,
-        heard=RedisHeard(stores.redis),
-        recall=stores.recall,
-        tokenizer=counter_for(settings.openai_model),
-        team=build_team(settings, spec, outside.models),
-        conversations=build_conversations(settings, stores, clock=clock),
-        reader=build_reader(settings, spec, outside),
-        compression=compression_limits(settings, spec),
-        signals=Signals(inbox),
-        delivery=Delivery(store, PartSender(outside.telegram), traffic),
-        previews=_build_previews(settings, outside, traffic, reachability),
-        reachability=reachability,
-        slots=traffic.slots,
-        resetting=Resetting(store, stores.history, stores.recall),
-        chats=outside.telegram,
-        administrators=Administrators(outside.telegram, clock=clock),
-        migrations=stores.migrations,
-        groups=_group_rules(settings),
-        limits=_turn_limits(settings),
-        clock=clock,
-        is_offline=settings.is_offline,
-        chat_contexts=_finder_of_contexts(stores, outside, clock=clock),
-        statistics=_statistics_of(stores, inbox),
-    )
-
-
-def _build_traffic(settings: Settings, stores: Stores, reachability: Reachability) -> Traffic:
-    return Traffic(
-        rates=SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM),
-        marks=reachability,
-        moves=stores.migrations,
-        slots=Slots(settings.worker_concurrency),
-    )
-
-
-def _build_previews(
-    settings: Settings, outside: Outside, traffic: Traffic, reachability: Reachability
-) -> Previews:
-    shown = PreviewSettings(is_streaming=settings.streaming)
-    return Previews(outside.telegram, traffic.rates, reachability, shown)
-
-
-def _group_rules(settings: Settings) -> GroupRules:
-    return GroupRules(
-        keeps_talk=settings.group_context,
-        talk_lines=settings.group_context_messages,
-        erases_on_leave=settings.erase_on_leave,
-    )
-
-
-def _turn_limits(settings: Settings) -> TurnLimits:
-    return TurnLimits(
-        max_actions=settings.max_actions,
-        deadline_s=settings.turn_deadline_s,
-        window_messages=loaded_messages(settings),
-        long_answers=settings.long_answers,
-        burst_waits=BURST_WAITS,
-    )
-
-
-def _finder_of_contexts(
-    stores: Stores, outside: Outside, *, clock: Callable[[], float]
-) -> Callable[[int], Awaitable[list[ContextRef]]]:
-    inspection = InboxInspection(stores.redis, partitions=stores.partitions, clock=clock)
-
-    async def find(chat_id: int) -> list[ContextRef]:
-        return await find_chat(
-            stores.redis,
-            inspection,
-            stores.migrations,
-            bot_id=outside.bot.id,
-            chat_id=chat_id,
-            partitions=stores.partitions,
-        )
-
-    return find
-
-
-def _statistics_of(stores: Stores, inbox: RedisInbox) -> Callable[[], Awaitable[Statistics]]:
-    async def count() -> Statistics:
-        known = await contexts.list_contexts(stores.redis, range(stores.partitions))
-        depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
-        waiting, oldest = sum(depth for depth, _ in depths), max(age for _, age in depths)
-        return Statistics(contexts=len(known), waiting=waiting, oldest_s=oldest)
-
-    return count
-
-
-def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> Reader:
-    """What reads the files that come with messages. Pictures are for whoever has the chat, if its model sees."""
-
-    def eyes(context: AgentContext) -> str:
-        model = model_of(settings, spec.agents.get(context.agent_name, spec.agents[spec.main]))
-        return model if sees_pictures(settings, model) else ""
-
-    media = MediaReader(
-        outside.files,
-        transcriber=outside.models.transcriber,
-        pdfs=PdfReader(at_most=settings.document_chars),
-        largest=settings.media_bytes,
-        document_chars=settings.document_chars,
-    )
-    return Reader(media, bot=outside.bot, eyes=eyes)
-
-
-def build_worker(settings: Settings, inbox: RedisInbox, services: TurnServices, *, consumer: str) -> Worker:
-    """The worker that runs the turns."""
-    isolation = Isolation(inbox, services.slots)
-    return Worker(
-        inbox,
-        Turns(services, isolation).work_on,
-        consumer=consumer,
-        partitions=settings.partitions,
-        isolation=isolation,
-        lease_s=settings.lease_s,
     )
 
 
@@ -378,3 +196,14 @@ def _build_selectors(settings: Settings, spec: AgentSpec) -> tuple[MessageSelect
         for tokens, messages in sizes
     )
     return usual, short
+
+
+def build_chat_contexts(stores: Stores, *, bot_id: int, clock: Callable[[], float]) -> ChatContexts:
+    """Return the finder of a chat's contexts."""
+    return ChatContexts(
+        redis=stores.redis,
+        inspection=InboxInspection(stores.redis, partitions=stores.partitions, clock=clock),
+        migrations=stores.migrations,
+        bot_id=bot_id,
+        partitions=stores.partitions,
+    )

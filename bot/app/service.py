@@ -19,9 +19,7 @@ from bot.app.build import (
     build_access,
     build_compressor,
     build_inbox,
-    build_services,
     build_team,
-    build_worker,
 )
 from bot.app.http_server import serve_http
 from bot.app.lifecycle import (
@@ -36,6 +34,7 @@ from bot.app.lifecycle import (
 from bot.app.models import open_models
 from bot.app.simulation import open_simulator
 from bot.app.stores import Stores, embedder_config, open_stores
+from bot.app.turns import build_turns, build_worker
 from bot.app.upkeep import (
     index_forever,
     leave,
@@ -45,6 +44,7 @@ from bot.app.upkeep import (
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.observe import metrics
 from bot.observe.logs import configure_logs
@@ -244,13 +244,9 @@ class _Service:
         stopping: asyncio.Event,
     ) -> Worker:
         settings = self._settings
-        services = build_services(
-            settings,
-            stores,
-            outside,
-            spec=self._spec,
-            inbox=inbox,
-            clock=time.time,
+        slots = Slots(settings.worker_concurrency)
+        turns = build_turns(
+            settings, stores, outside, spec=self._spec, inbox=inbox, slots=slots, clock=time.time
         )
         consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
@@ -265,7 +261,7 @@ class _Service:
             tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
-            tasks.append(spawn(services.signals.listen(partition), f"signals-{partition}"))
+            tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))
             compressor = build_compressor(
                 settings, self._spec, stores, outside.models, partition=partition, clock=time.time
             )
@@ -276,7 +272,7 @@ class _Service:
                 ]
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         tasks.append(spawn(_gauge_forever(inbox, summaries, stores), "gauges"))
-        return build_worker(settings, inbox, services, consumer=consumer)
+        return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
         """Have Telegram push updates to us, or poll for them; `serve` alone is for webhooks. Never returns."""

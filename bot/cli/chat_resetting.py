@@ -3,16 +3,15 @@
 import time
 from dataclasses import asdict
 
+from bot.app.build import build_chat_contexts
 from bot.app.stores import Stores, open_stores
 from bot.cli.failures import FAILED, print_error
 from bot.cli.known_chats import KnownChat, chat_ref, list_known, present_name, topics_of
 from bot.cli.options import ChatName
 from bot.cli.output import count, print_facts, print_json, print_line
-from bot.inbox.inspection import InboxInspection
 from bot.settings import Settings
-from bot.turn.chat_contexts import find_chat
-from bot.turn.resetting import Resetting, sum_receipts
-from bot.turn.turn_store import TurnStore
+from bot.turn.erasure import Eraser, sum_receipts
+from bot.turn.store import TurnStore
 from memory.forgetting import ErasureReceipt
 
 
@@ -32,8 +31,8 @@ async def reset_chat(settings: Settings, name: ChatName, *, all_topics: bool, as
         name = await present_name(stores, name)
         chats = await _chosen(settings, stores, name, all_topics=all_topics)
         store = TurnStore(stores.redis, clock=time.time)
-        resetting = Resetting(store, stores.history, stores.recall)
-        receipt = sum_receipts([await resetting.reset(chat.ref) for chat in chats])
+        eraser = Eraser(store, stores.history, stores.recall)
+        receipt = sum_receipts([await eraser.reset(chat.ref) for chat in chats])
         topics = topics_of(await list_known(settings, stores), name) if name.thread_id is None else []
     if as_json:
         print_json(
@@ -57,15 +56,8 @@ async def _chosen(settings: Settings, stores: Stores, name: ChatName, *, all_top
     if not all_topics:
         return [itself]
     topics = topics_of(known, name)
-    inspection = InboxInspection(stores.redis, partitions=stores.partitions, clock=time.time)
-    found = await find_chat(
-        stores.redis,
-        inspection,
-        stores.migrations,
-        bot_id=settings.bot_id,
-        chat_id=name.chat_id,
-        partitions=stores.partitions,
-    )
+    chat_contexts = build_chat_contexts(stores, bot_id=settings.bot_id, clock=time.time)
+    found = await chat_contexts.find(name.chat_id)
     listed = {ref, *(topic.ref for topic in topics)}
     unlisted = [KnownChat(name=name, title="", ref=other) for other in found if other not in listed]
     return [itself, *topics, *unlisted]

@@ -18,8 +18,8 @@ from bot.cli.options import ChatName, parse_chat
 from bot.cli.output import count, print_json, print_line
 from bot.settings import Settings
 from bot.transport.updates import context_keys
-from bot.turn.resetting import Resetting
-from bot.turn.turn_store import TurnStore
+from bot.turn.erasure import Eraser
+from bot.turn.store import TurnStore
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
 from memory.forgetting import ErasureReceipt
 from memory.history import contexts
@@ -69,7 +69,7 @@ async def import_chat(settings: Settings, wish: Wish, *, as_json: bool) -> None:
                 await importing.stage(lines)
             if wish.replaces:
                 store = TurnStore(stores.redis, clock=time.time)
-                receipt = await Resetting(store, stores.history, stores.recall).reset(target.ref)
+                receipt = await Eraser(store, stores.history, stores.recall).reset(target.ref)
                 epoch = (await stores.history.load(target.ref, limit=0)).epoch
             placed = await _place(importing, facts, name, epoch=epoch)
         except CommandFailed as failure:

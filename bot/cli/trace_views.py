@@ -9,9 +9,9 @@ from bot.cli.inbox_words import Known, chat_cells, chat_document, known_by_ref, 
 from bot.cli.output import UNKNOWN, count, iso, print_facts, print_json, print_line, print_table, utc
 from bot.inbox.inspection import UpdateRecord
 from bot.settings import Settings
-from bot.turn.limit_texts import MICROS
-from bot.turn.send_note import SentPart, parse_sent
-from bot.turn.turn_trace import TurnTrace, parse_trace
+from bot.turn.limits import MICROS
+from bot.turn.trace import SentPart, TurnTrace
+from memory.codec import parse_json
 
 _STATES = {
     "pending": "it waits for its turn",
@@ -66,9 +66,10 @@ async def print_traces(settings: Settings, update_ids: Sequence[int], *, as_json
 
 
 def _traced(record: UpdateRecord, head: UpdateRecord) -> _Traced:
-    sends = [parse_sent(number, line) for number, line in sorted(head.parts.items())]
     return _Traced(
-        record=record, turn=parse_trace(head.turn), sends=[each for each in sends if each is not None]
+        record=record,
+        turn=parse_json(TurnTrace, head.turn) if head.turn else None,
+        sends=[parse_json(SentPart, line) for _, line in sorted(head.parts.items())],
     )
 
 

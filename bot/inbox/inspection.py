@@ -89,9 +89,9 @@ class UpdateRecord:
     turn_of: int | None
     """The update with which it was answered, and which has the turn and the parts."""
     turn: str
-    """Trace of its turn (bot/turn/turn_trace.py)."""
+    """Trace of its turn (bot/turn/trace.py)."""
     parts: Mapping[int, str]
-    """How each part of the answer was sent (bot/turn/send_note.py)."""
+    """How each part of the answer was sent (bot/turn/trace.py)."""
     sent: tuple[int, ...]
     """Telegram message ids of the answer."""
 

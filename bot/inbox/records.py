@@ -102,15 +102,3 @@ class PendingUpdate:
     payload: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Todo:
-    """The work of a claimed context, oldest first. Parts of the outbox come before new updates."""
-
-    updates: tuple[PendingUpdate, ...]
-    journal: dict[str, str]
-    parts: tuple[str, ...]
-    sends_begun: int
-    stopped_before: int | None
-    """A /stop ended the updates before this update id."""
-    buried: tuple[PendingUpdate, ...]
-    """Updates that have just become dead letters."""

@@ -1,19 +1,21 @@
-"""Which of the waiting updates make the next turn, and how they belong together (pure)."""
+"""Batches: the waiting updates that make the next turn, and the Stop button that ends it (pure)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from bot.transport.continuations import continuation, may_go_on
+from bot.transport.gating import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage
-from bot.turn.stop_button import is_meant_by
 from memory.history.message import Continuation
+
+_ALONE = "alone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BurstWaits:
-    """How long a turn waits, in seconds, for what may follow an album's part or a forward, or a text that may go on."""
+    """Seconds that a turn waits for the next part of an album, the next forward or the rest of a long paste."""
 
     bundle_s: float = 1.0
     paste_s: float = 1.5
@@ -21,9 +23,9 @@ class BurstWaits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What one turn is about, oldest first: several only of one person's messages, or of edits of one turn's messages.
+    """The updates of one turn, oldest first: messages of one person, edits of one turn's messages, or one other.
 
-    Each message reads as its last edit has it. `folded` are the ids of these edits, which end with the turn.
+    Each message has the text of its last edit. `folded` are the ids of these edits, which end with the turn.
     """
 
     updates: tuple[WaitingUpdate, ...]
@@ -31,27 +33,28 @@ class Batch:
 
     @property
     def first(self) -> WaitingUpdate:
-        """The oldest."""
+        """The oldest update."""
         return self.updates[0]
 
     @property
     def newest(self) -> WaitingUpdate:
-        """What the reply answers; a stop after it means this turn."""
+        """The update that the reply answers. A stop after it concerns this turn."""
         return self.updates[-1]
 
     @property
     def update_ids(self) -> tuple[int, ...]:
-        """Of all the updates that end with this turn."""
+        """The ids of all updates that end with this turn."""
         return (*(update.update_id for update in self.updates), *self.folded)
 
 
 def plan_batch(
     waiting: Sequence[WaitingUpdate], *, joined: Collection[int] = (), stopped_before: int | None = None
 ) -> Batch:
-    """The first update, and the same person's plain messages right behind it: three lines get one answer.
+    """Return the first update and the same person's messages right behind it: three lines get one answer.
 
-    A command stands alone, and so does an edit, but for edits of these messages: they are folded in. A /stop parts what
-    came before it from what came after. A resumed turn answers exactly what it had `joined`.
+    A command is a batch of its own, and so is an edit, except edits of these messages: they are folded in. A
+    /stop separates the messages before it from those after it. A resumed turn answers exactly what it had
+    `joined`.
     """
     resumed = [update for update in waiting if update.update_id in joined]
     if resumed:
@@ -71,7 +74,7 @@ def plan_batch(
 
 
 def is_outdated(waiting: Sequence[WaitingUpdate], joined: Collection[int]) -> bool:
-    """Whether something that an interrupted turn had joined was edited since: it begins anew then."""
+    """Return True if a message of an interrupted turn was edited since: the turn must start again."""
     known = [update for update in waiting if update.update_id in joined]
     return any(
         has_changed(update, known)
@@ -81,29 +84,29 @@ def is_outdated(waiting: Sequence[WaitingUpdate], joined: Collection[int]) -> bo
 
 
 def has_changed(edit: WaitingUpdate, known: Sequence[WaitingUpdate]) -> bool:
-    """Whether the edit changes what one of these says. Telegram tells of edits too that change nothing that we read."""
+    """Return True if the edit changes the content of one of these. Some edits change nothing that we read."""
     before = [update.message for update in known if update.message.message_id == edit.message.message_id]
     return bool(before) and _content(before[-1]) != _content(edit.message)
 
 
 def is_stopped(batch: Batch, waiting: Sequence[WaitingUpdate], stopped_before: int | None) -> bool:
-    """Whether a /stop came after this batch, or who asked has pressed its Stop button."""
+    """Return True if a /stop came after this batch, or if the person who asked pressed its Stop button."""
     return _is_before(batch.newest, stopped_before) or bool(own_presses(batch, waiting))
 
 
 def own_presses(batch: Batch, waiting: Sequence[WaitingUpdate]) -> list[WaitingUpdate]:
-    """The presses of the batch's Stop button by who asked; others have to show that they may."""
+    """Return the presses of the batch's Stop button by the person who asked."""
     return [
         update
         for update in waiting
         if update.callback is not None
-        and is_meant_by(update.callback.data, batch.first.update_id)
+        and stops_turn(update.callback.data, batch.first.update_id)
         and update.callback.sender_id == batch.first.message.sender_id
     ]
 
 
 def seconds_for_more(batch: Batch, waiting: Sequence[WaitingUpdate], waits: BurstWaits) -> float:
-    """For how long, since the newest message came, another may come that is one with it; 0 where none can."""
+    """Return how long after the newest message a continuation of it may come; 0 if none can."""
     newest = batch.newest
     if newest.admission.action != "turn" or any(
         update.update_id > newest.update_id and update.update_id not in batch.folded for update in waiting
@@ -115,7 +118,7 @@ def seconds_for_more(batch: Batch, waiting: Sequence[WaitingUpdate], waits: Burs
 
 
 def plan_continuations(batch: Batch) -> tuple[Continuation, ...]:
-    """For each message of the batch how it continues the one before it."""
+    """Return for each message of the batch how it continues the one before it."""
     messages = [update.message for update in batch.updates]
     return ("", *(continuation(before, after) for before, after in pairwise(messages)))
 
@@ -129,7 +132,7 @@ def _fold(messages: Sequence[WaitingUpdate], among: Sequence[WaitingUpdate]) -> 
 
 
 def _edited(update: WaitingUpdate, edits: Sequence[WaitingUpdate]) -> WaitingUpdate:
-    """The update with what its message says after these edits. What it was sent as stays: a reply, a forward."""
+    """Return the update with its message after these edits. It stays the reply or forward that it was."""
     theirs = [edit.message for edit in edits if _is_edit_of(edit, [update])]
     if not theirs:
         return update
@@ -163,3 +166,28 @@ def _is_before(update: WaitingUpdate, stopped_before: int | None) -> bool:
 
 def _content(message: IncomingMessage) -> tuple[str, str]:
     return message.text, message.attachment.unique_id if message.attachment else message.note
+
+
+def dump_stop(asker_id: int, first_update: int) -> str:
+    """Return the data of the Stop button of the turn that begins with this update; Telegram allows 64 bytes."""
+    return f"{STOP_BUTTON}:{asker_id}:{first_update}"
+
+
+def with_nothing_else(data: str) -> str:
+    """Return the button's data for a message that has only the button: a late press may delete the message."""
+    word, asker_id, first_update = data.split(":")
+    return ":".join((word, asker_id, _ALONE, first_update))
+
+
+def stops_turn(data: str, first_update: int) -> bool:
+    """Return True if a button with this data ends the turn that begins with this update.
+
+    Data without a turn ends any.
+    """
+    word, *rest = data.split(":")
+    return word == STOP_BUTTON and (not rest or rest[-1] == str(first_update))
+
+
+def is_alone(data: str) -> bool:
+    """Return True if the message of this Stop button has nothing but the button."""
+    return data.split(":")[2:3] == [_ALONE]

@@ -1,4 +1,4 @@
-"""Opens what an agent works in: the context of a conversation, from one read of it."""
+"""Conversations: from one read of the history to the context that an agent works in."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,9 +17,7 @@ from memory.redis.client import RedisClient
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversations:
-    """What is the same for every conversation. `is_summarizing`: there is a model that writes summaries. `tells_talk`:
-    prompts tell what was said in a group and not to the bot; some may be kept from when they did.
-    """
+    """Opens the contexts of all conversations."""
 
     redis: RedisClient
     history: HistoryStore
@@ -29,14 +27,16 @@ class Conversations:
     artifact_ttl_s: int
     artifact_chars: int
     is_summarizing: bool
-    tells_talk: bool = True
+    """True if a model writes summaries."""
+    shows_talk: bool = True
+    """True if prompts contain what was said in a group and not to the bot."""
 
     def buffer(
         self, ref: ContextRef, snapshot: HistorySnapshot, *, hidden_from: int | None = None
     ) -> BufferedHistory:
-        """The history of one turn: read already, and appended to in memory until its commit.
+        """Return the history of one turn, which keeps new messages in memory until the commit.
 
-        From the sequence `hidden_from` on, where it is given, what is stored is as if it were not there.
+        Stored messages from the sequence `hidden_from` on are hidden.
         """
         return BufferedHistory(self.history, ref, snapshot, hidden_from=hidden_from)
 
@@ -50,7 +50,7 @@ class Conversations:
         request_id: str = "",
         metadata: Mapping[str, object] | None = None,
     ) -> AgentContext:
-        """The context before its newest messages; `request_id` tells this turn's tool calls from all others."""
+        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique."""
 
         async def count_uncovered() -> int:
             now = await buffered.load(ref, limit=0)
@@ -61,7 +61,7 @@ class Conversations:
                 ref=ref,
                 is_group=is_group,
                 people=snapshot.people,
-                heard=snapshot.heard if self.tells_talk or not is_group else (),
+                heard=snapshot.heard if self.shows_talk or not is_group else (),
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,

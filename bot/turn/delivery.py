@@ -1,11 +1,11 @@
-"""Delivers the outbox part by part: nothing lost, and only a send whose outcome is unknown is repeated, once."""
+"""Delivers the outbox part by part. Nothing is lost, and only a send with an unknown outcome is repeated, once."""
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 import structlog
 
@@ -24,33 +24,26 @@ from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.observe import metrics
 from bot.transport.rates import Importance
-from bot.turn.fallbacks import moved, next_form
-from bot.turn.outbox import Part, dump_part, is_repeatable, parse_part
-from bot.turn.replies import plan_instead_of
-from bot.turn.send_note import SendNote
-from bot.turn.turn_store import NO_MESSAGE, TurnStore
+from bot.transport.telegram_api import TelegramApi
+from bot.turn.outbox import Part, moved_part, next_form, plan_texts_of
+from bot.turn.store import NO_MESSAGE, TurnStore
+from bot.turn.trace import SentPart
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.http_calls import is_unsent
 
 log = structlog.get_logger()
 
 SENDS_AT_MOST = 2
-"""Sends of one part whose outcome is open: the first, and one repetition."""
+"""Sends of one part with an unknown outcome: the first one and one repetition."""
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 60.0
 LONGEST_NOTING_PAUSE_S = 2.0
 SHORT_WAIT_S = 0.25
-"""A wait for a gap between other chats' calls, which is not worth to be noted."""
-
-_NO_EPOCH = -1
+"""A shorter wait, for a gap between calls for other chats, is not counted and keeps the worker's slot."""
 
 Pause = Callable[[float], Awaitable[None]]
-
-
-class Sender(Protocol):
-    """Does what one part asks for; the Telegram message id that shows it. Raises the TelegramFailure errors."""
-
-    async def send(self, part: Part) -> int | None: ...
+Send = Callable[[Part], Awaitable[int | None]]
+"""Sends one part. Returns the Telegram message that shows it, if any. Raises the TelegramFailure errors."""
 
 
 class Rates(Protocol):
@@ -62,165 +55,183 @@ class Rates(Protocol):
 
 
 class Marks(Protocol):
-    """Which chats do not take our messages."""
+    """The chats that do not take our messages: see bot/turn/reachability.py."""
 
     async def mark(self, partition: int, chat_id: int) -> None: ...
     async def is_marked(self, partition: int, chat_id: int) -> bool: ...
 
 
-class Moves(Protocol):
-    """Is told that a group has become a supergroup with another id; telling it twice is harmless."""
-
-    async def learn(self, old_chat_id: int, new_chat_id: int) -> None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """What a delivery minds beside its own outbox: the budgets, who is not reachable, who has moved, the worker's slots."""
+    """The things outside its outbox that a delivery respects."""
 
     rates: Rates
     marks: Marks
-    moves: Moves
+    learn_migration: Callable[[int, int], Awaitable[None]]
+    """Takes the old and the new id of a group that became a supergroup; repeating it is harmless."""
     slots: Slots
 
 
+async def send_part(api: TelegramApi, part: Part) -> int | None:
+    """Send, edit or delete as the part says. Return the message that shows it, None after a deletion.
+
+    Raises the TelegramFailure errors.
+    """
+    if part.kind == "delete" and part.edits is not None:
+        await api.delete_message(part.chat_id, part.edits)
+        return None
+    if part.kind == "document":
+        return await api.send_document(
+            part.chat_id,
+            part.rich.text.encode(),
+            name=part.file_name,
+            thread_id=part.thread_id,
+            reply_to=part.reply_to,
+        )
+    if part.edits is not None:
+        await api.edit_message(part.chat_id, part.edits, part.rich, buttons=part.buttons)
+        return part.edits
+    return await api.send_message(
+        part.chat_id, part.rich, thread_id=part.thread_id, reply_to=part.reply_to, buttons=part.buttons
+    )
+
+
 class Delivery:
-    """Takes a context's outbox to Telegram, in order."""
+    """Sends a context's outbox to Telegram, in order."""
 
     def __init__(
-        self, store: TurnStore, sender: Sender, traffic: Traffic, *, pause: Pause = asyncio.sleep
+        self, store: TurnStore, send: Send, traffic: Traffic, *, pause: Pause = asyncio.sleep
     ) -> None:
         self._store = store
-        self._sender = sender
+        self._send = send
         self._traffic = traffic
         self._pause = pause
 
-    async def deliver(self, claim: Claim, lines: Sequence[str], *, sends_begun: int = 0) -> None:
-        """Send every part. `sends_begun`: how many sends of the first one a crash has cut off.
+    async def deliver(self, claim: Claim, parts: Sequence[Part], *, sends_begun: int = 0) -> None:
+        """Send every part. `sends_begun` counts the sends of the first part that a crash has interrupted.
 
-        Such a send may have arrived: it is repeated once, not twice. Waits out 429s and outages for as long as it takes:
-        the claim is kept meanwhile, the worker's slot is not. A chat that cannot be reached ends the outbox. Raises
-        Fenced, and the store's errors; what is undelivered stays.
+        Such a send may have arrived: it is repeated once, not twice. This waits for 429s and outages as long as
+        it takes, with the claim but without the worker's slot. An unreachable chat ends the outbox. Raises
+        Fenced and the store's errors; undelivered parts stay.
         """
         async with AsyncExitStack() as rest:
-            errand = _Errand(
+            run = _DeliveryRun(
                 store=self._store,
-                sender=self._sender,
+                send=self._send,
                 traffic=self._traffic,
                 pause=self._pause,
                 claim=claim,
                 rest=rest,
                 counted=sends_begun,
             )
-            left = deque(lines)
+            left = deque(parts)
             while left:
-                line = left.popleft()
-                instead = await errand.deliver(line, errand.counted + 1)
+                part = left.popleft()
+                instead = await run.deliver(part, run.counted + 1)
                 if instead is None:
-                    await errand.clean_up([line, *left])
+                    await run.clean_up([part, *left])
                     return
                 left.extendleft(reversed(instead))
-                errand.counted = 0
+                run.counted = 0
 
 
 @dataclass(slots=True, kw_only=True)
-class _Errand:
-    """The delivery of one outbox under one claim. `rest` is where the slot is lent, once it has to wait.
+class _DeliveryRun:
+    """The delivery of one outbox under one claim.
 
-    `counted`: of the first part, how many sends the store knows of whose outcome is open.
+    `stored` is always the part as the outbox has it, and `part` the form that is sent now.
     """
 
     store: TurnStore
-    sender: Sender
+    send: Send
     traffic: Traffic
     pause: Pause
     claim: Claim
     rest: AsyncExitStack
+    """The slot is released here once the delivery has to wait."""
     counted: int
+    """The sends of the first part with an unknown outcome that the store knows of."""
     is_resting: bool = False
     moved: dict[int, int] = field(default_factory=dict[int, int])
-    told: SendNote = field(default_factory=SendNote)
+    note: SentPart = field(default_factory=lambda: SentPart(number=0, kind="", outcome=""))
 
-    async def deliver(self, line: str, begun: int) -> Sequence[str] | None:
-        """Deliver the outbox's first part: the lines to go on with before the others. None: the end of the outbox."""
-        part = parse_part(line)
-        self.told = SendNote(repeats=max(0, begun - 1))
-        if part is None:
-            log.error("part_unreadable", context=self.claim.ref.context_id)
-            await self.store.sent(self.claim, line, epoch=_NO_EPOCH, undeliverable="undeliverable_unreadable")
-            return None
+    async def deliver(self, stored: Part, begun: int) -> Sequence[Part] | None:
+        """Deliver the outbox's first part. Return parts to send before the others; None ends the outbox."""
+        part = stored
+        self.note = SentPart(number=part.number, kind=part.kind, outcome="", repeats=max(0, begun - 1))
         if part.chat_id in self.moved:
-            there = moved(part, self.moved[part.chat_id])
+            there = moved_part(part, self.moved[part.chat_id])
             if there is None:
-                return await self._note_sent(line, part, None)
+                return await self._finish(stored, "sent", NO_MESSAGE)
             part = there
         try:
             if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
                 raise ChatUnreachable
-            return await self._deliver(line, part, begun)
+            return await self._deliver(stored, part, begun)
         except ChatUnreachable as error:
             await self.traffic.marks.mark(self.claim.ref.partition, part.chat_id)
-            return await self._give_up(line, part, error)
+            return await self._give_up(stored, part, error)
 
-    async def clean_up(self, lines: Sequence[str]) -> None:
-        """Of an outbox that has ended: take away what it would have, and what it would have written over.
+    async def clean_up(self, parts: Sequence[Part]) -> None:
+        """After the end of an outbox: delete the messages that its parts would have edited or deleted.
 
-        Such a message shows a part of an answer, with a button. It is tried once.
+        Such a message shows a part of an answer, with a button. Each is tried once.
         """
-        for line in lines:
-            part = parse_part(line)
-            if part is None or part.edits is None or part.chat_id in self.moved:
+        for part in parts:
+            if part.edits is None or part.chat_id in self.moved:
                 continue
             if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
                 return
-            await _take_away(self.sender, part)
+            await self._delete(part)
 
-    async def _deliver(self, line: str, part: Part, begun: int) -> Sequence[str] | None:
+    async def _deliver(self, stored: Part, part: Part, begun: int) -> Sequence[Part] | None:
         pause = FIRST_PAUSE_S
         is_there = True
         while is_there:
-            if begun > SENDS_AT_MOST and not is_repeatable(part):
-                return await self._note_unknown(line, part)
+            if begun > SENDS_AT_MOST and not part.is_repeatable:
+                log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
+                return await self._finish(stored, "unknown", None)
             try:
-                is_there = await self._wait_for_place(line, begun, part)
+                is_there = await self._wait_for_budget(stored, begun, part)
                 if is_there:
-                    return await self._note_sent(line, part, await self._send(line, part, begun))
+                    shown_by = await self._send(stored, part, begun) or NO_MESSAGE
+                    return await self._finish(stored, "sent", shown_by)
             except TelegramUnavailable as error:
                 wait = pause if error.retry_after is None else error.retry_after
                 metrics.SENDS.labels("retried").inc()
                 if error.retry_after is not None:
                     await self.traffic.rates.hold(part.chat_id, wait)
                 pause = min(LONGEST_PAUSE_S, pause * 2)
-                is_there = await self._wait_unsent(line, begun, wait)
+                is_there = await self._wait_unsent(stored, begun, wait)
             except SendUnknown:
                 metrics.SENDS.labels("retried").inc()
                 log.warning("send_repeated", chat=part.chat_id, number=part.number, kind=part.kind)
                 begun += 1
-                self.told.repeats += 1
-                await self._lend_slot()
+                self.note = replace(self.note, repeats=self.note.repeats + 1)
+                await self._release_slot()
                 await self.pause(pause)  # a gateway that fails for a moment may be back by then
                 pause = min(LONGEST_PAUSE_S, pause * 2)
             except (ChatMigrated, TelegramRefused) as refusal:
-                self.told.refusals += 1
+                self.note = replace(self.note, refusals=self.note.refusals + 1)
                 form = await self._next_form(part, refusal)
                 if form is None:
-                    return await self._refused(line, part, refusal)
-                # Edits of unknown outcome were of the message that was there before.
-                unknown = 0 if is_repeatable(part) else begun - 1
-                is_there = await self._go_on_with(line, form, unknown)
-                line, part, begun = dump_part(form), form, unknown + 1
+                    return await self._refused(stored, part, refusal)
+                # Edits with an unknown outcome concerned the message that was there before.
+                unknown = 0 if part.is_repeatable else begun - 1
+                is_there = await self._store_form(stored, form, unknown)
+                stored, part, begun = form, form, unknown + 1
         return None
 
-    async def _send(self, line: str, part: Part, begun: int) -> int | None:
+    async def _send(self, stored: Part, part: Part, begun: int) -> int | None:
         try:
-            return await self.sender.send(part)
-        except TokenRefused as error:  # no other form would be taken, and with a good token this one will be
+            return await self.send(part)
+        except TokenRefused as error:  # no other form would be accepted; with a good token this one will be
             log.warning("token_refused", chat=part.chat_id)
             raise TelegramUnavailable(str(error)) from None
         except asyncio.CancelledError as cancelled:
             if is_unsent(cancelled):
                 with suppress(Fenced, MemoryFailure):
-                    await self.store.count_sends(self.claim, line, begun - 1)
+                    await self.store.count_sends(self.claim, stored, begun - 1)
             raise
 
     async def _next_form(self, part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
@@ -229,12 +240,12 @@ class _Errand:
             self.moved[part.chat_id] = refusal.new_chat_id
             log.info("chat_migrated", chat=part.chat_id, to=refusal.new_chat_id)
             try:
-                await self.traffic.moves.learn(part.chat_id, refusal.new_chat_id)
-            except MemoryFailure as error:  # the service message of the migration tells it too
-                log.warning("migration_not_kept", chat=part.chat_id, error=type(error).__name__)
+                await self.traffic.learn_migration(part.chat_id, refusal.new_chat_id)
+            except MemoryFailure as error:  # the migration's service message brings it too
+                log.warning("migration_not_stored", chat=part.chat_id, error=type(error).__name__)
         elif form is not None:
             if isinstance(refusal, MessageGone):
-                await _take_away(self.sender, part)  # a file, for instance, is there and cannot become a text
+                await self._delete(part)  # a file, for instance, exists and cannot become a text
             log.warning(
                 "sent_in_another_form",
                 chat=part.chat_id,
@@ -244,10 +255,14 @@ class _Errand:
             )
         return form
 
-    async def _wait_for_place(self, line: str, begun: int, part: Part) -> bool:
-        """Wait until the budgets and Telegram's 429s allow it, and count it. False: the outbox was erased meanwhile.
+    async def _delete(self, part: Part) -> None:
+        with suppress(TelegramFailure):
+            await self.send(replace(part, kind="delete"))
 
-        A send is counted right before it: crashes while none was under way must not make its outcome unknown.
+    async def _wait_for_budget(self, stored: Part, begun: int, part: Part) -> bool:
+        """Wait until the budgets and Telegram's 429s allow the send, then count it. False: the outbox was erased.
+
+        A send is counted right before it: a crash while none was running must not make its outcome unknown.
         """
         rates = self.traffic.rates
         if part.kind == "delete":
@@ -259,41 +274,42 @@ class _Errand:
                 await self.pause(wait)
             else:
                 metrics.SENDS.labels("waited").inc()
-                if not await self._wait_unsent(line, begun, wait):
+                if not await self._wait_unsent(stored, begun, wait):
                     return False
             wait = await rates.held(part.chat_id)
-        return await self._count(line, begun)
+        return await self._count(stored, begun)
 
-    async def _wait_unsent(self, line: str, begun: int, wait: float) -> bool:
-        """Wait for a part that surely was not sent; a crash in this wait must not count as a send. False: erased."""
-        if not await self._count(line, begun - 1):
+    async def _wait_unsent(self, stored: Part, begun: int, wait: float) -> bool:
+        """Wait with a part that was certainly not sent; a crash now must not count as a send. False: erased."""
+        if not await self._count(stored, begun - 1):
             return False
         log.info("send_waits", seconds=round(wait, 2))
-        self.told.waited_s += wait
-        await self._lend_slot()
+        self.note = replace(self.note, waited_s=round(self.note.waited_s + wait, 1))
+        await self._release_slot()
         await self.pause(wait)
         return True
 
-    async def _count(self, line: str, begun: int) -> bool:
-        """Have the store know how many sends were begun. False: the outbox was erased meanwhile."""
+    async def _count(self, stored: Part, begun: int) -> bool:
+        """Store how many sends were begun. False: the outbox was erased meanwhile."""
         if self.counted == begun:
             return True
-        is_there = await self._insist(lambda: self.store.count_sends(self.claim, line, begun))
+        is_there = await self._insist(lambda: self.store.count_sends(self.claim, stored, begun))
         self.counted = begun
         return is_there
 
-    async def _go_on_with(self, line: str, form: Part, unknown: int) -> bool:
-        """Have the store know the form that is tried next: after a crash nothing begins with one that was refused, and who
-        has lost the chat sends no other one. `unknown`: sends of unknown outcome before. False: erased meanwhile.
+    async def _store_form(self, stored: Part, form: Part, unknown: int) -> bool:
+        """Store the form to try next, and how many sends had an unknown outcome. False: erased meanwhile.
+
+        After a crash nobody begins with a refused form, and a worker that lost the chat sends no other one.
         """
         is_there = await self._insist(
-            lambda: self.store.replace_part(self.claim, line, [dump_part(form)], sends_begun=unknown)
+            lambda: self.store.replace_part(self.claim, stored, [form], sends_begun=unknown)
         )
         self.counted = unknown
         return is_there
 
     async def _insist(self, note: Callable[[], Awaitable[bool]]) -> bool:
-        """Note it, until the claim is lost. We know what was sent; after beginning anew nobody would."""
+        """Repeat a write until it succeeds or the claim is lost: only we know what was sent."""
         pause = FIRST_PAUSE_S
         while True:
             try:
@@ -303,58 +319,38 @@ class _Errand:
                 await self.pause(pause)
                 pause = min(LONGEST_NOTING_PAUSE_S, pause * 2)
 
-    async def _lend_slot(self) -> None:
+    async def _release_slot(self) -> None:
         if not self.is_resting:
             self.is_resting = True
             await self.rest.enter_async_context(self.traffic.slots.rest())
 
-    async def _note_sent(self, line: str, part: Part, telegram_id: int | None) -> Sequence[str] | None:
-        """Note what was sent: a store that is away for a moment must not repeat it."""
-        metrics.SENDS.labels("sent").inc()
+    async def _finish(
+        self, stored: Part, outcome: Literal["sent", "unknown"], telegram_id: int | None
+    ) -> Sequence[Part] | None:
+        """Note what was sent: a store that is away for a moment must not cause a repetition."""
+        metrics.SENDS.labels(outcome).inc()
+        note = replace(self.note, outcome=outcome)
         is_there = await self._insist(
-            lambda: self.store.sent(
-                self.claim,
-                line,
-                epoch=part.epoch,
-                telegram_id=NO_MESSAGE if telegram_id is None else telegram_id,
-                message_id=part.message_id,
-                told=(part.number, self.told.line(part.kind, "sent")),
-            )
+            lambda: self.store.sent(self.claim, stored, telegram_id=telegram_id, note=note)
         )
         return () if is_there else None
 
-    async def _note_unknown(self, line: str, part: Part) -> Sequence[str] | None:
-        metrics.SENDS.labels("unknown").inc()
-        log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
-        told = (part.number, self.told.line(part.kind, "unknown"))
-        return () if await self.store.sent(self.claim, line, epoch=part.epoch, told=told) else None
-
     async def _refused(
-        self, line: str, part: Part, refusal: TelegramRefused | ChatMigrated
-    ) -> Sequence[str] | None:
-        """A message that cannot be taken away stays; a file becomes messages; a text ends the outbox."""
+        self, stored: Part, part: Part, refusal: TelegramRefused | ChatMigrated
+    ) -> Sequence[Part] | None:
+        """Keep a message that cannot be deleted, send a file as messages, give up a text with its outbox."""
         if part.kind == "delete":
             log.info("message_not_deleted", chat=part.chat_id, error=str(refusal))
-            return await self._note_sent(line, part, None)
+            return await self._finish(stored, "sent", NO_MESSAGE)
         if part.kind == "document":
             log.warning("document_refused", chat=part.chat_id, error=str(refusal))
-            instead = [dump_part(each) for each in plan_instead_of(part)]
-            return instead if await self.store.replace_part(self.claim, line, instead) else None
-        return await self._give_up(line, part, refusal)
+            instead = plan_texts_of(part)
+            return instead if await self.store.replace_part(self.claim, stored, instead) else None
+        return await self._give_up(stored, part, refusal)
 
-    async def _give_up(self, line: str, part: Part, error: TelegramFailure) -> None:
+    async def _give_up(self, stored: Part, part: Part, error: TelegramFailure) -> None:
         outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"
         metrics.SENDS.labels(outcome).inc()
         log.warning("send_given_up", chat=part.chat_id, outcome=outcome, error=str(error))
-        await self.store.sent(
-            self.claim,
-            line,
-            epoch=part.epoch,
-            undeliverable=f"undeliverable_{outcome}",
-            told=(part.number, self.told.line(part.kind, outcome)),
-        )
-
-
-async def _take_away(sender: Sender, part: Part) -> None:
-    with suppress(TelegramFailure):
-        await sender.send(replace(part, kind="delete"))
+        note = replace(self.note, outcome=outcome)
+        await self.store.sent(self.claim, stored, undeliverable=f"undeliverable_{outcome}", note=note)

@@ -1,4 +1,4 @@
-"""How much of the bot one person and one chat may have: counted and checked in Redis, before a model is asked."""
+"""Limits on what one person and one chat may use: counted and checked in Redis before a model is called."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,6 @@ from uuid import uuid4
 from bot.agent.model import Usage
 from bot.observe import metrics
 from bot.transport.words import Words
-from bot.turn.limit_texts import MICROS, OwnerLimits, UsageLimits, Used, refusal_text
 from memory import keys
 from memory.redis.client import RedisClient, ScriptCall, load_script
 
@@ -18,11 +17,71 @@ _SCRIPTS = "bot.turn.scripts"
 _DAY_S = 24 * 3600
 
 Kind = Literal["user", "chat", "all"]
+MICROS = 1_000_000
+"""Money is counted in millionths of the prices' unit. Prices are for a million tokens."""
+_MINUTE_S, _HOUR_S = 60, 3600
+_IN_MINUTES_UNTIL_S = 90 * _MINUTE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The updates of a turn, ascending, and for whom they count. Of an anonymous sender the chat is the user."""
+class Prices:
+    """Prices of a million tokens; zeros if they are not known."""
+
+    per_million_input: float = 0
+    per_million_output: float = 0
+
+    @property
+    def are_known(self) -> bool:
+        """Return True if texts should mention money."""
+        return bool(self.per_million_input or self.per_million_output)
+
+    def micros_of(self, prompt_tokens: int, completion_tokens: int) -> int:
+        """Return the cost in MICROS, rounded up."""
+        return math.ceil(prompt_tokens * self.per_million_input + completion_tokens * self.per_million_output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerLimits:
+    """Limits for each person or for each chat; 0 is no limit."""
+
+    messages_per_minute: int = 0
+    tokens_per_day: int = 0
+    money_per_day: float = 0
+
+    @property
+    def are_none(self) -> bool:
+        """Return True if there is no limit."""
+        return not (self.messages_per_minute or self.tokens_per_day or self.money_per_day)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageLimits:
+    """Limits and prices from the settings."""
+
+    user: OwnerLimits = OwnerLimits()
+    chat: OwnerLimits = OwnerLimits()
+    prices: Prices = Prices()
+
+    @property
+    def are_none(self) -> bool:
+        """Return True if there is no limit."""
+        return self.user.are_none and self.chat.are_none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """Tokens of prompts and answers, and their cost."""
+
+    tokens: int = 0
+    money: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """The updates of a turn, ascending, and the person and chat that they count for.
+
+    The user of an anonymous sender is the chat.
+    """
 
     update_ids: tuple[int, ...]
     user_id: int
@@ -31,7 +90,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A limit that is reached: the `reason` for the update's record, and the sentence, "" where it was just said."""
+    """A reached limit: the `reason` for the update's record, and the sentence, "" if it was said a moment ago."""
 
     reason: str
     text: str
@@ -39,7 +98,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageToday:
-    """What was used since 00:00 UTC by somebody, in a chat, and by everybody; and when that begins anew."""
+    """Usage since 00:00 UTC of one person, one chat and everybody, and the time until the next day."""
 
     user: Used
     chat: Used
@@ -48,7 +107,7 @@ class UsageToday:
 
 
 class LimitGuard:
-    """Checks, and says how to book; `exempt` are the operators. Where no limit is set, a check costs nothing."""
+    """Checks limits and books usage. Operators are exempt. Without limits a check costs nothing."""
 
     def __init__(
         self, redis: RedisClient, limits: UsageLimits, *, exempt: frozenset[int], clock: Callable[[], float]
@@ -60,27 +119,27 @@ class LimitGuard:
 
     @property
     def limits(self) -> UsageLimits:
-        """What is allowed."""
+        """The limits that are checked."""
         return self._limits
 
-    async def check(self, asked: Asked, words: Words) -> Refusal | None:
-        """Count the updates of a turn, once however often this is asked; or why they are not answered.
+    async def check(self, charge: Charge, words: Words) -> Refusal | None:
+        """Count the updates of a turn, once for all calls. Return the refusal if a limit is reached.
 
-        A turn of several updates is admitted while one of them would be, and counts as all of them. What is used
-        is known when a turn ends, so the last one of a day may go over its tokens or money.
+        A turn of several updates is admitted if one of them would be, and counts as all of them. Usage is known
+        when a turn ends, so the last turn of a day may exceed its tokens or money.
         """
-        if self._limits.are_none or asked.user_id in self._exempt:
+        if self._limits.are_none or charge.user_id in self._exempt:
             return None
         now = self._clock()
         day, ends_in = _day(now), _day_ends_in(now)
         answer = await self._redis.run(
             load_script(_SCRIPTS, "admit_asked"),
             [
-                keys.minute_key("user", asked.user_id),
-                keys.usage_key("user", asked.user_id, day),
-                keys.minute_key("chat", asked.chat_id),
-                keys.usage_key("chat", asked.chat_id, day),
-                keys.limit_told_key(asked.chat_id),
+                keys.minute_key("user", charge.user_id),
+                keys.usage_key("user", charge.user_id, day),
+                keys.minute_key("chat", charge.chat_id),
+                keys.usage_key("chat", charge.chat_id, day),
+                keys.limit_told_key(charge.chat_id),
             ],
             [
                 now,
@@ -88,26 +147,26 @@ class LimitGuard:
                 ends_in,
                 *_numbers(self._limits.user),
                 *_numbers(self._limits.chat),
-                *asked.update_ids,
+                *charge.update_ids,
             ],
         )
         if not answer[0]:
             return None
-        limit, wait_s, is_told = str(answer[0]), int(answer[1]), bool(int(answer[2]))
+        limit, wait_s, says_so = str(answer[0]), int(answer[1]), bool(int(answer[2]))
         metrics.LIMITED.labels(limit).inc()
-        told = refusal_text(words, self._limits, limit=limit, wait_s=wait_s)
-        return Refusal(reason=f"limit_{limit}", text=told if is_told else "")
+        text = refusal_text(words, self._limits, limit=limit, wait_s=wait_s)
+        return Refusal(reason=f"limit_{limit}", text=text if says_so else "")
 
     def cost_of(self, usage: Usage) -> int | None:
-        """What this use costs in MICROS; None where no price is set."""
+        """Return the cost in MICROS; None if no price is set."""
         prices = self._limits.prices
         return prices.micros_of(usage.prompt_tokens, usage.completion_tokens) if prices.are_known else None
 
-    def booking(self, asked: Asked, usage: Usage, *, run: str = "") -> tuple[ScriptCall, ...]:
-        """What counts a turn's use, once for its newest update however often it is run; () where nothing was used.
+    def booking(self, charge: Charge, usage: Usage, *, run: str = "") -> tuple[ScriptCall, ...]:
+        """Return the call that books a turn's usage, once for its newest update; () if there is no usage.
 
-        It goes with the turn's commit, in one trip, and counts whatever becomes of that. A `run` that comes to nothing
-        counts by itself, beside that of the turn.
+        It goes with the turn's commit in one round trip, and counts whatever becomes of the commit. A `run` that
+        ends without an answer is booked separately from its turn.
         """
         if not usage.prompt_tokens and not usage.completion_tokens:
             return ()
@@ -115,9 +174,9 @@ class LimitGuard:
         book = ScriptCall(
             script=load_script(_SCRIPTS, "book_usage"),
             keys=[
-                keys.booked_key(asked.update_ids[-1], run),
-                keys.usage_key("user", asked.user_id, day),
-                keys.usage_key("chat", asked.chat_id, day),
+                keys.booked_key(charge.update_ids[-1], run),
+                keys.usage_key("user", charge.user_id, day),
+                keys.usage_key("chat", charge.chat_id, day),
                 keys.usage_key("all", 0, day),
             ],
             arguments=[
@@ -129,14 +188,14 @@ class LimitGuard:
         )
         return (book,)
 
-    async def book(self, asked: Asked, usage: Usage) -> None:
-        """Count what a run used that ends without a commit, and whose steps are forgotten: no other has them in its use."""
-        booking = self.booking(asked, usage, run=uuid4().hex)
+    async def book(self, charge: Charge, usage: Usage) -> None:
+        """Book the usage of a run that ends without a commit: its steps are forgotten, so no later run books them."""
+        booking = self.booking(charge, usage, run=uuid4().hex)
         if booking:
             await self._redis.run_all(booking)
 
     async def used_today(self, *, user_id: int, chat_id: int) -> UsageToday:
-        """What was used today; zeros where nothing was."""
+        """Return today's usage; zeros if there is none."""
         now = self._clock()
         day = _day(now)
         owners: tuple[tuple[Kind, int], ...] = (("user", user_id), ("chat", chat_id), ("all", 0))
@@ -165,3 +224,57 @@ def _day(now: float) -> str:
 
 def _day_ends_in(now: float) -> float:
     return _DAY_S - now % _DAY_S
+
+
+def refusal_text(words: Words, limits: UsageLimits, *, limit: str, wait_s: float) -> str:
+    """Return the sentence for a reached limit, such as "user_messages" or "chat_tokens"."""
+    owner, _, what = limit.partition("_")
+    of = limits.user if owner == "user" else limits.chat
+    most = {"messages": of.messages_per_minute, "tokens": of.tokens_per_day, "money": of.money_per_day}[what]
+    return words(f"limit-{owner}-{what}", limit=most, wait=wait_text(words, wait_s))
+
+
+def wait_text(words: Words, seconds: float) -> str:
+    """Return a time to wait, rounded up to seconds, minutes or hours."""
+    if seconds <= _MINUTE_S:
+        return words("wait-seconds", count=math.ceil(seconds))
+    if seconds <= _IN_MINUTES_UNTIL_S:
+        return words("wait-minutes", count=math.ceil(seconds / _MINUTE_S))
+    return words("wait-hours", count=math.ceil(seconds / _HOUR_S))
+
+
+def usage_text(words: Words, limits: UsageLimits, *, user: Used, chat: Used, resets_in_s: float) -> str:
+    """Return the text of /usage for one person in one chat."""
+    used = [
+        used_text(words, whose, each, limits.prices)
+        for whose, each in (("you", user), ("chat", chat))
+        if each.tokens
+    ]
+    lines = [words("usage-title"), *used, ""] if used else [words("usage-none"), ""]
+    if limits.are_none:
+        lines.append(words("usage-limits-none"))
+    if not limits.user.are_none:
+        lines.append(words("usage-limits-you", limits=_limits_text(words, limits.user)))
+    if not limits.chat.are_none:
+        lines.append(words("usage-limits-chat", limits=_limits_text(words, limits.chat)))
+    lines.append(words("usage-resets", wait=wait_text(words, resets_in_s)))
+    return "\n".join(lines)
+
+
+def used_text(words: Words, whose: str, used: Used, prices: Prices) -> str:
+    """Return one line about usage, with money if prices are set. `whose` is "you", "chat" or "all"."""
+    tokens = words("usage-tokens", count=used.tokens)
+    if prices.are_known:
+        return words(f"usage-{whose}-money", tokens=tokens, money=used.money)
+    return words(f"usage-{whose}", tokens=tokens)
+
+
+def _limits_text(words: Words, limits: OwnerLimits) -> str:
+    parts: list[str] = []
+    if limits.messages_per_minute:
+        parts.append(words("usage-limit-messages", count=limits.messages_per_minute))
+    if limits.tokens_per_day:
+        parts.append(words("usage-limit-tokens", count=limits.tokens_per_day))
+    if limits.money_per_day:
+        parts.append(words("usage-limit-money", money=limits.money_per_day))
+    return words("list-separator").join(parts)

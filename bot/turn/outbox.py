@@ -1,24 +1,46 @@
-"""The outbox's parts: what is still to be sent of a committed reply, one Telegram message each."""
+"""The outbox: from a reply's text to its parts, one Telegram message each, and their simpler forms."""
 
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.transport.rich_text import Entity, RichText
+from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.rendering import render
+from bot.transport.rich_text import RichText, utf16_length
+from bot.transport.splitting import MESSAGE_LIMIT, split
+from bot.transport.telegram_api import Button
+from bot.transport.words import Words
+from memory.codec import dump_json, parse_json
 
 PartKind = Literal["text", "document", "delete"]
+LongAnswers = Literal["parts", "document"]
+
+PARTS_AT_MOST = 4
+CODE_UNITS_AT_MOST = 3_500
+"""The size of a code block that fits into one message together with a sentence before it."""
+FILE_NAME = "answer.md"
+
+_CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """The chat and topic that a reply goes to."""
+
+    chat_id: int
+    thread_id: int | None = None
+    reply_to: int | None = None
+    """The message that the reply quotes; only in groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One Telegram message to send. `update_id` and `number` make each part's line in the outbox its own.
-
-    `message_id` is the id in the history that the text belongs to, empty for a text that is not in it. `edits` is the
-    Telegram message that a text replaces, or that a "delete" takes away. A "document" is sent as a file of this name.
-    """
+    """One Telegram message to send."""
 
     update_id: int
+    """Together with `number`: makes each line in the outbox unique."""
     number: int
     chat_id: int
     thread_id: int | None
@@ -26,98 +48,159 @@ class Part:
     rich: RichText
     epoch: int
     message_id: str = ""
+    """The history's id of the answer; empty for a text that is not in the history."""
     kind: PartKind = "text"
     edits: int | None = None
+    """The Telegram message that a text replaces, or that a "delete" removes."""
     file_name: str = ""
+    buttons: tuple[Button, ...] = ()
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Return True if doing it twice is harmless: it edits or deletes a message."""
+        return self.edits is not None
 
 
-_PLAIN_FIELDS = ("update_id", "number", "chat_id", "thread_id", "reply_to", "epoch", "message_id")
-_LATER_FIELDS = ("kind", "edits", "file_name")
-"""Fields that older versions did not write."""
+def destination_of(update: WaitingUpdate) -> Destination:
+    """Return where a reply to the update goes. In a group it quotes the message, if there is one."""
+    message = update.message
+    is_quoting = message.chat_type != "private" and message.message_id != 0
+    return Destination(
+        chat_id=message.chat_id,
+        thread_id=message.thread_id,
+        reply_to=message.message_id if is_quoting else None,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
-    """Where a reply goes: the chat, its topic, and the message that it answers (quoted in groups)."""
+def blank_part(update: WaitingUpdate, *, epoch: int, message_id: str = "") -> Part:
+    """Return the part without a text that every part of a reply to this update is made of."""
+    to = destination_of(update)
+    return Part(
+        update_id=update.update_id,
+        number=0,
+        chat_id=to.chat_id,
+        thread_id=to.thread_id,
+        reply_to=to.reply_to,
+        rich=RichText(text=""),
+        epoch=epoch,
+        message_id=message_id,
+    )
 
-    chat_id: int
-    thread_id: int | None = None
-    reply_to: int | None = None
 
-
-def plan_parts(
-    texts: Sequence[RichText], to: Destination, *, update_id: int, epoch: int, message_id: str = ""
+def plan_reply(
+    text: str,
+    blank: Part,
+    *,
+    words: Words,
+    long_answers: LongAnswers = "parts",
+    edits: Sequence[int] = (),
+    deletes: Sequence[int] = (),
+    buttons: Sequence[Button] = (),
 ) -> list[Part]:
-    """The parts in order; only the first one quotes the message that it answers."""
+    """Return the parts of a reply in Markdown; an empty text only deletes messages.
+
+    The parts replace the Telegram messages `edits`. If Markdown leaves nothing of a text, it goes as it is.
+    The buttons are under the last text.
+    """
+    shown = _messages(text, words)
+    is_document = long_answers == "document" and _is_long(text, shown)
+    texts = [_beginning(shown[0], words)] if is_document else shown
+    parts = plan_parts(texts, blank)
+    if parts and buttons:
+        parts[-1] = replace(parts[-1], buttons=tuple(buttons))
+    if is_document:
+        rich = RichText(text=text)
+        parts.append(replace(blank, number=1, reply_to=None, kind="document", file_name=FILE_NAME, rich=rich))
+    return plan_changes(parts, blank, edits=edits, deletes=deletes)
+
+
+def plan_parts(texts: Sequence[RichText], blank: Part) -> list[Part]:
+    """Return the parts in order; only the first one quotes the message that it answers."""
     return [
-        Part(
-            update_id=update_id,
-            number=number,
-            chat_id=to.chat_id,
-            thread_id=to.thread_id,
-            reply_to=to.reply_to if number == 0 else None,
-            rich=rich,
-            epoch=epoch,
-            message_id=message_id,
-        )
+        replace(blank, number=number, rich=rich, reply_to=blank.reply_to if number == 0 else None)
         for number, rich in enumerate(texts)
     ]
 
 
 def plan_changes(
-    parts: Sequence[Part], like: Part, *, edits: Sequence[int], deletes: Sequence[int]
+    parts: Sequence[Part], blank: Part, *, edits: Sequence[int], deletes: Sequence[int]
 ) -> list[Part]:
-    """The parts with their texts in the place of these Telegram messages, in order; then what is to go.
+    """Return the parts with their texts in place of `edits`, in order, and then the deletions.
 
-    Of `edits`, those that no text replaces are deleted too. `like` says where, for an answer without parts.
+    Messages of `edits` that no text replaces are deleted too.
     """
     replaced = iter(edits)
     changed = [replace(part, edits=next(replaced, None)) if part.kind == "text" else part for part in parts]
-    gone = [
-        replace(
-            like,
-            kind="delete",
-            number=len(changed) + number,
-            edits=each,
-            rich=RichText(text=""),
-            reply_to=None,
-        )
+    gone = replace(blank, kind="delete", rich=RichText(text=""), reply_to=None, message_id="")
+    deleted = [
+        replace(gone, number=len(changed) + number, edits=each)
         for number, each in enumerate((*replaced, *deletes))
     ]
-    return [*changed, *(replace(part, message_id="", file_name="") for part in gone)]
+    return [*changed, *deleted]
 
 
-def is_repeatable(part: Part) -> bool:
-    """Whether doing it twice is as good as once: a message's text is replaced, or it is taken away."""
-    return part.edits is not None
+def plan_texts_of(document: Part) -> list[Part]:
+    """Return the messages that show a document's text, for a chat that takes no files."""
+    texts = split(render(document.rich.text)) or split(document.rich)
+    return [
+        replace(document, number=document.number + number, kind="text", file_name="", rich=rich)
+        for number, rich in enumerate(texts)
+    ]
+
+
+def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
+    """Return the next form of a part that Telegram refused, or None if there is none left.
+
+    Each form has less than the one before, so that this ends. The forms: a chat that has moved gets the part
+    at its new id; a message that cannot be edited is sent again; a deleted topic is left out; everything else
+    becomes plain text that quotes nothing. A refused file has no other form.
+    """
+    match refusal:
+        case ChatMigrated():
+            return moved_part(part, refusal.new_chat_id)
+        case MessageGone() if part.kind == "text" and part.edits is not None:
+            return replace(part, edits=None)
+        case ThreadGone() if part.thread_id is not None:
+            return replace(part, thread_id=None, reply_to=None)
+        case TelegramRefused() if part.kind == "text":
+            plain = replace(part, rich=RichText(text=part.rich.text), reply_to=None)
+            return None if plain == part else plain
+        case _:
+            return None
+
+
+def moved_part(part: Part, chat_id: int) -> Part | None:
+    """Return the part for the chat's new id, or None for a deletion: message ids differ there."""
+    if part.kind == "delete" or chat_id == part.chat_id:
+        return None
+    return replace(part, chat_id=chat_id, thread_id=None, reply_to=None, edits=None)
 
 
 def dump_part(part: Part) -> str:
-    """The part as one line of ASCII JSON: the same part is always the same line."""
-    fields = {
-        "update_id": part.update_id,
-        "number": part.number,
-        "chat_id": part.chat_id,
-        "thread_id": part.thread_id,
-        "reply_to": part.reply_to,
-        "text": part.rich.text,
-        "entities": [entity.to_dict() for entity in part.rich.entities],
-        "epoch": part.epoch,
-        "message_id": part.message_id,
-        "kind": part.kind,
-        "edits": part.edits,
-        "file_name": part.file_name,
-    }
-    return json.dumps(fields, separators=(",", ":"))
+    """Return the part's line in the outbox: the same part gives the same line."""
+    return dump_json(Part, part)
 
 
-def parse_part(line: str) -> Part | None:
-    """The inverse of `dump_part`; fields that we do not know are left out, and None is a line that is no part."""
-    try:
-        fields = json.loads(line)
-        entities = tuple(Entity(**entity) for entity in fields["entities"])
-        known = {name: fields[name] for name in _PLAIN_FIELDS}
-        known |= {name: fields[name] for name in _LATER_FIELDS if name in fields}
-        return Part(rich=RichText(text=fields["text"], entities=entities), **known)
-    except (ValueError, KeyError, TypeError):
-        return None
+def parse_part(line: str) -> Part:
+    """Return the part that `dump_part` wrote. Raises RecordCorrupt."""
+    return parse_json(Part, line)
+
+
+def _messages(text: str, words: Words) -> list[RichText]:
+    if not text:
+        return []
+    as_written = RichText(text=text)
+    return split(render(text)) or split(as_written) or [RichText(text=words("nothing-to-show"))]
+
+
+def _is_long(text: str, shown: list[RichText]) -> bool:
+    blocks = (match[2] for match in _CODE_BLOCK.finditer(text))
+    return len(shown) > PARTS_AT_MOST or any(utf16_length(block) > CODE_UNITS_AT_MOST for block in blocks)
+
+
+def _beginning(first: RichText, words: Words) -> RichText:
+    """Return the first message with a note that the rest is in the file."""
+    note = words("rest-in-file", name=FILE_NAME)
+    room = MESSAGE_LIMIT - utf16_length(note) - 2
+    cut = split(first, room)[0]
+    return RichText(text=f"{cut.text}\n\n{note}", entities=cut.entities)

@@ -1,4 +1,4 @@
-"""Shows an answer while it is being written; it never fails a turn and never comes after the final text."""
+"""Shows an answer while it is being written. It never fails a turn and never comes after the final text."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -19,7 +19,7 @@ from bot.transport.unfinished import ending, without_loose_ends
 from bot.transport.words import Words
 from bot.turn.delivery import Pause, Rates
 from bot.turn.outbox import Destination
-from bot.turn.preview_screens import (
+from bot.turn.screens import (
     DraftScreen,
     Line,
     MessageScreen,
@@ -28,85 +28,87 @@ from bot.turn.preview_screens import (
     Screen,
     Stage,
     delete_shown,
-    noted_message,
 )
 from memory.errors import Forgotten
 
 log = structlog.get_logger()
 
 TICK_S = 0.25
-"""How often it is looked whether there is something new to show."""
+"""The interval between looks for new text."""
 TYPING_AFTER_S = 0.25
-"""A quicker answer needs neither the call nor its place in the budget."""
+"""A quicker answer needs no "typing", and no place in the budget for it."""
 TYPING_EVERY_S = 4.5
 """Telegram shows a chat action for five seconds."""
 SLEPT_S = 5.0
-"""A pause of a tick that took so long: this process stood still, and another may have the chat by now."""
+"""A tick that took this long means that this process stood still; another one may have the chat by now."""
 LATE_S = 1.0
-"""A call under way at the end of the run may delay the answer by so much, and no more."""
+"""The longest delay of the answer by a call that is running at the end."""
 
 REMEMBERED_AT_MOST = 100
-"""Messages that no journal took, or that an edit may reach too late, are remembered for so many turns, the newest: these
-begin again soon.
-"""
+"""The newest turns for which this process remembers unrecorded messages, and messages that a late edit may reach."""
 
 _CUT = "…\n"
 _TOOL_STATUS = "Running tool "
-"""What the agent's status lines begin with (bot/agent/tool_calls.py)."""
+"""The first words of the agent's status lines (bot/agent/tool_calls.py)."""
 
 
 class KnownMarks(Protocol):
-    """What this process knows of chats that do not take our messages."""
+    """The chats that do not take our messages, as far as this process knows: see bot/turn/reachability.py."""
 
     def seems_marked(self, chat_id: int) -> bool: ...
 
 
 class Preview:
-    """What the run tells, and after the block what became of it.
-
-    `edits` are Telegram messages that the answer's texts are to replace, in order; `deletes` are to be taken away.
-    `shown` are those of both that the preview has made or written over.
-    """
+    """The text and status of a run, and after the block of `Previews.show` the messages that showed them."""
 
     def __init__(self, words: Words, *, edits: tuple[int, ...]) -> None:
+        self.text = ""
+        """The text so far."""
         self.edits = edits
+        """Telegram messages that the answer's texts replace, in order."""
         self.deletes: tuple[int, ...] = ()
+        """Telegram messages that the answer's delivery deletes."""
         self.shown: tuple[int, ...] = ()
-        self._words = words
-        self._text = ""
+        """Those of both that the preview has made or overwritten."""
+        self.words = words
         self._status = ""
         self._rendered = ("", RichText(text=""))
 
     async def take(self, text: str) -> None:
-        """The text so far, whole."""
-        self._text = text
+        """Take the whole text so far."""
+        self.text = text
 
     async def tell(self, status: str) -> None:
-        """What the run is doing now; shown while there is no text."""
+        """Take what the run is doing now; it is shown while there is no text."""
         self._status = status
 
+    def has_text(self) -> bool:
+        """Return True if the run has written anything."""
+        return bool(self.text.strip())
+
     def look(self) -> RichText:
-        """What there is to show now: the newest part of a text that no message could hold, else the status."""
-        if self._text.strip():
-            if self._rendered[0] != self._text:
-                self._rendered = (self._text, _newest_part(self._text))
+        """Return what to show now: the newest part of the text that fits into a message, else the status."""
+        if self.has_text():
+            if self._rendered[0] != self.text:
+                self._rendered = (self.text, _newest_part(self.text))
             return self._rendered[1]
         if self._status.startswith(_TOOL_STATUS):
-            return RichText(text=self._words("preview-tool", tool=self._status.removeprefix(_TOOL_STATUS)))
+            return RichText(text=self.words("preview-tool", tool=self._status.removeprefix(_TOOL_STATUS)))
         return RichText(text=self._status)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewSettings:
-    """`is_streaming`: whether more than "typing" is shown."""
+    """Settings of all previews."""
 
     is_streaming: bool = True
+    """False: only "typing" is shown."""
     tick_s: float = TICK_S
     late_s: float = LATE_S
 
 
 class Previews:
-    """Shows what turns write. One of a process; a preview that comes too late is cleaned up after its turn."""
+    """Shows the texts of turns; one instance per process. A late preview is cleaned up after its turn."""
 
     def __init__(
         self,
@@ -127,27 +129,25 @@ class Previews:
         self._late: set[asyncio.Task[None]] = set()
         self._unnoted: dict[str, int] = {}
         self._unsafe: dict[tuple[int, int], None] = {}
-        """Messages, with their chats, that an edit may reach at any time: no answer can stand there."""
+        """Chats and messages that a late edit may reach at any time: no answer can be there."""
 
     @asynccontextmanager
     async def show(
         self,
+        preview: Preview,
         to: Destination,
         *,
         is_private: bool,
         stop_data: str,
         journal: PreviewJournal | None,
-        words: Words,
-        edits: tuple[int, ...] = (),
     ) -> AsyncGenerator[Preview]:
-        """Show what the block tells the preview, from "typing" on.
+        """Show what the block gives the preview, beginning with "typing".
 
-        `stop_data` is what a press of the Stop button says, the same for the same turn, and of no other; `edits` are
-        the messages of an older answer that this one is to replace. Leaving the block waits LATE_S at most, and leaves what is shown as it
-        is: for the answer's delivery, or for the next `show` with this journal where the turn begins anew. Where the
-        block raises Forgotten there is neither, and it is taken away.
+        `stop_data` is the data of the Stop button, unique to the turn. Leaving the block waits LATE_S at most. The
+        messages stay for the answer's delivery, or for the next `show` with this journal if the turn starts
+        again. If the block raises Forgotten, they are deleted.
         """
-        preview = Preview(words, edits=edits)
+        edits = preview.edits
         if self._marks.seems_marked(to.chat_id):
             yield preview
             return
@@ -156,8 +156,8 @@ class Previews:
             line=line,
             journal=journal,
             unnoted=partial(self._remember, stop_data),
-            stop=Button(text=words("preview-stop"), data=stop_data),
-            writing=RichText(text=words("preview-writing")),
+            stop=Button(text=preview.words("preview-stop"), data=stop_data),
+            writing=RichText(text=preview.words("preview-writing")),
             opened_at=self._clock(),
         )
         noted = await self._noted(stage, stop_data)
@@ -184,14 +184,14 @@ class Previews:
             raise
 
     async def take_away(self, to: Destination, message_ids: Sequence[int]) -> None:
-        """Delete what was shown of a turn that nobody goes on with. One that cannot be deleted stays."""
+        """Delete the messages of a turn that was forgotten. One that cannot be deleted stays."""
         for message_id in message_ids:
             await delete_shown(self._api, to.chat_id, message_id)
 
     async def _noted(self, stage: Stage, stop_data: str) -> int | None:
-        """The message that an earlier try of this turn was shown by: that of the journal, else that of this process."""
+        """Return the message that showed an earlier try of this turn, from the journal or from this process."""
         remembered = self._unnoted.get(stop_data)
-        noted = await noted_message(stage.journal)
+        noted = None if stage.journal is None else await stage.journal.shown_in()
         self._unnoted.pop(stop_data, None)
         if noted is not None or remembered is None:
             return noted
@@ -199,13 +199,13 @@ class Previews:
         return remembered
 
     def _remember(self, stop_data: str, message_id: int) -> None:
-        """The store was away when it was to be noted: where the turn begins again here, it is known all the same."""
+        """Remember a message that the store could not take, for the case that the turn starts again here."""
         self._unnoted[stop_data] = message_id
         if len(self._unnoted) > REMEMBERED_AT_MOST:
             del self._unnoted[next(iter(self._unnoted))]
 
     async def _run(self, preview: Preview, screen: Screen, line: Line) -> None:
-        """The broad catch of the preview: whatever breaks here, the answer is on its way."""
+        """Run until the line closes. This is the preview's broad catch: no failure here may stop the answer."""
         type_at = self._clock() + TYPING_AFTER_S
         try:
             while line.is_open:
@@ -215,7 +215,7 @@ class Previews:
                     await line.type()
                 if self._settings.is_streaming and line.is_open:
                     await screen.step(preview.look, now=now)
-                if line.is_open:  # its end may have come during a call
+                if line.is_open:  # it may have been closed during a call
                     before = self._clock()
                     await self._pause(self._settings.tick_s)
                     line.is_open &= self._clock() - before < SLEPT_S
@@ -225,7 +225,7 @@ class Previews:
             log.exception("preview_broke", chat=line.to.chat_id)
 
     async def _end(self, task: asyncio.Task[None], screen: Screen, line: Line) -> None:
-        """No call of the preview begins from here on; one under way is waited for, but not for long."""
+        """Close the line: no call begins after this. Wait for a running one, but not for long."""
         line.is_open = False
         if line.calling in (None, "typing"):
             task.cancel()

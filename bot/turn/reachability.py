@@ -1,4 +1,4 @@
-"""Which chats do not take our messages (403: blocked, kicked), until something comes from there again."""
+"""Chats that do not take our messages (403: blocked, kicked), until an update comes from them again."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,10 +15,10 @@ KNOWN_AT_MOST = 10_000
 
 
 class Reachability:
-    """The marks, kept in Redis; an accepted update takes its chat's mark away (accept.lua).
+    """Marks in Redis. An accepted update removes its chat's mark (accept.lua).
 
-    A chat without a mark costs no round trip: Redis is asked only about a chat that this process knows as marked, so
-    each process finds out by one refusal of its own.
+    A chat without a mark costs no round trip: Redis is asked only about chats that this process has marked, so
+    each process learns of one by a refusal of its own.
     """
 
     def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
@@ -27,23 +27,23 @@ class Reachability:
         self._known: OrderedDict[int, None] = OrderedDict()
 
     async def mark(self, partition: int, chat_id: int) -> None:
-        """Nothing is sent there from now on. A store that is away loses the mark, which costs one more refusal."""
+        """Mark the chat: nothing is sent there from now on. If the store is away, one more refusal follows."""
         self._known[chat_id] = None
         while len(self._known) > KNOWN_AT_MOST:
             self._known.popitem(last=False)
         await self._ask("HSET", keys.unreachable_key(partition), chat_id, self._clock())
 
     async def clear(self, partition: int, chat_id: int) -> None:
-        """It takes our messages again."""
+        """Remove the chat's mark."""
         self._known.pop(chat_id, None)
         await self._ask("HDEL", keys.unreachable_key(partition), chat_id)
 
     def seems_marked(self, chat_id: int) -> bool:
-        """What this process knows by itself, for calls that nobody misses; `is_marked` puts it right."""
+        """Return True if this process marked the chat; enough for previews. `is_marked` asks the store."""
         return chat_id in self._known
 
     async def is_marked(self, partition: int, chat_id: int) -> bool:
-        """Whether a call for this chat would only be refused; False where the store does not say."""
+        """Return True if a call for this chat would be refused; False if the store does not answer."""
         if chat_id not in self._known:
             return False
         if await self._ask("HEXISTS", keys.unreachable_key(partition), chat_id):

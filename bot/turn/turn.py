@@ -1,116 +1,305 @@
-"""The turn: what is done for a claimed context, from its waiting updates to delivered replies."""
+"""The turn: take the waiting updates of a claimed context, batch them, act, and settle the context."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import structlog
 
 from bot.errors import Fenced, TurnRestarted
 from bot.inbox.isolation import Settling
-from bot.inbox.records import Claim, Todo
-from bot.inbox.signals import Incoming
+from bot.inbox.records import Claim, TerminalState
+from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
-from bot.transport.ingest import parse_waiting
-from bot.turn.actions import Actions
-from bot.turn.batch import is_outdated, is_stopped, plan_batch, seconds_for_more
-from bot.turn.services import TurnServices
-from bot.turn.work import Work
+from bot.transport.gating import BotIdentity, strip_mention
+from bot.transport.ingest import WaitingUpdate, parse_waiting
+from bot.transport.words import words_for
+from bot.turn.answer import Answerer
+from bot.turn.batch import BurstWaits, is_outdated, is_stopped, own_presses, plan_batch, seconds_for_more
+from bot.turn.chat_events import Edits, Memberships, has_same_text
+from bot.turn.commands import Commands
+from bot.turn.commands.call import CommandCall
+from bot.turn.commit import Committer, Reply
+from bot.turn.interruption import Buttons
+from bot.turn.journal import TurnJournal, joined_updates, preview_in
+from bot.turn.last_turn import LastTurn, find_last_turn, plan_again
+from bot.turn.limits import LimitGuard, Refusal
+from bot.turn.outbox import blank_part, plan_reply
+from bot.turn.question import Presses, Question
+from bot.turn.store import Commit, Todo, TurnStore
 from memory.errors import Forgotten, MemoryFailure
-from memory.history.store import HistorySnapshot
+from memory.history.buffered import BufferedHistory
+from memory.history.store import HistorySnapshot, HistoryStore
 
 log = structlog.get_logger()
 
 QUANTUM = 8
-"""Turns of one context in a row, before it goes to the end of the line for the others' sake."""
+"""Turns of one context in a row. Then it goes to the end of the line, so that other chats get a turn."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
     """Works on claimed contexts, one turn after the other."""
 
-    def __init__(self, services: TurnServices, settling: Settling) -> None:
-        self._services = services
-        self._settling = settling
-        self._actions = Actions(services)
+    bot: BotIdentity
+    store: TurnStore
+    history: HistoryStore
+    signals: Signals
+    guard: LimitGuard
+    answerer: Answerer
+    commands: Commands
+    memberships: Memberships
+    edits: Edits
+    committer: Committer
+    buttons: Buttons
+    burst_waits: BurstWaits
+    clock: Callable[[], float]
 
-    async def work_on(self, claim: Claim) -> None:
-        """Do all there is for the context, or a quantum of it. Cancelled, it hands the context back.
+    async def work_on(self, claim: Claim, settling: Settling) -> None:
+        """Do the context's work, or a quantum of it. A cancellation hands the context back.
 
-        A turn that breaks is tried again until its update is dead-lettered. Raises Fenced and store errors.
+        A turn that fails is tried again until its update is a dead letter. Raises Fenced and store errors.
         """
         head: int | None = None
         try:
             for number in range(1, QUANTUM + 1):
                 head = None
-                with self._services.signals.watch(claim.ref.context_id) as incoming:
+                with self.signals.watch(claim.ref.context_id) as incoming:
                     todo, snapshot = await self._take(claim)
                     head = todo.updates[0].update_id if todo.updates and not todo.parts else None
                     is_whole = await self._do(claim, todo, snapshot, incoming)
-                # A turn that is done acquits: the next one begins with an entry of its own.
+                # After a turn that an earlier worker died over, the next one begins with a new entry.
                 is_over = number == QUANTUM or not is_whole or claim.is_taken_over
-                if not await self._settling.settle(claim, rotate=is_over):
+                if not await settling.settle(claim, rotate=is_over):
                     return
         except asyncio.CancelledError:
             with suppress(Fenced, MemoryFailure):
-                await self._settling.settle(claim, rotate=True, handed_back=head)
+                await settling.settle(claim, rotate=True, handed_back=head)
             raise
 
     async def _take(self, claim: Claim) -> tuple[Todo, HistorySnapshot]:
         with metrics.TURN_SECONDS.labels("load").time():
-            return await self._services.store.take(claim, window=self._services.limits.window_messages)
+            return await self.store.take(claim, window=self.answerer.limits.window_messages)
 
     async def _do(self, claim: Claim, todo: Todo, snapshot: HistorySnapshot, incoming: Incoming) -> bool:
-        """One piece of work: what a crash left undelivered, then apologies, then a turn. False: it broke."""
+        """Deliver what a crash has left, or apologise for dead letters, or do a turn. False: the turn failed."""
         try:
             if todo.parts:
                 log.info("delivery_resumed", parts=len(todo.parts), sends_begun=todo.sends_begun)
-                await self._services.delivery.deliver(claim, todo.parts, sends_begun=todo.sends_begun)
+                await self.committer.delivery.deliver(claim, todo.parts, sends_begun=todo.sends_begun)
             elif todo.buried:
-                await self._actions.apologise(claim, todo, epoch=snapshot.epoch)
+                await self._apologise(claim, todo, epoch=snapshot.epoch)
             elif todo.updates:
                 with metrics.TURN_SECONDS.labels("whole").time():
-                    await self._turn(await self._gather(claim, todo, snapshot, incoming))
+                    question = await self._gather(claim, todo, snapshot, incoming)
+                    if question is not None:
+                        await self._act(question)
         except Forgotten:
             log.info("turn_forgotten", context=claim.ref.context_id)
         except TurnRestarted:
             metrics.TURNS_RESTARTED.inc()
-            await self._services.store.restart(claim)
+            await self.store.restart(claim)
         except (Fenced, MemoryFailure):
             raise
         except Exception:
-            # The broad catch of the turn: the context goes on, and after three tries without this update.
+            # The turn's broad catch: the context goes on, after three tries without this update.
             metrics.WORKER_FAILURES.labels("turn").inc()
             log.exception("turn_broke", context=claim.ref.context_id)
             return False
         return True
 
-    async def _gather(self, claim: Claim, todo: Todo, snapshot: HistorySnapshot, incoming: Incoming) -> Work:
-        """What waits, once nothing of it may still go on: an album, forwards and a long paste come in several messages."""
+    async def _gather(
+        self, claim: Claim, todo: Todo, snapshot: HistorySnapshot, incoming: Incoming
+    ) -> Question | None:
+        """Return the next question once it is complete: an album, forwards and a long paste are several messages.
+
+        Return None if everything was forgotten meanwhile. Raises TurnRestarted if a message of an interrupted
+        turn was edited since.
+        """
         loop, newest, ends_at = asyncio.get_running_loop(), None, 0.0
+        known: dict[int, WaitingUpdate] = {}
         while True:
-            waiting = [parse_waiting(update.payload) for update in todo.updates]
-            work = Work(claim=claim, todo=todo, snapshot=snapshot, waiting=waiting, incoming=incoming)
-            if not waiting or work.joined:
-                return work
-            batch = plan_batch(waiting, stopped_before=todo.stopped_before)
-            seconds = seconds_for_more(batch, waiting, self._services.limits.burst_waits)
+            known |= {u.update_id: parse_waiting(u.payload) for u in todo.updates if u.update_id not in known}
+            waiting = [known[update.update_id] for update in todo.updates]
+            if not waiting:
+                return None
+            joined = [each for each in joined_updates(todo.journal) if each in known]
+            batch = plan_batch(waiting, joined=joined, stopped_before=todo.stopped_before)
+            if joined:
+                if is_outdated(waiting, joined):
+                    raise TurnRestarted
+                metrics.TURNS_RESUMED.inc()
+                log.info("turn_resumed", steps=len(todo.journal))
+                break
+            seconds = seconds_for_more(batch, waiting, self.burst_waits)
             if newest != batch.newest.update_id:
                 newest, ends_at = batch.newest.update_id, loop.time() + seconds
             is_over = is_stopped(batch, waiting, todo.stopped_before)
             if seconds <= 0 or loop.time() >= ends_at or is_over:
-                return work
+                break
             await incoming.wait(ends_at - loop.time())
             todo, snapshot = await self._take(claim)
+        history = BufferedHistory(self.history, claim.ref, snapshot)
+        journal = TurnJournal(self.store, claim, history, batch, steps=todo.journal)
+        return Question(
+            claim=claim,
+            batch=batch,
+            snapshot=snapshot,
+            history=history,
+            journal=journal,
+            incoming=incoming,
+            waiting=waiting,
+            joined=joined,
+            stopped_before=todo.stopped_before,
+            presses=Presses(stopping=own_presses(batch, waiting)),
+        )
 
-    async def _turn(self, work: Work) -> None:
-        """One turn. Raises TurnRestarted where what an interrupted one had joined was edited since."""
-        if not work.waiting:
-            return
-        if work.joined:
-            if is_outdated(work.waiting, work.joined):
-                raise TurnRestarted
-            metrics.TURNS_RESUMED.inc()
-            log.info("turn_resumed", steps=len(work.todo.journal))
-        batch = plan_batch(work.waiting, joined=work.joined, stopped_before=work.todo.stopped_before)
-        first = batch.first
+    async def _act(self, question: Question) -> None:
+        """Do what the batch asks for; each case ends with one commit. Raises TurnRestarted."""
+        first = question.first
         structlog.contextvars.bind_contextvars(update=first.update_id, chat=first.message.chat_id)
-        await self._actions.act(work, batch)
+        match first.admission.action:
+            case "refuse":
+                await self._refuse(question)
+            case "edit":
+                await self._edit(question)
+            case "press":
+                await self._press(question)
+            case "membership" | "migration":
+                epoch = question.snapshot.epoch
+                reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)
+                await self._end(question, reply, reason=first.admission.reason)
+            case _ if first.admission.command is not None:
+                command = first.admission.command
+                reply = await self.commands.run(command.name, _call(question, command.argument))
+                await self._end(question, reply, reason=f"command_{command.name}")
+            case _:
+                await self._answer(question)
+
+    async def _answer(self, question: Question) -> None:
+        """Answer the question unless a limit forbids it. A resumed turn was admitted before."""
+        refusal = None
+        if not question.joined:
+            refusal = await self.guard.check(question.charge, question.words)
+        if refusal is not None:
+            await self._refuse_by_limit(question, refusal)
+            return
+        with metrics.TURN_SECONDS.labels("agent").time():
+            await self.answerer.answer(question)
+
+    async def _refuse_by_limit(self, question: Question, refusal: Refusal) -> None:
+        """Say which limit is reached. A refused message is not kept; an edit of an older one is, with its answer."""
+        claim, epoch, newest = question.claim, question.snapshot.epoch, question.batch.newest
+        if question.again is not None:
+            for edit in question.batch.updates:
+                await self.edits.replace(claim.ref, edit.message, epoch=epoch)
+            await self._put_back(question, question.again.answer.text)
+        shown_in = await question.journal.shown_in()
+        await self.committer.end(
+            claim,
+            newest,
+            Reply(text=refusal.text, deletes=() if shown_in is None else (shown_in,)),
+            epoch=epoch,
+            update_ids=question.batch.update_ids,
+            state="refused",
+            reason=refusal.reason,
+        )
+
+    async def _put_back(self, question: Question, text: str) -> None:
+        """Restore the first message of the older answer: a preview may have overwritten it."""
+        epoch = question.snapshot.epoch
+        blank = blank_part(question.batch.newest, epoch=epoch)
+        parts = plan_reply(text, blank, words=question.words, edits=question.shown_as)[:1]
+        await self.committer.commit(question.claim, Commit(update_ids=[], epoch=epoch, parts=parts))
+
+    async def _edit(self, question: Question) -> None:
+        """Answer the last turn again if this is an edit of it. Otherwise only replace the stored message."""
+        message, snapshot, ref = question.first.message, question.snapshot, question.claim.ref
+        last = find_last_turn(snapshot, message, now=self.clock())
+        stored = last.find(message.message_id) if last else None
+        if stored is not None and has_same_text(stored, message, strip_mention(message, bot=self.bot)):
+            await self._end(question, Reply(), state="ignored", reason="edit_changes_nothing")
+            return
+        shown_as = await self.store.shown_as(ref, last.answer.id) if last else ()
+        if last is not None and shown_as:
+            await self._answer(self._again(question, last, shown_as))
+            return
+        outcome = await self.edits.replace(ref, message, epoch=snapshot.epoch)
+        state: TerminalState = "answered" if outcome == "edited" else "ignored"
+        await self._end(question, Reply(), state=state, reason=outcome)
+
+    def _again(self, question: Question, last: LastTurn, shown_as: Sequence[int]) -> Question:
+        """Return the question that the edits make of the last turn, on a history without that turn."""
+        batch = plan_again(last, question.waiting, question.joined)
+        history = BufferedHistory(
+            self.history, question.claim.ref, question.snapshot, hidden_from=last.sequence
+        )
+        return replace(
+            question,
+            batch=batch,
+            history=history,
+            journal=question.journal.again(history, batch, own_messages=len(last.messages)),
+            again=last,
+            shown_as=shown_as,
+            presses=Presses(stopping=own_presses(batch, question.waiting)),
+        )
+
+    async def _press(self, question: Question) -> None:
+        """Run the command of the button. Stop buttons of running turns do not come here."""
+        press = question.first
+        reply = await self.commands.press(_call(question, press.callback.data if press.callback else ""))
+        if reply is None:
+            await self.buttons.answer_stale_stop(press)
+        await self._end(question, reply or Reply(), reason=press.admission.reason)
+
+    async def _refuse(self, question: Question) -> None:
+        """Refuse politely once for each person and chat, then stay silent."""
+        update = question.first
+        is_first = await self.store.note_refusal(
+            question.claim.ref,
+            chat_id=update.message.chat_id,
+            sender_id=update.message.sender_id or 0,
+            update_id=update.update_id,
+        )
+        text = question.words("refused") if is_first else ""
+        await self._end(question, Reply(text=text), state="refused", reason="not_allowed")
+
+    async def _apologise(self, claim: Claim, todo: Todo, *, epoch: int) -> None:
+        """Say one sentence about updates that became dead letters, and delete the message that showed them."""
+        buried = todo.buried
+        metrics.DEAD_LETTERS.inc(len(buried))
+        metrics.FINISHED.labels("dead").inc(len(buried))
+        log.error("dead_letter", updates=[update.update_id for update in buried])
+        update = parse_waiting(buried[-1].payload)
+        words = words_for(update.message.language_code)
+        shown_in = preview_in(todo.journal)
+        reply = Reply(
+            text=words("buried-edit" if update.admission.action == "edit" else "buried"),
+            deletes=() if shown_in is None else (shown_in,),
+        )
+        await self.committer.end(claim, update, reply, epoch=epoch, update_ids=[])
+
+    async def _end(
+        self, question: Question, reply: Reply, *, reason: str, state: TerminalState = "answered"
+    ) -> None:
+        """End the first update with a reply that is not kept in the history."""
+        await self.committer.end(
+            question.claim,
+            question.first,
+            reply,
+            epoch=question.snapshot.epoch,
+            update_ids=[question.first.update_id],
+            state=state,
+            reason=reason,
+        )
+
+
+def _call(question: Question, argument: str) -> CommandCall:
+    return CommandCall(
+        claim=question.claim,
+        update=question.first,
+        argument=argument,
+        snapshot=question.snapshot,
+        journal=question.journal,
+    )

@@ -20,7 +20,7 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import load_settings
 from bot.transport.ingest import telegram_ref
 from bot.transport.updates import context_keys
-from bot.turn.turn_store import ATTEMPTS_AT_MOST, TurnStore
+from bot.turn.store import ATTEMPTS_AT_MOST, TurnStore
 from memory.codec import dump_json
 from memory.history import contexts
 from memory.history.message import Message, Role, Sender, message_id

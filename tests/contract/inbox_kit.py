@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bot.inbox.records import Accepted, Arrival, Claim, Todo
+from bot.inbox.records import Accepted, Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.transport.rich_text import RichText
-from bot.turn.outbox import Destination, dump_part, plan_parts
-from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
+from bot.turn.outbox import Part, parse_part, plan_parts
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, Todo, TurnStore
 from memory import keys
 from memory.history.store import HistorySnapshot
 from memory.redis.client import RedisClient
@@ -82,8 +82,9 @@ class Inbox:
         """The update ids in a chat's box, in order."""
         return [int(number) for number in await self.redis.call("ZRANGE", keys.box_key(a_ref(chat)), 0, -1)]
 
-    async def outbox(self, chat: int = 1) -> list[str]:
-        return await self.redis.call("LRANGE", keys.outbox_key(a_ref(chat)), 0, -1)
+    async def outbox(self, chat: int = 1) -> list[Part]:
+        lines = await self.redis.call("LRANGE", keys.outbox_key(a_ref(chat)), 0, -1)
+        return [parse_part(line) for line in lines]
 
 
 async def open_inbox(redis: RedisClient, *, box_limit: int = 5, heard_limit: int = 50) -> Inbox:
@@ -99,11 +100,25 @@ async def end_blocking_reads_on_time(redis: RedisClient) -> None:
     await redis.call("CONFIG", "SET", "hz", 100)
 
 
-def some_parts(*texts: str, update_id: int = 1, chat: int = 1, epoch: int = 0, of: str = "") -> list[str]:
-    """Lines of the outbox, one for each text; `of` is the message that they show."""
-    rich = [RichText(text=text) for text in texts]
-    to = Destination(chat_id=chat)
-    return [dump_part(p) for p in plan_parts(rich, to, update_id=update_id, epoch=epoch, message_id=of)]
+def some_parts(*texts: str, update_id: int = 1, chat: int = 1, epoch: int = 0, of: str = "") -> list[Part]:
+    """Parts of a reply, one for each text; `of` is the message that they show."""
+    return plan_parts([RichText(text=text) for text in texts], a_blank(update_id, chat, epoch=epoch, of=of))
+
+
+def a_blank(
+    update_id: int = 1, chat: int = 1, *, epoch: int = 0, of: str = "", reply_to: int | None = None
+) -> Part:
+    """The part without a text of a reply."""
+    return Part(
+        update_id=update_id,
+        number=0,
+        chat_id=chat,
+        thread_id=None,
+        reply_to=reply_to,
+        rich=RichText(text=""),
+        epoch=epoch,
+        message_id=of,
+    )
 
 
 async def eventually(holds: Callable[[], bool]) -> None:

@@ -36,7 +36,7 @@ async def an_answered_turn(box: Inbox) -> None:
     parts = some_parts("echo:", "quokka", of="m3")
     await box.commit(claim, 1, messages=messages, ledger=called, parts=parts)
     for part, shown_as in zip(parts, (13, 14), strict=True):
-        await box.turns.sent(claim, part, epoch=0, telegram_id=shown_as, message_id="m3")
+        await box.turns.sent(claim, part, telegram_id=shown_as)
     await box.inbox.settle(claim)
 
 

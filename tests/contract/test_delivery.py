@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -19,9 +20,8 @@ from bot.errors import (
 from bot.inbox.records import Claim
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import open_telegram
-from bot.turn.delivery import Delivery
-from bot.turn.outbox import Destination, Part, dump_part, plan_parts
-from bot.turn.sending import PartSender
+from bot.turn.delivery import Delivery, send_part
+from bot.turn.outbox import Part, plan_parts
 from chaos.rig.program import until_it_is
 from chaos.rig.tcp_proxy import TcpProxy
 from memory import keys
@@ -29,7 +29,7 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
 from simulator.api.config import DEFAULT_TOKEN
-from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
+from tests.contract.inbox_kit import Inbox, a_blank, open_inbox, some_parts
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
@@ -45,7 +45,7 @@ class Telegram:
     arrived: list[str] = field(default_factory=list[str])
     during: Callable[[], Awaitable[object]] | None = None
 
-    async def send(self, part: Part) -> int:
+    async def __call__(self, part: Part) -> int:
         self.tried.append(part)
         if self.during is not None:
             await self.during()
@@ -69,7 +69,7 @@ class Pauses:
             await self.during()
 
 
-async def _committed(redis: RedisClient, lines: Sequence[str], *messages: Message) -> tuple[Inbox, Claim]:
+async def _committed(redis: RedisClient, lines: Sequence[Part], *messages: Message) -> tuple[Inbox, Claim]:
     """An inbox in which update 1 has its answer in the outbox, and who holds its chat."""
     box = await open_inbox(redis)
     await box.accept(1)
@@ -163,15 +163,13 @@ async def test_a_chat_that_blocked_us_ends_the_whole_answer(redis: RedisClient) 
     assert await box.outbox() == []
 
 
-async def _a_bold_line() -> list[str]:
+def _a_bold_line() -> list[Part]:
     rich = RichText(text="bold", entities=(Entity(type="bold", offset=0, length=4),))
-    return [
-        dump_part(p) for p in plan_parts([rich], Destination(chat_id=1, reply_to=9), update_id=1, epoch=0)
-    ]
+    return plan_parts([rich], a_blank(reply_to=9))
 
 
 async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) -> None:
-    lines = await _a_bold_line()
+    lines = _a_bold_line()
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused("can't parse entities")])
 
@@ -186,7 +184,7 @@ async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) 
 
 
 async def test_plain_text_that_is_refused_too_is_given_up(redis: RedisClient) -> None:
-    lines = await _a_bold_line()
+    lines = _a_bold_line()
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused(), TelegramRefused()])
 
@@ -233,7 +231,7 @@ async def test_an_answer_erased_between_two_parts_is_not_sent_on(redis: RedisCli
 async def test_an_answer_erased_while_a_send_waits_is_not_sent_at_all(
     redis: RedisClient, failure: TelegramFailure
 ) -> None:
-    lines = await _a_bold_line()
+    lines = _a_bold_line()
     box, claim = await _committed(redis, lines)
     telegram = Telegram([failure], during=lambda: box.turns.reset(a_ref()))
 
@@ -257,7 +255,7 @@ async def test_a_worker_that_lost_its_chat_during_a_send_sends_no_more(redis: Re
 async def test_a_worker_that_lost_its_chat_during_a_refused_send_tries_no_other_form(
     redis: RedisClient,
 ) -> None:
-    lines = await _a_bold_line()
+    lines = _a_bold_line()
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused()], during=lambda: box.sweep("bert"))
 
@@ -267,7 +265,7 @@ async def test_a_worker_that_lost_its_chat_during_a_refused_send_tries_no_other_
     assert len(telegram.tried) == 1
 
 
-async def _take_over(box: Inbox) -> tuple[Claim, Sequence[str], int]:
+async def _take_over(box: Inbox) -> tuple[Claim, Sequence[Part], int]:
     (claim,) = await box.sweep("bert")
     todo = await box.take(claim)
     return claim, todo.parts, todo.sends_begun
@@ -346,7 +344,7 @@ async def test_workers_that_end_while_a_send_waits_for_a_connection_have_sent_no
             for _ in range(3):
                 claim, parts, begun = await _take_over(box)
                 ending = asyncio.create_task(
-                    Delivery(box.turns, PartSender(api), open_traffic()).deliver(
+                    Delivery(box.turns, partial(send_part, api), open_traffic()).deliver(
                         claim, parts, sends_begun=begun
                     )
                 )
@@ -404,7 +402,7 @@ async def test_parts_that_were_sent_before_a_crash_are_not_sent_again(redis: Red
     lines = some_parts("one", "two", "three")
     box, claim = await _committed(redis, lines)
     telegram = Telegram()
-    await box.turns.sent(claim, lines[0], epoch=0, telegram_id=71)
+    await box.turns.sent(claim, lines[0], telegram_id=71)
 
     taken, parts, begun = await _take_over(box)
     await Delivery(box.turns, telegram, open_traffic()).deliver(taken, parts, sends_begun=begun)

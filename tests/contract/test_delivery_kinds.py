@@ -21,7 +21,7 @@ from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.transport.rich_text import Entity, RichText
 from bot.turn.delivery import Delivery
-from bot.turn.outbox import Destination, Part, dump_part, plan_changes, plan_parts
+from bot.turn.outbox import Part, plan_changes, plan_parts
 from bot.turn.reachability import Reachability
 from memory import keys
 from memory.history.redis_history import RedisHistory
@@ -55,7 +55,7 @@ class Telegram:
     asked: list[Part] = field(default_factory=list[Part])
     during: Callable[[], Awaitable[None]] | None = None
 
-    async def send(self, part: Part) -> int | None:
+    async def __call__(self, part: Part) -> int | None:
         self.asked.append(part)
         if self.during is not None:
             await self.during()
@@ -73,13 +73,12 @@ async def _passing(seconds: float) -> None:
     """A pause that passes at once."""
 
 
-async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Sequence[str]]:
-    lines = [dump_part(part) for part in parts]
+async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Sequence[Part]]:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await box.commit(claim, 1, parts=lines, messages=[a_message("m0", role="assistant")])
-    return box, claim, lines
+    await box.commit(claim, 1, parts=parts, messages=[a_message("m0", role="assistant")])
+    return box, claim, parts
 
 
 async def test_an_answer_stays_in_its_message_when_the_reply_that_notes_it_is_lost(
@@ -88,7 +87,7 @@ async def test_an_answer_stays_in_its_message_when_the_reply_that_notes_it_is_lo
     box, claim, lines = await _committed(redis, replace(TEXT, edits=70))
 
     async def go_through() -> None:  # before the reply that is lost, and it is tried again
-        await box.turns.sent(claim, lines[0], epoch=0, telegram_id=70)
+        await box.turns.sent(claim, lines[0], telegram_id=70)
 
     telegram = Telegram(during=go_through)
 
@@ -101,7 +100,7 @@ async def test_an_answer_stands_in_the_place_of_older_messages_and_takes_the_res
     redis: RedisClient,
 ) -> None:
     texts = [RichText(text="one"), RichText(text="two")]
-    parts = plan_parts(texts, Destination(chat_id=CHAT), update_id=1, epoch=0, message_id="m0")
+    parts = plan_parts(texts, replace(TEXT, message_id="m0"))
     box, claim, lines = await _committed(redis, *plan_changes(parts, TEXT, edits=(41, 42, 43), deletes=(50,)))
     telegram = Telegram()
 
@@ -154,7 +153,7 @@ class _DyingInSends:
 
     shown: list[Part] = field(default_factory=list[Part])
 
-    async def send(self, part: Part) -> int:
+    async def __call__(self, part: Part) -> int:
         if part.edits is not None:
             raise MessageGone
         self.shown.append(part)
@@ -306,7 +305,7 @@ async def test_a_chat_that_blocked_us_is_marked_and_not_called_again(redis: Redi
     telegram = Telegram([ChatUnreachable()])
     await Delivery(box.turns, telegram, traffic).deliver(claim, lines)
     await box.accept(2)
-    later = [dump_part(replace(TEXT, update_id=2))]
+    later = [replace(TEXT, update_id=2)]
     await box.commit(claim, 2, parts=later)
 
     await Delivery(box.turns, telegram, traffic).deliver(claim, later)

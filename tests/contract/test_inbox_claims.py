@@ -7,7 +7,7 @@ import pytest
 from bot.errors import Fenced
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Claim
-from bot.turn.turn_store import ATTEMPTS_AT_MOST
+from bot.turn.store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
@@ -135,7 +135,7 @@ WRITES: dict[str, Write] = {
     "record": lambda box, claim: box.record(claim, "model:1"),
     "commit": lambda box, claim: box.commit(claim, 1, messages=[a_message()], parts=some_parts("hi")),
     "count sends": lambda box, claim: box.turns.count_sends(claim, some_parts("hi", update_id=0)[0], 2),
-    "sent": lambda box, claim: box.turns.sent(claim, some_parts("hi", update_id=0)[0], epoch=0),
+    "sent": lambda box, claim: box.turns.sent(claim, some_parts("hi", update_id=0)[0]),
     "reset": lambda box, claim: box.turns.reset(claim.ref, answering=(claim, 1)),
     "settle": lambda box, claim: box.inbox.settle(claim),
     "rotate": lambda box, claim: box.inbox.settle(claim, rotate=True, handed_back=1),

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
+from tests.contract.inbox_kit import some_parts
 
 PARTITIONS = 2
 ANNA, BEN = ContextRef(context_id="anna", partition=0), ContextRef(context_id="ben", partition=1)
@@ -97,7 +98,7 @@ async def test_an_answer_on_its_way_is_told_apart_from_what_waits(redis: RedisCl
     await rig.accept(1, ANNA)
     await rig.accept(2, ANNA)
     claim = await rig.claim(ANNA)
-    await rig.turns.commit(claim, Commit(update_ids=[1], epoch=0, parts=["part one", "part two"]))
+    await rig.turns.commit(claim, Commit(update_ids=[1], epoch=0, parts=some_parts("part one", "part two")))
     (one,) = await rig.inspection.waiting()
     assert (one.updates, one.delivering, one.parts) == (1, 1, 2)
     record = await rig.inspection.find(1)
@@ -111,8 +112,9 @@ async def test_a_record_tells_what_became_of_an_update_in_any_partition(redis: R
     await rig.accept(7, BEN)
     claim = await rig.claim(BEN)
     rig.clock.now += 3
-    await rig.turns.commit(claim, Commit(update_ids=[7], epoch=0, parts=["part"]))
-    await rig.turns.sent(claim, "part", epoch=0, telegram_id=555)
+    (part,) = some_parts("part")
+    await rig.turns.commit(claim, Commit(update_ids=[7], epoch=0, parts=[part]))
+    await rig.turns.sent(claim, part, telegram_id=555)
     record = await rig.inspection.find(7)
     assert record is not None
     assert (record.ref, record.state, record.times.received, record.times.finished) == (

@@ -7,8 +7,7 @@ import pytest
 from bot.agent.model import Usage
 from bot.errors import Fenced
 from bot.transport.words import words_for
-from bot.turn.limit_texts import OwnerLimits, Prices, UsageLimits, Used
-from bot.turn.limits import Asked, LimitGuard, Refusal
+from bot.turn.limits import Charge, LimitGuard, OwnerLimits, Prices, Refusal, UsageLimits, Used
 from memory.errors import Forgotten
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -32,15 +31,15 @@ def a_guard(redis: RedisClient, clock: Clock, limits: UsageLimits) -> LimitGuard
     return LimitGuard(redis, limits, exempt=frozenset({99}), clock=clock)
 
 
-def asked(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Asked:
-    return Asked(update_ids=update_ids, user_id=user, chat_id=chat)
+def asked(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Charge:
+    return Charge(update_ids=update_ids, user_id=user, chat_id=chat)
 
 
-async def book(redis: RedisClient, guard: LimitGuard, of: Asked, usage: Usage) -> None:
+async def book(redis: RedisClient, guard: LimitGuard, of: Charge, usage: Usage) -> None:
     await redis.run_all(guard.booking(of, usage))
 
 
-async def reason(guard: LimitGuard, of: Asked) -> str:
+async def reason(guard: LimitGuard, of: Charge) -> str:
     refusal = await guard.check(of, ENGLISH)
     return refusal.reason if refusal else ""
 

@@ -9,9 +9,8 @@ from bot.agent.model import Usage
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.turn.limit_texts import UsageLimits
-from bot.turn.limits import Asked, LimitGuard
-from bot.turn.turn_store import ATTEMPTS_AT_MOST, Commit, TurnStore, parse_erased
+from bot.turn.limits import Charge, LimitGuard, UsageLimits
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore, parse_erased
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.errors import Forgotten
@@ -159,7 +158,7 @@ async def test_a_turn_commits_all_that_it_leaves_and_a_reset_takes_it(
     await turns.record(claim, epoch=0, newest_update=1, fields={"model:1": "{}"})
 
     guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
-    booking = guard.booking(Asked(update_ids=(1,), user_id=1, chat_id=1), Usage(prompt_tokens=10))
+    booking = guard.booking(Charge(update_ids=(1,), user_id=1, chat_id=1), Usage(prompt_tokens=10))
     await turns.commit(claim, replace(a_commit(1), booking=booking))
     assert (await guard.used_today(user_id=1, chat_id=1)).chat.tokens == 10, "its slot may be another node's"
     _, snapshot = await turns.take(claim, window=10)

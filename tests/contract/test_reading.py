@@ -13,7 +13,7 @@ from bot.transport.gating import Admission, BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import parse_update
 from bot.transport.words import words_for
-from bot.turn.reading import PICTURES_AT_MOST, Reader, ReadMessage
+from bot.turn.media import PICTURES_AT_MOST, MessageReader, ReadMessage
 from memory.redis.client import RedisClient
 from tests.contract.test_artifacts import open_artifacts
 from tests.sent_files import a_picture, a_voice_note
@@ -44,7 +44,7 @@ class World:
         self.asked.append(ending)
         return self.heard
 
-    def reader(self, *, eyes: str = "gpt-4o") -> Reader:
+    def reader(self, *, eyes: str = "gpt-4o") -> MessageReader:
         media = MediaReader(
             self,
             transcriber=self,
@@ -52,7 +52,7 @@ class World:
             largest=20_000_000,
             document_chars=10_000,
         )
-        return Reader(media, bot=BOT, eyes=lambda _: eyes)
+        return MessageReader(media, bot=BOT, eyes=lambda _: eyes)
 
 
 def update(number: int, **content: Any) -> WaitingUpdate:

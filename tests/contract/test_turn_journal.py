@@ -1,10 +1,12 @@
 """What the journal of a turn brings back after a crash."""
 
+from bot.turn.batch import Batch
 from bot.turn.journal import TurnJournal, joined_updates
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox, some_parts
+from tests.contract.test_reading import update
 from tests.messages import a_message, a_ref, ids, some_messages
 
 
@@ -17,18 +19,14 @@ async def test_a_resumed_turn_has_its_updates_its_steps_and_what_its_tools_had_a
     claim = await box.claim_one()
     history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
     await history.append(a_ref(), [a_message("u1"), a_message("u2"), a_message("by a tool")], epoch=0)
-    journal = TurnJournal(
-        box.turns, claim, history, update_ids=[1, 2], newest_update=2, own_messages=2, found={}
-    )
+    journal = TurnJournal(box.turns, claim, history, a_batch(1, 2), steps={})
     await journal.record("tool:1:0", "done")
     (claim,) = await box.sweep("bert")
 
     found = (await box.take(claim)).journal
     again = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
     await again.append(a_ref(), [a_message("u1"), a_message("u2")], epoch=0)
-    resumed = TurnJournal(
-        box.turns, claim, again, update_ids=[1, 2], newest_update=2, own_messages=2, found=found
-    )
+    resumed = TurnJournal(box.turns, claim, again, a_batch(1, 2), steps=found)
     await resumed.restore_appended()
 
     assert joined_updates(found) == (1, 2)
@@ -43,9 +41,7 @@ async def test_a_turn_whose_tool_erases_the_history_goes_on_in_the_next_epoch(re
     await box.accept(1)
     claim = await box.claim_one()
     history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
-    journal = TurnJournal(
-        box.turns, claim, history, update_ids=[1], newest_update=1, own_messages=1, found={}
-    )
+    journal = TurnJournal(box.turns, claim, history, a_batch(1), steps={})
     await journal.record("model:1", "erase it")
 
     await history.erase(a_ref())
@@ -56,3 +52,8 @@ async def test_a_turn_whose_tool_erases_the_history_goes_on_in_the_next_epoch(re
     kept = await RedisHistory(redis).load(a_ref(), limit=10)
     assert (kept.epoch, ids(kept.newest)) == (1, ["answer"])
     assert len(await box.outbox()) == 1
+
+
+def a_batch(*update_ids: int) -> Batch:
+    """One message for each update."""
+    return Batch(updates=tuple(update(number, text="hi") for number in update_ids))

@@ -4,7 +4,7 @@ import pytest
 
 from bot.errors import TurnStopped
 from bot.inbox.records import TerminalState
-from bot.turn.turn_store import Erased, TurnStore, parse_erased
+from bot.turn.store import ErasedContext, TurnStore, parse_erased
 from memory import keys
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
@@ -174,9 +174,9 @@ async def test_an_update_is_finished_by_its_last_part(redis: RedisClient) -> Non
     first, second = some_parts("one", "two", of="m1")
     await box.commit(claim, 1, messages=some_messages(2), parts=[first, second])
 
-    assert await box.turns.sent(claim, first, epoch=0, telegram_id=71, message_id="m1")
+    assert await box.turns.sent(claim, first, telegram_id=71)
     assert (await box.record_of(1))["state"] == "delivering"
-    assert await box.turns.sent(claim, second, epoch=0, telegram_id=72, message_id="m1")
+    assert await box.turns.sent(claim, second, telegram_id=72)
 
     record = await box.record_of(1)
     assert (record["state"], record["sent:71"], record["sent:72"]) == ("answered", str(NOW), str(NOW))
@@ -196,9 +196,9 @@ async def test_a_part_that_was_sent_is_not_taken_off_twice(redis: RedisClient) -
     claim = await box.claim_one()
     first, second = some_parts("one", "two")
     await box.commit(claim, 1, parts=[first, second])
-    await box.turns.sent(claim, first, epoch=0, telegram_id=71)
+    await box.turns.sent(claim, first, telegram_id=71)
 
-    assert await box.turns.sent(claim, first, epoch=0, telegram_id=71)
+    assert await box.turns.sent(claim, first, telegram_id=71)
 
     assert await box.outbox() == [second]
 
@@ -210,13 +210,13 @@ async def test_an_outcome_that_is_noted_again_after_a_lost_reply_is_no_erasure(r
     claim = await box.claim_one()
     (line,) = some_parts("one")
     await box.commit(claim, 1, parts=[line])
-    await box.turns.sent(claim, line, epoch=0, telegram_id=71)
+    await box.turns.sent(claim, line, telegram_id=71)
     before = await all_values(redis)
 
-    assert await box.turns.sent(claim, line, epoch=0, telegram_id=71)
+    assert await box.turns.sent(claim, line, telegram_id=71)
     assert await all_values(redis) == before
     await box.turns.reset(a_ref())
-    assert await box.turns.sent(claim, line, epoch=0, telegram_id=71) is False
+    assert await box.turns.sent(claim, line, telegram_id=71) is False
 
 
 async def test_what_cannot_be_delivered_ends_its_updates_and_the_whole_outbox(redis: RedisClient) -> None:
@@ -226,7 +226,7 @@ async def test_what_cannot_be_delivered_ends_its_updates_and_the_whole_outbox(re
     first, second = some_parts("one", "two")
     await box.commit(claim, 1, parts=[first, second])
 
-    await box.turns.sent(claim, first, epoch=0, undeliverable="undeliverable_unreachable")
+    await box.turns.sent(claim, first, undeliverable="undeliverable_unreachable")
 
     assert await box.state_of(1) == ("ignored", "undeliverable_unreachable")
     assert await box.outbox() == []
@@ -256,7 +256,7 @@ async def test_a_part_that_was_erased_is_not_counted_and_not_sent(redis: RedisCl
     before = await all_values(redis)
 
     assert not await box.turns.count_sends(claim, line, 2)
-    assert await box.turns.sent(claim, line, epoch=0, telegram_id=71) is False
+    assert await box.turns.sent(claim, line, telegram_id=71) is False
 
     assert await all_values(redis) == before
 
@@ -273,7 +273,7 @@ async def test_a_reset_from_outside_leaves_nothing_of_a_turn_in_the_middle(redis
 
     erased = await box.turns.reset(a_ref())
 
-    assert erased == Erased(epoch=1, messages=2, updates=3)
+    assert erased == ErasedContext(epoch=1, messages=2, updates=3)
     assert await keys_with(redis, "quokka") == []
     assert [await box.state_of(update) for update in (1, 2, 3)] == [
         ("forgotten", "the memory of this chat was erased")
@@ -306,7 +306,7 @@ async def test_a_reset_that_is_answered_keeps_itself_and_what_came_after_it(redi
 
     todo = await box.take(claim)
     assert [update.update_id for update in todo.updates] == [2, 3]
-    assert erased == Erased(epoch=1, messages=0, updates=1)
+    assert erased == ErasedContext(epoch=1, messages=0, updates=1)
     assert parse_erased(todo.journal["reset"]) == erased
     await box.commit(claim, 2, epoch=1, parts=some_parts("erased", update_id=2, epoch=1))
 
@@ -344,7 +344,7 @@ async def test_a_reset_repeated_after_a_lost_reply_answers_the_same(redis: Redis
     await turns.reset(a_ref())
     erased = await turns.reset(a_ref())
 
-    assert erased == Erased(epoch=1, messages=5, updates=1)
+    assert erased == ErasedContext(epoch=1, messages=5, updates=1)
 
 
 async def test_an_apology_repeated_after_a_lost_reply_is_one_apology(redis: RedisClient) -> None:

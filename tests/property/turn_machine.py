@@ -22,6 +22,7 @@ from bot.errors import Fenced, TurnStopped
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from bot.transport.migrations import Migrations
+from bot.turn.outbox import Part
 from memory import keys
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
@@ -67,7 +68,7 @@ class Chat:
     number: int
     waiting: set[int] = field(default_factory=set[int])
     journal: dict[str, str] = field(default_factory=dict[str, str])
-    outbox: list[str] = field(default_factory=list[str])
+    outbox: list[Part] = field(default_factory=list[Part])
     begun: int = 0
     delivering: list[int] = field(default_factory=list[int])
     sent_epoch: int = 0
@@ -136,7 +137,7 @@ class TurnMachine(RuleBasedStateMachine):
         self.updates: dict[int, Update] = {}
         self.dead: set[int] = set()
         self.seen: dict[Claim, Seen] = {}
-        self.sends: dict[str, int] = {}
+        self.sends: dict[Part, int] = {}
         self.told = 0
         self.box: Inbox = self.run(self._open())
         self.history = RedisHistory(self.box.redis)
@@ -288,7 +289,7 @@ class TurnMachine(RuleBasedStateMachine):
         self.told += 1
         name = f"m{self.told}"
         lines = some_parts(
-            *(f"{name} part {part}" for part in range(parts)), update_id=of[0], epoch=seen.epoch
+            *(f"{name} part {part}" for part in range(parts)), update_id=of[0], epoch=seen.epoch, of=name
         )
         work: dict[str, Any] = {"messages": [a_message(name)], "parts": lines, "epoch": seen.epoch}
         if seen.epoch != chat.epoch:
@@ -348,16 +349,14 @@ class TurnMachine(RuleBasedStateMachine):
             case "crash":
                 seen.begun = None  # nobody goes on before the next take
 
-    def _note(self, claim: Claim, line: str, *, is_repeated: bool, **outcome: Any) -> None:
+    def _note(self, claim: Claim, part: Part, *, is_repeated: bool, **outcome: Any) -> None:
         chat, seen = self._chat(claim), self.seen[claim]
-        message_id = chat.history[-1] if chat.history else ""
-        note = partial(
-            self.box.turns.sent, claim, line, epoch=chat.sent_epoch, message_id=message_id, **outcome
-        )
+        note = partial(self.box.turns.sent, claim, part, **outcome)
         assert self.run(note())
         if is_repeated:  # after an erasure it cannot be told from one
             assert self.run(note()) == (chat.sent_epoch == chat.epoch)
         chat.outbox = [] if "undeliverable" in outcome else chat.outbox[1:]
+        message_id = part.message_id
         if message_id and chat.sent_epoch == chat.epoch and (number := outcome.get("telegram_id")):
             chat.shown[str(number)] = message_id
         if chat.outbox:
@@ -395,7 +394,7 @@ class TurnMachine(RuleBasedStateMachine):
             self.box.commit(claim, 11, parts=[line]),
             self.box.turns.count_sends(claim, line, 2),
             self.box.turns.replace_part(claim, line, [line]),
-            self.box.turns.sent(claim, line, epoch=0, telegram_id=1),
+            self.box.turns.sent(claim, line, telegram_id=1),
             self.box.turns.reset(claim.ref, answering=(claim, 11)),
             self.box.inbox.keep(claim),
             self.box.inbox.settle(claim),

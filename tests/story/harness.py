@@ -127,6 +127,25 @@ class Story:
         """Say something and wait for the text of the reply."""
         return (await self.wait_for_reply(await self.say(person, text, chat=chat, thread=thread)))["text"]
 
+    async def reset(
+        self, person: int, argument: str = "", *, chat: int | None = None, thread: int | None = None
+    ) -> str:
+        """Say /reset, press the button of the question, and return the receipt that takes its place."""
+        asked = await self.say(person, f"/reset {argument}".strip(), chat=chat, thread=thread)
+        question = await self.wait_for_reply(asked)
+        await self.people.press(person, question, buttons_of(question)[0])
+        return await self.wait_for_receipt(question)
+
+    async def wait_for_receipt(self, question: Json) -> str:
+        """Return the text that takes the place of a question with a button."""
+
+        def now() -> Json:
+            shown = self.shown_in(question["chat"]["id"])
+            return next(each for each in shown if each["message_id"] == question["message_id"])
+
+        await self.wait_until(lambda: not now().get("reply_markup"))
+        return now()["text"]
+
     async def wait_until(self, holds: Callable[[], bool]) -> None:
         """Return once it holds; fails after DEADLINE_S, and when the service has ended."""
 
@@ -194,7 +213,7 @@ class Story:
     def said_in(self, chat: int) -> list[str]:
         """The texts and captions of the bot's messages in a chat as they were sent, oldest first.
 
-        A preview, which has a button, counts as the answer that it was edited into, or not at all: on a busy machine
+        A preview, which has a Stop button, counts as the answer that it was edited into, or not at all: on a busy machine
         any answer may take long enough to get one.
         """
         said: dict[int, str] = {}
@@ -202,7 +221,7 @@ class Story:
             message = event["message"] if event["type"] in ("message", "edit") else None
             if message is None or message["chat"]["id"] != chat or message["from"]["id"] != BOT:
                 continue
-            if not message.get("reply_markup"):
+            if not _has_button(message, "stop", "reset"):
                 said.setdefault(message["message_id"], _text_of(message))
         return [said[number] for number in sorted(said)]
 
@@ -264,14 +283,25 @@ class Story:
         await self.wait_until_true(is_empty)
 
     def _replies_to(self, message: Json) -> list[Json]:
-        """As they stand now; one with a button is not an answer yet."""
+        """Return them as they are now; a message with a Stop button is not an answer yet."""
         return [
             sent
             for sent in self.shown_in(message["chat"]["id"])
             if _topic_of(sent) == _topic_of(message)
             and sent["message_id"] > message["message_id"]
-            and not sent.get("reply_markup")
+            and not _has_button(sent, "stop")
         ]
+
+
+def _has_button(message: Json, *words: str) -> bool:
+    """Return True if a button's data begins with one of these words."""
+    return any(data.split(":")[0] in words for data in buttons_of(message))
+
+
+def buttons_of(message: Json) -> list[str]:
+    """Return the data of the message's buttons."""
+    rows = message.get("reply_markup", {}).get("inline_keyboard", [])
+    return [button["callback_data"] for row in rows for button in row]
 
 
 def _topic_of(message: Json) -> int | None:

@@ -150,7 +150,7 @@ async def test_i06_a_reset_erases_it(stores: StoryStores, tmp_path: Path) -> Non
         (artifact,) = await _artifacts(bot)
         assert keys.artifact_key(a_ref(BEN), artifact) in await bot.keys_with("quokka")
 
-        receipt = await bot.ask(BEN, "/reset")
+        receipt = await bot.reset(BEN)
 
         assert "1 note about tools I used, 1 saved document or result" in receipt
         await bot.wait_until_idle()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.app import build as assembly
+from bot.app import turns as assembly
 from bot.turn.batch import BurstWaits
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.turn import answering
+from bot.turn import answer
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
 from memory.history.message import Message
@@ -77,7 +77,7 @@ def _dying_turns(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
         raise RuntimeError("a bug")
 
     with monkeypatch.context() as broken:
-        broken.setattr(answering, "run_agent", break_down)
+        broken.setattr(answer, "run_agent", break_down)
         yield
 
 
@@ -244,7 +244,7 @@ async def test_a_reset_of_all_takes_a_topic_whose_first_message_died(
             await bot.wait_until(lambda: bot.said_in(WORKSHOP) == [english("buried")])
         assert await bot.keys_with(CANARY) != []
 
-        receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP)
+        receipt = await bot.reset(OLGA, "all", chat=WORKSHOP)
 
         assert "1 waiting message" in receipt
         await bot.wait_until_idle()
@@ -590,7 +590,7 @@ async def test_an_edit_after_a_reset_brings_nothing_back(stores: StoryStores) ->
     async with running_bot(stores, noted) as bot:
         told = await bot.say(BEN, "the word is tea")
         await bot.wait_for_reply(told)
-        await bot.ask(BEN, "/reset")
+        await bot.reset(BEN)
 
         await _edit(bot, told, f"the word is {CANARY}")
 

@@ -20,6 +20,7 @@ from tests.story.harness import (
     Story,
     StoryStores,
     a_ref,
+    buttons_of,
     running_bot,
 )
 from tests.story.index_points import points_with
@@ -41,7 +42,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
         await bot.wait_until_indexed()
         assert await bot.keys_with(CANARY) != []
 
-        receipt = await bot.ask(BEN, "/reset")
+        receipt = await bot.reset(BEN)
 
         assert receipt == (
             "I've erased everything I remembered from this chat.\n\n"
@@ -59,7 +60,7 @@ async def test_after_a_reset_the_model_knows_nothing_of_before(stores: StoryStor
     async with running_bot(stores) as bot:
         await bot.ask(BEN, f"my secret is {CANARY}")
         await bot.wait_until_indexed()
-        await bot.ask(BEN, "/reset")
+        await bot.reset(BEN)
 
         await bot.ask(BEN, "what is my secret")
 
@@ -95,7 +96,7 @@ async def test_an_administrator_who_is_no_operator_may_reset_the_group(stores: S
     async with running_bot(stores, operator_ids="9999") as bot:
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
 
-        receipt = await bot.ask(OLGA, "/reset", chat=WEEKEND)
+        receipt = await bot.reset(OLGA, chat=WEEKEND)
 
         assert receipt.endswith(PROOF)
         await bot.wait_until_idle()
@@ -136,7 +137,7 @@ async def test_in_a_topic_a_reset_erases_the_topic_only(stores: StoryStores) -> 
         for thread in (IDEAS, BUGS, None):
             await bot.ask(OLGA, "@mnemogram_bot hello", chat=WORKSHOP, thread=thread)
 
-        receipt = await bot.ask(OLGA, "/reset", chat=WORKSHOP, thread=IDEAS)
+        receipt = await bot.reset(OLGA, chat=WORKSHOP, thread=IDEAS)
 
         assert receipt.startswith(
             "I've erased everything I remembered from this topic.\n\nErased: 2 messages"
@@ -152,7 +153,7 @@ async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores)
         await bot.ask(BEN, "hello")
         await bot.wait_until_indexed()
 
-        receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP, thread=IDEAS)
+        receipt = await bot.reset(OLGA, "all", chat=WORKSHOP, thread=IDEAS)
 
         assert receipt.startswith(
             "I've erased everything I remembered from this chat and all its topics.\n\n"
@@ -174,7 +175,7 @@ async def test_a_stop_does_not_end_a_reset_of_all_topics_half_way(stores: StoryS
             "SET", stop, 2**40
         )  # as a /stop leaves it that comes while the reset is under way
 
-        receipt = await bot.ask(OLGA, "/reset all", chat=WORKSHOP, thread=IDEAS)
+        receipt = await bot.reset(OLGA, "all", chat=WORKSHOP, thread=IDEAS)
 
         assert "Erased: 6 messages, 6 search entries" in receipt
         assert await _canaries(bot, stores.index) == []
@@ -208,15 +209,18 @@ async def test_a_reset_behind_a_running_turn_erases_that_turn_too(stores: StoryS
     answer = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
-        return held(echo(request), until=answer)
+        reply = echo(request)
+        return held(reply, until=answer) if CANARY in last_user_text(request) else reply
 
     async with running_bot(stores, script) as bot:
+        await bot.ask(BEN, "hello")
+        question = await bot.wait_for_reply(await bot.say(BEN, "/reset"))
         await bot.say(BEN, f"my secret is {CANARY}")
-        await bot.wait_for_prompts(1)
-        await bot.say(BEN, "/reset")
+        await bot.wait_for_prompts(2)
+        await bot.people.press(BEN, question, buttons_of(question)[0])
         answer.set()
 
-        await bot.wait_until(lambda: bool(bot.said_in(BEN)) and bot.said_in(BEN)[-1].endswith(PROOF))
+        assert (await bot.wait_for_receipt(question)).endswith(PROOF)
         await bot.wait_until_idle()
         await bot.wait_until_indexed()
         assert await _canaries(bot, stores.index) == []

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.turn import answering
+from bot.turn import answer
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest
 from tests.story.expected import english
@@ -63,7 +63,7 @@ async def test_what_a_dead_turn_has_read_of_a_document_is_forgotten_with_its_mes
 
     async with running_bot(stores) as bot:
         with monkeypatch.context() as broken:
-            broken.setattr(answering, "run_agent", break_down)
+            broken.setattr(answer, "run_agent", break_down)
             sent = await bot.people.document(BEN, DOCUMENT, name="report.txt", caption="read this")
             await bot.wait_until_finished(1)
             await bot.wait_for_reply(sent)  # the apology

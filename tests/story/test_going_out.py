@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot.transport.rates import SendRates
-from bot.turn import preview_screens
-from bot.turn.turn_store import TurnStore
+from bot.turn import screens
+from bot.turn.store import TurnStore
 from tests.scripted_replies import Reply, held, pieces, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
@@ -35,7 +35,7 @@ AT_ME = "@mnemogram_bot "
 def quick_previews(monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes seconds for a reader's sake takes none."""
     for name in ("DRAFT_EVERY_S", "MESSAGE_EVERY_S", "STOP_BUTTON_AFTER_S", "MESSAGE_AFTER_S"):
-        monkeypatch.setattr(preview_screens, name, 0.0)
+        monkeypatch.setattr(screens, name, 0.0)
 
 
 def slowly(answer: str, *, delay_s: float = 0.06) -> Reply:

@@ -19,7 +19,7 @@ async def test_a_russian_and_a_persian_are_told_in_their_languages_what_is_kept_
             await bot.ask(person, "привет")
             await bot.wait_until_indexed()
 
-            receipt = await bot.ask(person, "/reset")
+            receipt = await bot.reset(person)
 
             assert receipt.startswith(words("reset-chat"))
             assert words("count-messages", count=2) in receipt

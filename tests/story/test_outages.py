@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from bot.inbox.worker import Worker
+from bot.turn import answer
 from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, echo
 from tests.store_proxy import index_proxy, redis_proxy
@@ -211,7 +212,7 @@ async def test_a_reset_without_the_index_is_honest_and_finished_when_it_is_back(
         await bot.wait_until_indexed()
         await way.cut()
 
-        receipt = await bot.ask(BEN, "/reset")
+        receipt = await bot.reset(BEN)
 
         assert "search entries unknown" in receipt
         assert "nothing is left" not in receipt
@@ -224,17 +225,16 @@ async def test_a_reset_without_the_index_is_honest_and_finished_when_it_is_back(
 async def test_an_update_that_breaks_the_turn_again_and_again_is_set_aside_and_the_chat_goes_on(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.turn import answering
 
-    run_agent = answering.run_agent
+    run_agent = answer.run_agent
 
     async def break_at_poison(agent: Any, context: Any, **given: Any) -> Any:
         if any("poison" in message.text for message in context.user_messages):
-            await given["journal"].record("preview", f'{{"message": {shown["message_id"]}}}')
+            await given["journal"].show_in(shown["message_id"])
             raise RuntimeError("a bug, with a secret")
         return await run_agent(agent, context, **given)
 
-    monkeypatch.setattr(answering, "run_agent", break_at_poison)
+    monkeypatch.setattr(answer, "run_agent", break_at_poison)
     async with running_bot(stores) as bot:
         shown = await bot.wait_for_reply(
             await bot.say(BEN, "hi")

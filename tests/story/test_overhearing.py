@@ -87,7 +87,7 @@ async def test_a_reset_erases_what_was_overheard_and_counts_it(stores: StoryStor
         await bot.say(BEN, f"the word is {CANARY}", chat=WEEKEND)
         await bot.ask(OLGA, "@mnemogram_bot hello", chat=WEEKEND)
 
-        receipt = await bot.ask(OLGA, "/reset", chat=WEEKEND)
+        receipt = await bot.reset(OLGA, chat=WEEKEND)
 
         assert words_for("en")("count-talk", count=1) in receipt
         assert await bot.keys_with(CANARY) == []

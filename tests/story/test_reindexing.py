@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from bot.turn import answer
 from memory.recall.space_follower import SpaceRegister
 from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
 from tests.story.index_points import points_with
@@ -27,7 +28,7 @@ async def test_after_a_change_of_the_embedding_model_a_worker_indexes_everything
         await bot.ask(BEN, QUESTION)
         assert LINE in str(recalled(bot.prompts()[-1]))
 
-        await bot.ask(BEN, "/reset")
+        await bot.reset(BEN)
         await bot.wait_until_indexed()
         assert await points_with(stores.index, a_ref(BEN).context_id) == []
 
@@ -35,16 +36,15 @@ async def test_after_a_change_of_the_embedding_model_a_worker_indexes_everything
 async def test_a_chat_whose_history_an_agent_cleared_is_indexed_anew_as_well(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.turn import answering
 
-    run_agent = answering.run_agent
+    run_agent = answer.run_agent
 
     async def clear_at_first(agent: Any, context: Any, **given: Any) -> Any:
         if "start afresh" in context.user_messages[-1].text:
             await context.chat_history.clear()
         return await run_agent(agent, context, **given)
 
-    monkeypatch.setattr(answering, "run_agent", clear_at_first)
+    monkeypatch.setattr(answer, "run_agent", clear_at_first)
     async with running_bot(stores) as bot:
         await bot.ask(BEN, "hello")
         await bot.ask(BEN, "start afresh")

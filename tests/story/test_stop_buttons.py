@@ -22,7 +22,7 @@ async def answer_to(bot: Story, press: str) -> tuple[str, bool]:
         return [each for each in bot.callback_answers() if each["callback_query_id"] == press]
 
     await bot.wait_until(lambda: bool(found()))
-    return found()[0]["text"], bool(found()[0]["show_alert"])
+    return found()[0].get("text", ""), bool(found()[0]["show_alert"])
 
 
 async def test_a_pressed_stop_keeps_what_was_written_by_then(stores: StoryStores) -> None:

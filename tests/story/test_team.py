@@ -375,7 +375,7 @@ async def test_i12_a_reset_gives_the_chat_back_to_the_main_agent(stores: StorySt
     async with running_bot(stores, script, agents_file=write_team(tmp_path), recall_k=0) as bot:
         await bot.ask(BEN, "mend my cup")
 
-        await bot.ask(BEN, "/reset")
+        await bot.reset(BEN)
 
         assert await bot.ask(BEN, "hello") == "The desk again."
         assert script.prompts["desk: hello"] == [[system(DESK), user("hello")]]

@@ -25,7 +25,7 @@ async def test_reset_all_erases_every_topic_and_what_was_only_heard_in_one(store
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WORKSHOP, thread=IDEAS)
         await bot.say(BEN, f"a {CANARY} between us", chat=WORKSHOP, thread=BUGS)
 
-        await bot.ask(OLGA, "/reset all", chat=WORKSHOP)
+        await bot.reset(OLGA, "all", chat=WORKSHOP)
 
         assert await bot.keys_with(CANARY) == []
 

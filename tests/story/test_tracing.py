@@ -6,8 +6,8 @@ import time
 import pytest
 
 from bot.inbox.inspection import InboxInspection, UpdateRecord
-from bot.turn.send_note import parse_sent
-from bot.turn.turn_trace import TurnTrace, parse_trace
+from bot.turn.trace import SentPart, TurnTrace
+from memory.codec import parse_json
 from tests.scripted_replies import call, calls, held, text
 from tests.story.harness import BEN, Story, StoryStores, running_bot
 
@@ -23,7 +23,7 @@ async def records_of(bot: Story) -> list[UpdateRecord]:
 
 
 def turn_of(record: UpdateRecord) -> TurnTrace:
-    turn = parse_trace(record.turn)
+    turn = parse_json(TurnTrace, record.turn) if record.turn else None
     assert turn is not None
     return turn
 
@@ -56,8 +56,7 @@ async def test_a_record_tells_the_whole_life_of_its_update(
     assert sorted(tools) == [("tool", "add", "ok"), ("tool", "unknown", "error")]
     assert turn.usage.prompt_tokens > 0
     assert turn.micros == turn.usage.prompt_tokens + 2 * turn.usage.completion_tokens
-    (sent,) = [parse_sent(number, line) for number, line in second.parts.items()]
-    assert sent is not None
+    (sent,) = [parse_json(SentPart, line) for line in second.parts.values()]
     assert (sent.kind, sent.outcome, sent.telegram_id) == ("text", "sent", second.sent[0])
     assert second.times.begun is not None
     assert second.times.committed is not None

@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 
-from bot.turn.turn_store import TurnStore
+from bot.turn.store import TurnStore
 from memory.tokens import tokenizer_for
 from simulator.offline_model.wire import prompt_tokens
 from tests.scripted_replies import Reply, call, calls, held, stalled, text, without_usage

@@ -9,6 +9,7 @@ from bot.transport.updates import Callback, Command, IncomingMessage, parse_upda
 from bot.turn.batch import (
     Batch,
     BurstWaits,
+    dump_stop,
     has_changed,
     is_outdated,
     is_stopped,
@@ -16,8 +17,8 @@ from bot.turn.batch import (
     plan_batch,
     plan_continuations,
     seconds_for_more,
+    stops_turn,
 )
-from bot.turn.stop_button import dump_stop, is_meant_by
 
 BEN, CHIARA = 1002, 1003
 FORWARD: dict[str, Any] = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Dora", "date": 1}}
@@ -236,7 +237,7 @@ def test_a_buttons_data_names_its_turn_and_fits_telegrams_limit() -> None:
     longest = dump_stop(-(10**15), 2**63)
 
     assert len(longest.encode()) <= 64
-    assert is_meant_by(longest, 2**63)
-    assert is_meant_by("stop", 5)
+    assert stops_turn(longest, 2**63)
+    assert stops_turn("stop", 5)
     for foreign in ("", "stop:", "stop:1002", "stop:1002:55", "stopp:1:5", "buy:1:5", "stop:x"):
-        assert not is_meant_by(foreign, 5)
+        assert not stops_turn(foreign, 5)

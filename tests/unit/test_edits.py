@@ -3,7 +3,7 @@
 from typing import Any
 
 from bot.transport.updates import IncomingMessage, parse_update
-from bot.turn.edits import says_the_same
+from bot.turn.chat_events import has_same_text
 from tests.messages import a_message
 
 
@@ -15,14 +15,14 @@ def an_edit(**content: Any) -> IncomingMessage:
 
 
 def test_an_edit_is_none_that_leaves_every_word() -> None:
-    assert says_the_same(a_message(text="hello"), an_edit(text="hello"), "hello")
-    assert not says_the_same(a_message(text="hello"), an_edit(text="hello!"), "hello!")
-    assert not says_the_same(a_message(text="hello"), an_edit(text="hell"), "hell")
+    assert has_same_text(a_message(text="hello"), an_edit(text="hello"), "hello")
+    assert not has_same_text(a_message(text="hello"), an_edit(text="hello!"), "hello!")
+    assert not has_same_text(a_message(text="hello"), an_edit(text="hell"), "hell")
 
 
 def test_the_caption_of_a_voice_message_is_only_the_beginning_of_what_is_kept_of_it() -> None:
     voice = {"file_id": "v", "file_unique_id": "v", "duration": 7}
     kept = a_message(text="for you\n\nwhere is my umbrella")
 
-    assert says_the_same(kept, an_edit(voice=voice, caption="for you"), "for you")
-    assert not says_the_same(kept, an_edit(voice=voice, caption="for all"), "for all")
+    assert has_same_text(kept, an_edit(voice=voice, caption="for you"), "for you")
+    assert not has_same_text(kept, an_edit(voice=voice, caption="for all"), "for all")

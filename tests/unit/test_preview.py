@@ -83,19 +83,19 @@ class Api:
 class Journal:
     """A turn's journal; `failure` is what recording raises, `unread` what reading does."""
 
-    fields: dict[str, str] = field(default_factory=dict[str, str])
+    message: int | None = None
     failure: Exception | None = None
     unread: Exception | None = None
 
-    async def finished(self, step: str) -> str | None:
+    async def shown_in(self) -> int | None:
         if self.unread is not None:
             raise self.unread
-        return self.fields.get(step)
+        return self.message
 
-    async def record(self, step: str, value: str) -> None:
+    async def show_in(self, message_id: int) -> None:
         if self.failure is not None:
             raise self.failure
-        self.fields[step] = value
+        self.message = message_id
 
 
 @dataclass(slots=True)
@@ -150,12 +150,11 @@ class Rig:
             pause=self.pause,
         )
         async with self.previews.show(
+            Preview(WORDS, edits=edits),
             to,
             is_private=to.chat_id > 0,
             stop_data="stop:7:9",
             journal=self.journal,
-            words=WORDS,
-            edits=edits,
         ) as preview:
             await settle()
             yield preview
@@ -193,7 +192,7 @@ async def test_a_long_private_answer_gets_a_stop_button_which_the_answer_takes_a
     assert rig.api.shown() == [("send", WORDS("preview-writing")), ("draft", "Hello")]
     assert rig.api.buttons == [Button(text=WORDS("preview-stop"), data="stop:7:alone:9")]
     assert preview.deletes == (71,)
-    assert rig.journal.fields == {"preview": '{"message": 71}'}
+    assert rig.journal.message == 71
 
 
 async def test_a_draft_that_does_not_change_is_sent_again_before_telegram_lets_it_go() -> None:
@@ -238,11 +237,11 @@ async def test_a_groups_answer_grows_in_one_message_which_becomes_the_answer() -
     assert [name for name, _ in shown] == ["send", "edit", "edit"]
     assert rig.api.buttons == [Button(text=WORDS("preview-stop"), data="stop:7:9")]
     assert (preview.edits, preview.deletes) == ((71,), ())
-    assert rig.journal.fields == {"preview": '{"message": 71}'}
+    assert rig.journal.message == 71
 
 
 async def test_a_resumed_turn_goes_on_with_the_same_message() -> None:
-    rig = Rig(journal=Journal({"preview": '{"message": 44}'}))
+    rig = Rig(journal=Journal(44))
     async with rig.show(GROUP) as preview:
         await preview.take("again")
         await rig.pass_time(2)
@@ -271,7 +270,7 @@ async def test_what_the_journal_did_not_take_is_known_where_the_turn_begins_agai
 
     assert [call for call in rig.api.shown() if call[0] == "send"] == [("send", "I'm writing an answer…")]
     assert (*preview.edits, *preview.deletes) == (71,)
-    assert rig.journal.fields == {"preview": '{"message": 71}'}
+    assert rig.journal.message == 71
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
@@ -287,7 +286,7 @@ async def test_the_answer_to_an_edit_is_shown_in_the_place_of_the_old_one(to: De
 
 
 async def test_what_showed_a_turn_before_it_was_to_edit_an_older_answer_is_taken_away() -> None:
-    rig = Rig(journal=Journal({"preview": '{"message": 44}'}))
+    rig = Rig(journal=Journal(44))
     async with rig.show(GROUP, edits=(40,)) as preview:
         await rig.pass_time(1)
 
@@ -442,7 +441,7 @@ async def test_a_turn_that_begins_anew_after_an_edit_that_hangs_leaves_that_mess
     edits: tuple[int, ...],
 ) -> None:
     """The edit may arrive after the answer of the turn that began anew."""
-    rig = Rig(journal=Journal({} if edits else {"preview": '{"message": 40}'}))
+    rig = Rig(journal=Journal(None if edits else 40))
     with suppress(TurnRestarted):
         async with rig.show(GROUP, edits=edits) as preview:
             rig.api.hanging.add("edit")
@@ -512,4 +511,4 @@ async def test_a_message_that_arrives_after_the_answer_is_deleted(to: Destinatio
     rig.api.go.set()
     await rig.pass_time(1)
     assert rig.api.shown() == [("send", WORDS("preview-writing")), ("delete", 71)]
-    assert rig.journal.fields == {}
+    assert rig.journal.message is None

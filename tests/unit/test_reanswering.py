@@ -5,12 +5,12 @@ from dataclasses import replace
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_update
-from bot.turn.reanswering import (
+from bot.turn.last_turn import (
     AGAIN_WITHIN_S,
+    drop_outdated_quotes,
     find_last_turn,
     plan_again,
-    retell,
-    without_outdated_quotes,
+    with_edits,
 )
 from memory.history.buffered import rewind
 from memory.history.ledger import LedgerEntry, LedgerTurn
@@ -153,7 +153,7 @@ def test_what_is_told_again_has_the_edited_text_and_no_quotation_of_the_old_one(
     turn = find_last_turn(a_snapshot(asked(0), replace(asked(1), quote=quote), said(2)), an_edit(0), now=NOW)
     assert turn is not None
 
-    told = retell(turn, {0: asked(0, "hi, edited")})
+    told = with_edits(turn, {0: asked(0, "hi, edited")})
 
     assert [(message.text, message.quote) for message in told] == [("hi, edited", None), ("hi", None)]
 
@@ -173,7 +173,7 @@ def test_a_message_that_was_edited_before_its_turn_is_not_quoted_as_it_was() -> 
     ]
     kept = [replace(asked(78, "nowhere"), edited_at=NOW)]
 
-    told = without_outdated_quotes(messages, kept)
+    told = drop_outdated_quotes(messages, kept)
 
     assert [each.quote is not None for each in told] == [False, False, False, True, True, True, False]
     assert [replace(each, quote=None) for each in told] == [replace(each, quote=None) for each in messages]

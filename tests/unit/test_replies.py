@@ -5,12 +5,26 @@ import pytest
 from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
 from bot.transport.rich_text import Entity, RichText, utf16_length
 from bot.transport.words import words_for
-from bot.turn.fallbacks import next_form
-from bot.turn.outbox import Destination, Part, dump_part, parse_part
-from bot.turn.replies import LongAnswers, ReplyKey, plan_reply
+from bot.turn.outbox import (
+    LongAnswers,
+    Part,
+    dump_part,
+    next_form,
+    parse_part,
+    plan_reply,
+)
 
 WORDS = words_for("en")
-TO = Destination(chat_id=-5, thread_id=7, reply_to=9)
+BLANK = Part(
+    update_id=1,
+    number=0,
+    chat_id=-5,
+    thread_id=7,
+    reply_to=9,
+    rich=RichText(text=""),
+    epoch=2,
+    message_id="m",
+)
 
 
 def _plan(
@@ -20,8 +34,7 @@ def _plan(
     edits: tuple[int, ...] = (),
     deletes: tuple[int, ...] = (),
 ) -> list[Part]:
-    key = ReplyKey(update_id=1, epoch=2, message_id="m", edits=edits, deletes=deletes)
-    return plan_reply(text, TO, key, words=WORDS, long_answers=long_answers)
+    return plan_reply(text, BLANK, words=WORDS, long_answers=long_answers, edits=edits, deletes=deletes)
 
 
 def _paragraphs(count: int) -> str:

@@ -3,7 +3,7 @@
 -- ARGV 1 fence (JSON), 2 the part, 3 epoch, 4 now, 5 prefix of update keys,
 --      6 seconds to keep a finished record, 7 Telegram message id, '-' for a part that has none, '' if nobody knows,
 --      8 message id or '', 9 why it could not be delivered or '',
---      10 the part's number, 11 how it was sent (opaque): for operators, with the turn's first update
+--      10 the part's number, 11 how it was sent (JSON): for operators, with the turn's first update
 -- Returns ok (also for a repetition) | fenced | gone (the outbox was erased meanwhile)
 local ready, outbox, sending, delivering, telegram_key, epoch_key = unpack(KEYS)
 local fence, part, epoch, now, prefix, ttl = cjson.decode(ARGV[1]), unpack(ARGV, 2, 6)
@@ -17,9 +17,13 @@ if redis.call('LINDEX', outbox, 0) ~= part then
   return (redis.call('GET', epoch_key) or '0') == epoch and 'ok' or 'gone'
 end
 redis.call('LPOP', outbox)
-for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-  if how ~= '' and redis.call('HEXISTS', prefix .. id, 'turn_of') == 0 then
-    redis.call('HSET', prefix .. id, 'part:' .. number, now .. ' ' .. how .. ' ' .. telegram_id)
+if how ~= '' then
+  local note = cjson.decode(how)
+  note.at, note.telegram_id = tonumber(now), tonumber(telegram_id)
+  for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
+    if redis.call('HEXISTS', prefix .. id, 'turn_of') == 0 then
+      redis.call('HSET', prefix .. id, 'part:' .. number, cjson.encode(note))
+    end
   end
 end
 if tonumber(telegram_id) and (redis.call('GET', epoch_key) or '0') == epoch then

@@ -12,12 +12,14 @@ from typing import Any, Literal, cast
 
 from bot.agent.summarizer import ModelSummarizer
 from bot.app.agents import model_names
-from bot.app.build import Outside, build_access, build_inbox, build_services
+from bot.app.build import Outside, build_access, build_inbox
 from bot.app.models import Models
 from bot.app.stores import Stores, build_stores
+from bot.app.turns import build_turns
 from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.settings import Settings, load_settings
 from bot.transport.gating import BotIdentity
@@ -26,7 +28,6 @@ from bot.transport.rates import OF_THE_SIMULATOR, SendRates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.batch import BurstWaits
 from bot.turn.preview import Previews, PreviewSettings
-from bot.turn.services import TurnServices
 from bot.turn.turn import Turns
 from chaos.rig.crashes.awaits import Awaits, frames_of
 from chaos.rig.crashes.kinds import BOT, NOW, Kind, Said, Scene, build_spec, find_kind, think
@@ -165,7 +166,8 @@ class Parts:
     stores: Stores
     inbox: RedisInbox
     ingest: Ingest
-    services: TurnServices
+    turns: Turns
+    slots: Slots
     indexer: Indexer
     compressor: Compressor
     blow: Blow
@@ -174,7 +176,7 @@ class Parts:
     @property
     def ref(self) -> ContextRef:
         """The context of the scene's chat."""
-        return telegram_ref(self.services.bot.id, self.scene.anchor, None, partitions=1)
+        return telegram_ref(self.turns.bot.id, self.scene.anchor, None, partitions=1)
 
     async def take_in(self, said: Said) -> str:
         """The update comes in by the door."""
@@ -182,16 +184,15 @@ class Parts:
 
     async def work(self, *, counted: bool) -> None:
         """Run a worker until nothing waits, or until the fault has ended it."""
-        isolation = Isolation(self.inbox, self.services.slots)
-        turns = Turns(self.services, isolation)
+        isolation = Isolation(self.inbox, self.slots)
 
         async def on(claim: Claim) -> None:
             try:
                 if counted:
                     self.blow.root = asyncio.current_task()
-                    await self.awaits.of(turns.work_on(claim))
+                    await self.awaits.of(self.turns.work_on(claim, isolation))
                 else:
-                    await turns.work_on(claim)
+                    await self.turns.work_on(claim, isolation)
             finally:
                 if not stopping.is_set() and not await self._has_work():
                     stopping.set()
@@ -250,19 +251,20 @@ def _build(
     models = Models(chat=dict.fromkeys(model_names(settings, spec), model), summary=model)
     outside = Outside(telegram=telegram, files=LoggedFiles(), bot=identity, models=models)
     inbox = build_inbox(settings, stores.redis, clock=lambda: now)
-    services = build_services(settings, stores, outside, spec=spec, inbox=inbox, clock=lambda: now)
+    slots = Slots(settings.worker_concurrency)
+    turns = build_turns(settings, stores, outside, spec=spec, inbox=inbox, slots=slots, clock=lambda: now)
     previews = Previews(
         telegram,
         SendRates(stores.redis, OF_THE_SIMULATOR),
-        services.reachability,
+        turns.memberships.reachability,
         PreviewSettings(tick_s=0.002),
         clock=lambda: time.monotonic() * (_SECONDS_A_SECOND if kind.pause_s else 1.0),
     )
-    services = replace(
-        services,
-        previews=previews,
-        compression=_LIMITS,
-        limits=replace(services.limits, burst_waits=BurstWaits(bundle_s=0.01, paste_s=0.01)),
+    limits = replace(turns.answerer.limits, compression=_LIMITS)
+    turns = replace(
+        turns,
+        answerer=replace(turns.answerer, previews=previews, limits=limits),
+        burst_waits=BurstWaits(bundle_s=0.01, paste_s=0.01),
     )
     return Parts(
         kind=kind,
@@ -279,7 +281,8 @@ def _build(
             rules=DoorRules(partitions=1),
             anchors=stores.migrations,
         ),
-        services=services,
+        turns=turns,
+        slots=slots,
         indexer=Indexer(
             redis=stores.redis,
             history=stores.history,

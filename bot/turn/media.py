@@ -1,7 +1,6 @@
-"""Reads what came with the messages of a turn: pictures, voices, documents."""
+"""Reads the files of a turn's messages: pictures, voices, documents."""
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,14 +23,14 @@ from memory.history.ledger import LedgerEntry
 from memory.history.transcript import quote
 
 PICTURES_AT_MOST = 10
-"""Pictures of one turn: as many as an album has."""
+"""Pictures of one turn: the size of an album."""
 PICTURE_BYTES_AT_MOST = 30_000_000
-"""Of all pictures of one turn: endpoints take requests of 50 MB and less, in which they stand in base64."""
+"""Size of all pictures of one turn. Some endpoints take requests of 50 MB, in which pictures are base64."""
 _AT_ONCE = 3
-"""Files of one turn that are read at the same time: a hundred in one bundle must not fill the memory, nor keep others waiting."""
+"""Files of one turn that are read at the same time, so that a hundred in one bundle do not fill the memory."""
 
 _TOOL = "read_document"
-"""What the record of tools calls the reading of a document."""
+"""The name of the reading of a document in the ledger."""
 _UNREADABLE_NOTES = {
     "unseen": "which you cannot see",
     "deaf": "which could not be heard: there is nothing here that hears",
@@ -44,11 +43,11 @@ _LEFT_OUT = "left out: there were too many"
 log = structlog.get_logger()
 
 Eyes = Callable[[AgentContext], str]
-"""The model that will see the pictures of this turn; "" where it does not see."""
+"""Returns the model that will see the pictures of this turn, or "" if it cannot see."""
 
 
 class _Room:
-    """What one turn may take: the first pictures as far as one request has room for them, a few files at a time."""
+    """The room for the files of one turn: a few at a time, and the first pictures that fit into one request."""
 
     def __init__(self) -> None:
         self.turnstile = asyncio.Semaphore(_AT_ONCE)
@@ -56,11 +55,11 @@ class _Room:
 
     @property
     def is_full(self) -> bool:
-        """Whether no picture has room any more."""
+        """True if there is no room for another picture."""
         return self._pictures >= PICTURES_AT_MOST
 
     def take(self, media: Media) -> Media:
-        """What was read, without its picture where there is no room for it."""
+        """Return the file's content, without its picture if there is no room for it."""
         if media.image is None:
             return media
         size = len(media.image.data)
@@ -72,20 +71,20 @@ class _Room:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadMessage:
-    """What a message says once its file is read. `text`: its words, without a mention of the bot that it begins with, then
-    what was heard. `note` is one line for the model on what came with it, "" for nothing. `problem` is a sentence
-    for the person, where nothing could be read; it is to be said where there is nothing else to answer. `ledger` are
-    entries for the turn's: with them the artifact of a document is forgotten with its message.
-    """
+    """A message with the content of its file."""
 
     text: str
+    """Its words without a leading mention of the bot, then the transcript of a voice."""
     note: str = ""
+    """One line for the model about the file."""
     images: tuple[Image, ...] = ()
     problem: str = ""
+    """A sentence for the person if the file cannot be read. It is said if there is nothing else to answer."""
     ledger: tuple[LedgerEntry, ...] = ()
+    """Entries for the turn's ledger, with which a document's artifact is forgotten together with its message."""
 
 
-class Reader:
+class MessageReader:
     """Reads the messages of a turn."""
 
     def __init__(self, media: MediaReader, *, bot: BotIdentity, eyes: Eyes) -> None:
@@ -101,11 +100,10 @@ class Reader:
         context: AgentContext,
         words: Words,
     ) -> tuple[ReadMessage, ...]:
-        """One for each update, in their order. What was heard and read is journaled: a resumed turn does it no more;
-        pictures are fetched again.
+        """Return one message for each update, in order.
 
-        Takes as long as it takes: the turn's deadline and stop are set around it. Raises Fenced, Forgotten,
-        TurnStopped and the store's errors.
+        Transcripts and documents are journaled, so that a resumed turn does not read them again; pictures are
+        fetched again. The caller sets the deadline. Raises Fenced, Forgotten, TurnStopped and the store's errors.
         """
         journaled = [await journal.finished(_step(update)) for update in updates]
         eyes, room = self._eyes(context), _Room()
@@ -117,7 +115,7 @@ class Reader:
         reads: list[ReadMessage] = []
         for update, line, fetched in zip(updates, journaled, fetching, strict=True):
             if fetched is None:
-                reads.append(_parse(str(line)))
+                reads.append(parse_json(ReadMessage, str(line)))
             else:
                 reads.append(
                     await self._finish(
@@ -127,7 +125,7 @@ class Reader:
         return tuple(reads)
 
     async def _fetch(self, update: WaitingUpdate, eyes: str, room: _Room) -> Media | MediaUnreadable | None:
-        """What its file gives, or why it gives nothing; None for a message without one that is read."""
+        """Return the content of the file, or the reason why it has none; None for a message without such a file."""
         attachment = update.message.attachment
         if attachment is None or attachment.kind not in READ_KINDS:
             return None
@@ -137,7 +135,7 @@ class Reader:
             try:
                 return room.take(await self._media.read(attachment, eyes=eyes))
             except MediaUnreadable as problem:
-                # A new one: the frames of this one's traceback hold the whole file.
+                # A new error: the traceback of this one holds the whole file.
                 return MediaUnreadable(problem.reason, **problem.variables)
 
     async def _finish(
@@ -168,22 +166,22 @@ class Reader:
         )
         if media.document is not None:
             read = await _keep_document(update, read, media, context)
-        await journal.record(_step(update), _dump(read))
+        await journal.record(_step(update), dump_json(ReadMessage, read))
         return read
 
 
 async def _keep_document(
     update: WaitingUpdate, read: ReadMessage, media: Media, context: AgentContext
 ) -> ReadMessage:
-    """The document in the note; a long one in an artifact, whose id its update gives: a second time replaces the first."""
+    """Put the document into the note. A long one becomes an artifact; a second try replaces the first one's."""
     text, artifact_id = media.document or "", ""
     entries: tuple[LedgerEntry, ...] = ()
     if len(text) > SHOWN_WHOLE and context.artifacts is not None:
         artifact_id = await _keep(context.artifacts, text, key=_step(update))
     if artifact_id:
         entries = (_entry(update, text, artifact_id),)
-    told = document_note(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
-    return replace(read, note=extend_note(read.note, told), ledger=entries)
+    note = document_note(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
+    return replace(read, note=extend_note(read.note, note), ledger=entries)
 
 
 async def _keep(artifacts: ContextArtifacts, text: str, *, key: str) -> str:
@@ -217,20 +215,3 @@ def _plain_note(attachment: Attachment) -> str:
 
 def _step(update: WaitingUpdate) -> str:
     return f"read:{update.update_id}"
-
-
-def _dump(read: ReadMessage) -> str:
-    return json.dumps(
-        {
-            "text": read.text,
-            "note": read.note,
-            "ledger": dump_json(tuple[LedgerEntry, ...], tuple(read.ledger)),
-        }
-    )
-
-
-def _parse(line: str) -> ReadMessage:
-    fields = json.loads(line)
-    return ReadMessage(
-        text=fields["text"], note=fields["note"], ledger=parse_json(tuple[LedgerEntry, ...], fields["ledger"])
-    )

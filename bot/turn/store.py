@@ -1,12 +1,14 @@
-"""What a turn reads and writes in Redis: what there is to do, each finished step, the one commit, each send."""
+"""The turn's reads and writes in Redis: its work, each finished step, the one commit, each send."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
-from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState, Todo
+from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState
 from bot.inbox.redis_inbox import inbox_script
+from bot.turn.outbox import Part, dump_part, parse_part
+from bot.turn.trace import SentPart
 from memory import keys
 from memory.codec import dump_json
 from memory.errors import Forgotten
@@ -29,52 +31,68 @@ from memory.history.store import HistorySnapshot
 from memory.redis.client import RedisClient, ScriptCall
 
 UPDATES_AT_MOST = 20
-"""How many waiting updates one turn may join."""
+"""Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 10
-"""How many receipts of prompts are kept of a context."""
+"""Prompt receipts kept for each context."""
 NO_MESSAGE = 0
-"""Instead of a Telegram message id: of a part that took a message away."""
-_COUNTS_BEFORE_SUMMARIES = 4
-_COUNTS_BEFORE_HEARD = 7
+"""Stands for the Telegram message id of a part that deleted a message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """The work of a claimed context, oldest first. Parts of the outbox come before new updates."""
+
+    updates: tuple[PendingUpdate, ...]
+    journal: dict[str, str]
+    """Steps of an interrupted turn."""
+    parts: tuple[Part, ...]
+    sends_begun: int
+    """Interrupted sends of the first part."""
+    stopped_before: int | None
+    """Updates before this id were stopped by their reader."""
+    buried: tuple[PendingUpdate, ...]
+    """Updates that became dead letters just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """What a turn changes, all at once. `parts` are the outbox's lines; without any, the updates end here.
-
-    `registered` is the context's entry in the registry of contexts, for one that is new. `ledger` is what the turn
-    called, kept with the messages that it appends, or not at all without any. `receipt` is that of its prompt.
-    `active_agent` is who has the chat from now on, "" the main agent, None whoever had it. `compresses`: the
-    conversation is to be compressed. `deletes` are the ids of the messages of the turn that this one answers again.
-    `booking` is run beside it, in the same trip, whatever becomes of the commit itself. `trace` tells operators what the
-    turn did (bot/turn/turn_trace.py).
-    """
+    """The changes of one turn, made all at once. Without parts its updates end at once, else with the last part."""
 
     update_ids: Sequence[int]
     epoch: int
     state: TerminalState = "answered"
     reason: str = ""
     messages: Sequence[Message] = ()
-    parts: Sequence[str] = ()
+    parts: Sequence[Part] = ()
+    """The outbox."""
     starts_conversation: bool = False
     registered: str = ""
+    """The entry of a new context in the registry of contexts."""
     ledger: Sequence[LedgerEntry] = ()
+    """The calls of the turn. They are kept with its messages, or not at all if it has none."""
     receipt: str = ""
+    """The receipt of the last prompt."""
     active_agent: str | None = None
+    """The agent that has the chat from now on: "" for the main one, None for no change."""
     compresses: bool = False
+    """True if the conversation should be compressed."""
     deletes: Sequence[str] = ()
+    """Ids of the messages of the turn that this one answers again."""
     booking: Sequence[ScriptCall] = ()
+    """Runs in the same round trip, whatever becomes of the commit."""
     trace: str = ""
+    """The turn's record for operators: see bot/turn/trace.py."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erased:
-    """What a reset took out of Redis, the epoch from which the context goes on, and its vectors before that."""
+class ErasedContext:
+    """Counts of what a reset erased in Redis, and the context's new epoch."""
 
     epoch: int
     messages: int
     updates: int
     vectors: int = 0
+    """Counted before the reset; the index erases them later."""
     summaries: int = 0
     ledger_turns: int = 0
     artifacts: int = 0
@@ -96,7 +114,7 @@ class TurnStore:
         self._new_id = new_id
 
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
-        """What the context has to do, with its newest `window` messages: one round trip."""
+        """Return the context's work and its newest `window` messages, in one round trip."""
         ref = claim.ref
         take = ScriptCall(
             script=inbox_script("take"),
@@ -129,11 +147,11 @@ class TurnStore:
             _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
             snapshot = parse_snapshot(loaded)
             if snapshot.epoch == int(epoch):
-                break  # else a reset came between the two: what was taken is forgotten
+                break  # otherwise a reset came between the two reads
         todo = Todo(
             updates=_updates(updates),
             journal=dict(zip(journal[::2], journal[1::2], strict=True)),
-            parts=tuple(parts),
+            parts=tuple(map(parse_part, parts)),
             sends_begun=int(sends_begun),
             stopped_before=int(stopped_before) if stopped_before else None,
             buried=_updates(buried),
@@ -163,9 +181,9 @@ class TurnStore:
             raise TurnStopped
 
     async def restart(self, claim: Claim) -> None:
-        """Forget the finished steps of the running turn, which begins anew; what it shows in the chat stays noted.
+        """Forget the finished steps of the running turn, so that it can start again. Its preview stays noted.
 
-        It does not count as an attempt of its update: nobody has died over it.
+        This does not count as an attempt of its update: no worker has died.
         """
         ref = claim.ref
         script_keys = [keys.ready_key(ref.partition), keys.journal_key(ref), keys.box_key(ref)]
@@ -173,18 +191,18 @@ class TurnStore:
         _check(await self._redis.run(inbox_script("restart"), script_keys, arguments))
 
     async def payload_of(self, ref: keys.ContextRef, update_id: int) -> str | None:
-        """The payload of an update of the context that has not finished, or None."""
+        """Return the payload of an unfinished update of the context, or None."""
         record = keys.update_key(ref.partition, update_id)
         context, payload = await self._redis.call("HMGET", record, "context", "payload")
         return payload if context == ref.context_id else None
 
     async def shown_as(self, ref: keys.ContextRef, message_id: str) -> tuple[int, ...]:
-        """The Telegram ids under which a message is shown, in order; none for one that was never delivered."""
+        """Return the Telegram messages that show this message, in order; () if it was never delivered."""
         found = await self._redis.call("HGET", keys.telegram_key(ref), message_id)
         return tuple(int(each) for each in str(found or "").split())
 
     async def commit(self, claim: Claim, commit: Commit) -> None:
-        """Make the turn true. A second try of a commit that went through changes nothing. Raises Forgotten."""
+        """Commit the turn. Repeating a commit changes nothing. Raises Forgotten."""
         ref = claim.ref
         call = ScriptCall(
             script=inbox_script("commit", *APPEND_PRELUDES, *DELETE_PRELUDES, *CONVERSATION_PRELUDES),
@@ -203,7 +221,7 @@ class TurnStore:
             ],
             arguments=[dump_json(Fence, claim.fence), ref.context_id, *self._arguments(ref, commit)],
         )
-        # The booking comes first: a commit that is there was booked, and one that is tried again is booked once.
+        # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
         *_, outcome = await self._redis.run_all([*commit.booking, call])
         _check(outcome)
 
@@ -219,40 +237,40 @@ class TurnStore:
             commit.trace,
             *(*commit.update_ids, *commit.deletes),
             dump_json(MessageBatch, message_batch(commit.messages)),
-            *commit.parts,
+            *map(dump_part, commit.parts),
         ]
 
     async def note_refusal(
         self, ref: keys.ContextRef, *, chat_id: int, sender_id: int, update_id: int
     ) -> bool:
-        """Whether this update is the one to refuse its sender with, in this chat, for REFUSAL_TTL_S."""
+        """Return True if this update should get the refusal. Each sender gets one per chat in REFUSAL_TTL_S."""
         key = keys.refused_key(ref.partition, chat_id, sender_id)
         await self._redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
         return await self._redis.call("GET", key) == str(update_id)
 
-    async def count_sends(self, claim: Claim, part: str, begun: int) -> bool:
-        """Note how many sends of the outbox's first part were begun whose outcome is open. False: it was erased."""
+    async def count_sends(self, claim: Claim, part: Part, begun: int) -> bool:
+        """Store how many sends of the outbox's first part have an unknown outcome. False: it was erased."""
         ref = claim.ref
         outcome = await self._redis.run(
             inbox_script("count_sends"),
             [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [dump_json(Fence, claim.fence), part, begun],
+            [dump_json(Fence, claim.fence), dump_part(part), begun],
         )
         _check(outcome)
         return outcome != "gone"
 
     async def replace_part(
-        self, claim: Claim, part: str, instead: Sequence[str], *, sends_begun: int = 0
+        self, claim: Claim, part: Part, instead: Sequence[Part], *, sends_begun: int = 0
     ) -> bool:
-        """Put these parts, at least one, in the place of the outbox's first. False: it was erased.
+        """Put these parts, at least one, in place of the outbox's first. False: it was erased.
 
-        `sends_begun`: of the first of them, how many sends have an open outcome, in whatever form they were.
+        `sends_begun` counts the sends of the first of them, in any form, that have an unknown outcome.
         """
         ref = claim.ref
         outcome = await self._redis.run(
             inbox_script("replace_part"),
             [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [dump_json(Fence, claim.fence), part, sends_begun, *instead],
+            [dump_json(Fence, claim.fence), dump_part(part), sends_begun, *map(dump_part, instead)],
         )
         _check(outcome)
         return outcome != "gone"
@@ -260,20 +278,17 @@ class TurnStore:
     async def sent(
         self,
         claim: Claim,
-        part: str,
+        part: Part,
         *,
-        epoch: int,
         telegram_id: int | None = None,
-        message_id: str = "",
         undeliverable: str = "",
-        told: tuple[int, str] = (0, ""),
+        note: SentPart | None = None,
     ) -> bool:
-        """The first part of the outbox has its outcome; after the last one its updates are finished.
+        """Take the first part off the outbox. After the last one its updates are finished.
 
-        `telegram_id`: the message that shows it, NO_MESSAGE for a part that is shown by none, None where nobody knows
-        whether it arrived. `undeliverable` gives up the whole outbox with that reason. `told` is the part's number and how
-        it was sent, in words without spaces at their ends, for operators. False if it was erased
-        meanwhile: then nothing happens, and the parts after it are not to be sent.
+        `telegram_id` is the message that shows it, NO_MESSAGE for a deletion, None if nobody knows whether it
+        arrived. `undeliverable` gives up the whole outbox with that reason. `note` tells operators how it was
+        sent. False: it was erased meanwhile; nothing happens, and the parts after it must not be sent.
         """
         shown_by = "-" if telegram_id == NO_MESSAGE else telegram_id or ""
         ref = claim.ref
@@ -284,21 +299,16 @@ class TurnStore:
                 *(keys.delivering_key(ref), keys.telegram_key(ref), keys.epoch_key(ref)),
             ],
             [
-                *(
-                    dump_json(Fence, claim.fence),
-                    part,
-                    epoch,
-                    self._clock(),
-                    keys.update_prefix(ref.partition),
-                ),
-                *(keys.TERMINAL_UPDATE_TTL_S, shown_by, message_id, undeliverable, *told),
+                *(dump_json(Fence, claim.fence), dump_part(part), part.epoch, self._clock()),
+                *(keys.update_prefix(ref.partition), keys.TERMINAL_UPDATE_TTL_S, shown_by, part.message_id),
+                *(undeliverable, part.number, "" if note is None else dump_json(SentPart, note)),
             ],
         )
         _check(outcome)
         return outcome != "gone"
 
     async def dead_letters(self, ref: keys.ContextRef) -> list[PendingUpdate]:
-        """The context's dead letters, the oldest first."""
+        """Return the context's dead letters, oldest first."""
         numbers = [
             int(each) for each in await self._redis.call("ZRANGE", keys.dead_key(ref.partition), 0, -1)
         ]
@@ -313,7 +323,7 @@ class TurnStore:
         ]
 
     async def forget_dead(self, ref: keys.ContextRef, update_ids: Sequence[int]) -> None:
-        """Erase what these dead letters of the context say; nobody can take them up again."""
+        """Erase the texts of these dead letters of the context; nobody can retry them."""
         await self._redis.run(
             inbox_script("forget_dead"),
             [keys.dead_key(ref.partition), keys.erasures_key(ref.partition)],
@@ -330,11 +340,11 @@ class TurnStore:
         vectors: int = 0,
         answering: tuple[Claim, int] | None = None,
         others: str = "",
-    ) -> Erased:
-        """Erase all of a context in Redis and raise its epoch; what its turn still does comes to nothing.
+    ) -> ErasedContext:
+        """Erase everything of a context in Redis and raise its epoch, which fences its running turn.
 
-        `answering`: the claim and update id of the /reset that asks for it: it stays to be answered, and so do
-        the updates after it. Raises Fenced then.
+        `answering` is the claim and the update id of a reset from the chat. That update and later ones stay,
+        and this raises Fenced. `others` is the receipt of what it erased in other contexts before.
         """
         fence = dump_json(Fence, answering[0].fence) if answering else "{}"
         reply = await self._redis.run_durably(
@@ -361,23 +371,14 @@ class TurnStore:
         return _erased([*reply, vectors])
 
 
-def parse_erased(line: str) -> Erased:
-    """What `reset` left in the journal of the /reset that it answered.
-
-    Workers of versions before left fewer numbers: there were no summaries, ledger and artifacts to count, no talk.
-    """
-    counts = line.split()
-    if len(counts) == _COUNTS_BEFORE_SUMMARIES:
-        epoch, messages, *rest = counts
-        counts = [epoch, messages, "0", "0", "0", "0", *rest]
-    elif len(counts) == _COUNTS_BEFORE_HEARD:
-        counts = [*counts[:5], "0", *counts[5:]]
-    return _erased(counts)
+def parse_erased(line: str) -> ErasedContext:
+    """Return the counts that `reset` left in the journal of the update that it answered."""
+    return _erased(line.split())
 
 
-def _erased(counts: Sequence[str | int]) -> Erased:
+def _erased(counts: Sequence[str | int]) -> ErasedContext:
     epoch, messages, summaries, ledger_turns, artifacts, heard, updates, vectors = map(int, counts)
-    return Erased(
+    return ErasedContext(
         epoch=epoch,
         messages=messages,
         updates=updates,

@@ -1,0 +1,260 @@
+"""Builds the turns and their worker, from settings and open stores."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from bot.agent.agents_file import TeamSpec
+from bot.agent.context import AgentContext
+from bot.agent.team import Team
+from bot.app.agents import counter_for, model_of
+from bot.app.build import (
+    Outside,
+    build_access,
+    build_chat_contexts,
+    build_conversations,
+    build_team,
+    compression_limits,
+    loaded_messages,
+)
+from bot.app.models import sees_pictures
+from bot.app.stores import Stores
+from bot.inbox.isolation import Isolation
+from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.signals import Signals
+from bot.inbox.slots import Slots
+from bot.inbox.worker import Worker
+from bot.media.pdf import PdfReader
+from bot.media.reader import MediaReader
+from bot.settings import Settings
+from bot.transport.administrators import Administrators
+from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
+from bot.turn.answer import Answerer, AnswerLimits
+from bot.turn.batch import BurstWaits
+from bot.turn.chat_events import Edits, GroupRules, Memberships
+from bot.turn.commands import Commands
+from bot.turn.commands.forget import ForgetCommand
+from bot.turn.commands.memory import MemoryCommands
+from bot.turn.commands.reset import ResetCommand
+from bot.turn.commands.start import StartCommands
+from bot.turn.commands.usage import Statistics, UsageCommands
+from bot.turn.commit import Committer
+from bot.turn.delivery import Delivery, Traffic, send_part
+from bot.turn.erasure import ChatContexts, Eraser
+from bot.turn.interruption import Buttons, Interruptions
+from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
+from bot.turn.media import MessageReader
+from bot.turn.permissions import Permissions
+from bot.turn.preview import Previews, PreviewSettings
+from bot.turn.reachability import Reachability
+from bot.turn.store import TurnStore
+from bot.turn.turn import Turns
+from memory.history import contexts
+from memory.history.redis_history import RedisHeard
+
+BURST_WAITS = BurstWaits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """Parts that several others take."""
+
+    store: TurnStore
+    team: Team
+    guard: LimitGuard
+    permissions: Permissions
+    buttons: Buttons
+    eraser: Eraser
+    chat_contexts: ChatContexts
+
+
+def build_turns(
+    settings: Settings,
+    stores: Stores,
+    outside: Outside,
+    *,
+    spec: TeamSpec,
+    inbox: RedisInbox,
+    slots: Slots,
+    clock: Callable[[], float],
+) -> Turns:
+    """Return the turns with all their parts."""
+    shared = _build_shared(settings, stores, outside, spec=spec, clock=clock)
+    reachability = Reachability(stores.redis, clock=clock)
+    rates = SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM)
+    learn = stores.migrations.learn
+    traffic = Traffic(rates=rates, marks=reachability, learn_migration=learn, slots=slots)
+    delivery = Delivery(shared.store, partial(send_part, outside.telegram), traffic)
+    committer = Committer(store=shared.store, delivery=delivery)
+    shown = PreviewSettings(is_streaming=settings.streaming)
+    return Turns(
+        bot=outside.bot,
+        store=shared.store,
+        history=stores.history,
+        signals=Signals(inbox),
+        guard=shared.guard,
+        answerer=Answerer(
+            bot=outside.bot,
+            team=shared.team,
+            conversations=build_conversations(settings, stores, clock=clock),
+            reader=build_reader(settings, spec, outside),
+            previews=Previews(outside.telegram, rates, reachability, shown),
+            interruptions=Interruptions(
+                store=shared.store, permissions=shared.permissions, buttons=shared.buttons
+            ),
+            permissions=shared.permissions,
+            guard=shared.guard,
+            committer=committer,
+            limits=_answer_limits(settings, spec),
+        ),
+        commands=_build_commands(settings, stores, shared, inbox=inbox, clock=clock),
+        memberships=_build_memberships(settings, stores, outside, shared=shared, reachability=reachability),
+        edits=Edits(bot=outside.bot, history=stores.history, tokenizer=counter_for(settings.openai_model)),
+        committer=committer,
+        buttons=shared.buttons,
+        burst_waits=BURST_WAITS,
+        clock=clock,
+    )
+
+
+def build_worker(
+    settings: Settings, inbox: RedisInbox, turns: Turns, *, slots: Slots, consumer: str
+) -> Worker:
+    """Return the worker that runs the turns."""
+    isolation = Isolation(inbox, slots)
+    return Worker(
+        inbox,
+        partial(turns.work_on, settling=isolation),
+        consumer=consumer,
+        partitions=settings.partitions,
+        isolation=isolation,
+        lease_s=settings.lease_s,
+    )
+
+
+def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> MessageReader:
+    """Return the reader of messages with files. Pictures are for the agent that has the chat, if its model sees."""
+
+    def eyes(context: AgentContext) -> str:
+        model = model_of(settings, spec.agents.get(context.agent_name, spec.agents[spec.main]))
+        return model if sees_pictures(settings, model) else ""
+
+    media = MediaReader(
+        outside.files,
+        transcriber=outside.models.transcriber,
+        pdfs=PdfReader(at_most=settings.document_chars),
+        largest=settings.media_bytes,
+        document_chars=settings.document_chars,
+    )
+    return MessageReader(media, bot=outside.bot, eyes=eyes)
+
+
+def build_limits(settings: Settings) -> UsageLimits:
+    """What each person and each chat may have."""
+    return UsageLimits(
+        user=OwnerLimits(
+            messages_per_minute=settings.user_messages_per_minute,
+            tokens_per_day=settings.user_tokens_per_day,
+            money_per_day=settings.user_money_per_day,
+        ),
+        chat=OwnerLimits(
+            messages_per_minute=settings.chat_messages_per_minute,
+            tokens_per_day=settings.chat_tokens_per_day,
+            money_per_day=settings.chat_money_per_day,
+        ),
+        prices=Prices(
+            per_million_input=settings.price_per_million_input,
+            per_million_output=settings.price_per_million_output,
+        ),
+    )
+
+
+def _build_shared(
+    settings: Settings, stores: Stores, outside: Outside, *, spec: TeamSpec, clock: Callable[[], float]
+) -> _Shared:
+    access, team = build_access(settings), build_team(settings, spec, outside.models)
+    store = TurnStore(stores.redis, clock=clock)
+    administrators = Administrators(outside.telegram, clock=clock)
+    return _Shared(
+        store=store,
+        team=team,
+        guard=LimitGuard(stores.redis, build_limits(settings), exempt=access.operator_ids, clock=clock),
+        permissions=Permissions(access=access, administrators=administrators, team=team),
+        buttons=Buttons(telegram=outside.telegram),
+        eraser=Eraser(store, stores.history, stores.recall),
+        chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
+    )
+
+
+def _build_commands(
+    settings: Settings, stores: Stores, shared: _Shared, *, inbox: RedisInbox, clock: Callable[[], float]
+) -> Commands:
+    permissions = shared.permissions
+    return Commands(
+        start=StartCommands(
+            permissions=permissions,
+            guests=stores.guests,
+            buttons=shared.buttons,
+            is_offline=settings.is_offline,
+        ),
+        memory=MemoryCommands(permissions=permissions, history=stores.history, recall=stores.recall),
+        forget=ForgetCommand(
+            permissions=permissions,
+            redis=stores.redis,
+            store=shared.store,
+            history=stores.history,
+            heard=RedisHeard(stores.redis),
+            recall=stores.recall,
+        ),
+        reset=ResetCommand(
+            permissions=permissions,
+            eraser=shared.eraser,
+            chat_contexts=shared.chat_contexts,
+            history=stores.history,
+            store=shared.store,
+            buttons=shared.buttons,
+            clock=clock,
+        ),
+        usage=UsageCommands(
+            guard=shared.guard, permissions=permissions, statistics=_statistics_of(stores, inbox)
+        ),
+    )
+
+
+def _build_memberships(
+    settings: Settings, stores: Stores, outside: Outside, *, shared: _Shared, reachability: Reachability
+) -> Memberships:
+    rules = GroupRules(
+        keeps_talk=settings.group_context,
+        talk_lines=settings.group_context_messages,
+        erases_on_leave=settings.erase_on_leave,
+    )
+    return Memberships(
+        bot=outside.bot,
+        telegram=outside.telegram,
+        rules=rules,
+        reachability=reachability,
+        migrations=stores.migrations,
+        eraser=shared.eraser,
+        chat_contexts=shared.chat_contexts,
+    )
+
+
+def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
+    return AnswerLimits(
+        max_actions=settings.max_actions,
+        deadline_s=settings.turn_deadline_s,
+        window_messages=loaded_messages(settings),
+        long_answers=settings.long_answers,
+        compression=compression_limits(settings, spec),
+    )
+
+
+def _statistics_of(stores: Stores, inbox: RedisInbox) -> Callable[[], Awaitable[Statistics]]:
+    async def count() -> Statistics:
+        known = await contexts.list_contexts(stores.redis, range(stores.partitions))
+        depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
+        waiting, oldest = sum(depth for depth, _ in depths), max(age for _, age in depths)
+        return Statistics(contexts=len(known), waiting=waiting, oldest_s=oldest)
+
+    return count

@@ -1,0 +1,280 @@
+"""Answers a question with the agent: read its files, run the agent, show the text as it grows, stop if asked to."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from bot.agent.context import AgentContext
+from bot.agent.loop import RunLimits, run_agent
+from bot.agent.model import Usage
+from bot.agent.prompt.parts import PromptReceipt
+from bot.agent.team import Team
+from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
+from bot.transport import texts
+from bot.transport.gating import BotIdentity, strip_mention
+from bot.transport.updates import context_keys
+from bot.turn.batch import dump_stop
+from bot.turn.commit import Committer
+from bot.turn.conversation import Conversations
+from bot.turn.interruption import Interruptions
+from bot.turn.limits import LimitGuard
+from bot.turn.media import MessageReader, ReadMessage
+from bot.turn.outbox import LongAnswers, blank_part, plan_reply
+from bot.turn.permissions import Permissions
+from bot.turn.preview import Preview, Previews
+from bot.turn.question import Question
+from bot.turn.store import Commit
+from bot.turn.trace import TurnTrace, trace_of
+from memory.codec import dump_json
+from memory.errors import Forgotten
+from memory.history import contexts
+from memory.summary.compression import CompressionLimits, is_due
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLimits:
+    """Bounds of an answer."""
+
+    max_actions: int
+    deadline_s: float
+    """Seconds for the whole turn."""
+    window_messages: int
+    """Newest messages that are loaded with each turn."""
+    long_answers: LongAnswers = "parts"
+    compression: CompressionLimits | None = None
+    """None if no model writes summaries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerer:
+    """Answers questions; each answer ends with one commit."""
+
+    bot: BotIdentity
+    team: Team
+    conversations: Conversations
+    reader: MessageReader
+    previews: Previews
+    interruptions: Interruptions
+    permissions: Permissions
+    guard: LimitGuard
+    committer: Committer
+    limits: AnswerLimits
+
+    async def answer(self, question: Question) -> None:
+        """Answer the question and commit. A failure that the person can be told is an answer too.
+
+        Raises TurnRestarted if the question has changed, Fenced and Forgotten from the journal and the commit,
+        and the store's errors. The usage of a run that was restarted or forgotten is booked.
+        """
+        context = self._open(question)
+        preview = Preview(question.words, edits=tuple(question.shown_as))
+        reads: list[ReadMessage] = []
+        try:
+            text, reason = await self._try(question, context, preview, reads)
+        except (TurnRestarted, Forgotten):
+            await self.guard.book(question.charge, _usage_of(context))
+            raise
+        for press in question.presses.stopping:
+            await self.interruptions.buttons.answer(press, "stopped")
+        commit = self._commit(question, context, preview, text=text, reason=reason, reads=reads)
+        try:
+            await self.committer.commit(question.claim, commit)
+        except Forgotten:
+            await self.previews.take_away(question.to, preview.shown)
+            raise
+
+    def _open(self, question: Question) -> AgentContext:
+        first, to = question.first, question.to
+        return self.conversations.open(
+            question.claim.ref,
+            question.history.snapshot,
+            question.history,
+            is_group=first.message.chat_type != "private",
+            request_id=str(first.update_id),
+            metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
+        )
+
+    async def _try(
+        self, question: Question, context: AgentContext, preview: Preview, reads: list[ReadMessage]
+    ) -> tuple[str, str]:
+        """Return the text of the answer, and the reason if it is not the agent's."""
+        try:
+            text, reason = await self._show_and_run(question, context, preview, reads)
+        except TurnStopped:
+            await self._append_unread(question, context)
+            return await self._stopped(question, context, preview.text), "stopped"
+        except (TellUser, TimeoutError) as failure:
+            await self._append_unread(question, context)
+            known = failure if isinstance(failure, TellUser) else DeadlinePassed()
+            log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
+            return texts.failure_text(question.words, known), type(known).__name__
+        if not reason:
+            await context.chat_history.append_assistant_message(text, id=question.reply_id)
+        return text, reason
+
+    async def _show_and_run(
+        self, question: Question, context: AgentContext, preview: Preview, reads: list[ReadMessage]
+    ) -> tuple[str, str]:
+        """Run the agent while the preview shows its text. Raises TurnStopped at once after an earlier stop."""
+        async with self.previews.show(
+            preview,
+            question.to,
+            is_private=question.first.message.chat_type == "private",
+            stop_data=dump_stop(question.charge.user_id, question.first.update_id),
+            journal=question.journal,
+        ):
+            context.on_text, context.on_status = preview.take, preview.tell
+            if question.is_stopped:
+                raise TurnStopped
+            async with asyncio.timeout(self.limits.deadline_s):
+                return await self._run_until_ended(question, context, preview, reads)
+
+    async def _run_until_ended(
+        self, question: Question, context: AgentContext, preview: Preview, reads: list[ReadMessage]
+    ) -> tuple[str, str]:
+        """Run the agent until it ends or is interrupted. Raises TurnStopped, TurnRestarted or Forgotten then."""
+        running = asyncio.create_task(self._read_and_run(question, context, reads), name="agent-run")
+        ending = asyncio.create_task(
+            self.interruptions.wait(question, has_written=preview.has_text), name="turn-signals"
+        )
+        try:
+            await asyncio.wait([running, ending], return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                raise ending.result()
+            return running.result()
+        finally:
+            running.cancel()
+            ending.cancel()
+            await asyncio.wait([running, ending])
+
+    async def _read_and_run(
+        self, question: Question, context: AgentContext, reads: list[ReadMessage]
+    ) -> tuple[str, str]:
+        journal = question.journal
+        reads += await self.reader.read(
+            question.batch.updates, journal=journal, context=context, words=question.words
+        )
+        await self._append(question, context, reads)
+        await journal.restore_appended()
+        problem = _unreadable(reads)
+        if problem:
+            return problem, "unreadable_media"
+        context.caller = await self.permissions.caller_of(question)
+        limits = RunLimits(max_actions=self.limits.max_actions)
+        return await run_agent(self.team, context, journal=journal, limits=limits), ""
+
+    async def _append(self, question: Question, context: AgentContext, reads: Sequence[ReadMessage]) -> None:
+        """Append the question's messages to the history, and their pictures to the run."""
+        messages = question.messages(reads, bot=self.bot, tokenizer=self.conversations.tokenizer)
+        appended = await question.history.append(question.claim.ref, messages, epoch=question.history.epoch)
+        context.user_messages = tuple(appended)
+        pictures = {
+            update.message.message_id: read.images
+            for update, read in zip(question.batch.updates, reads, strict=True)
+            if read.images
+        }
+        context.images = {
+            each.id: pictures[each.telegram_message_id]
+            for each in appended
+            if each.telegram_message_id is not None and each.telegram_message_id in pictures
+        }
+
+    async def _append_unread(self, question: Question, context: AgentContext) -> None:
+        """Append the messages without their files if the turn ended before those were read."""
+        if not context.user_messages:
+            reads = [
+                ReadMessage(text=strip_mention(update.message, bot=self.bot), note=update.message.note)
+                for update in question.batch.updates
+            ]
+            await self._append(question, context, reads)
+
+    async def _stopped(self, question: Question, context: AgentContext, text: str) -> str:
+        """Keep the text so far in memory and in the chat, marked as stopped."""
+        if not text.strip():
+            return question.words("stopped")
+        await context.chat_history.append_assistant_message(text, id=question.reply_id, is_stopped=True)
+        return text + texts.stopped_mark(question.words)
+
+    def _commit(
+        self,
+        question: Question,
+        context: AgentContext,
+        preview: Preview,
+        *,
+        text: str,
+        reason: str,
+        reads: Sequence[ReadMessage],
+    ) -> Commit:
+        """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
+        before, usage, history = question.snapshot, _usage_of(context), question.history
+        is_kept = any(message.id == question.reply_id for message in history.pending)
+        blank = blank_part(
+            question.batch.newest, epoch=history.epoch, message_id=question.reply_id if is_kept else ""
+        )
+        compresses = self._is_compression_due(question)
+        return Commit(
+            update_ids=(*question.batch.update_ids, *question.presses.update_ids),
+            epoch=history.epoch,
+            reason=reason,
+            messages=history.pending,
+            parts=plan_reply(
+                text,
+                blank,
+                words=question.words,
+                long_answers=self.limits.long_answers,
+                edits=preview.edits,
+                deletes=preview.deletes,
+            ),
+            registered=self._registration(question),
+            ledger=(*(entry for read in reads for entry in read.ledger), *context.record.ledger),
+            receipt=self._last_receipt(context),
+            active_agent=None if context.agent_name == before.active_agent else context.agent_name,
+            compresses=compresses,
+            deletes=question.again.ids if question.again else (),
+            booking=self.guard.booking(question.charge, usage),
+            trace=dump_json(TurnTrace, self._trace(question, context, usage, compresses=compresses)),
+        )
+
+    def _trace(
+        self, question: Question, context: AgentContext, usage: Usage, *, compresses: bool
+    ) -> TurnTrace:
+        files = sum(update.message.attachment is not None for update in question.batch.updates)
+        micros = self.guard.cost_of(usage)
+        return trace_of(context, usage=usage, micros=micros, files=files, compresses=compresses)
+
+    def _is_compression_due(self, question: Question) -> bool:
+        limits, window = self.limits.compression, self.limits.window_messages
+        pending = question.history.pending
+        return limits is not None and is_due(question.snapshot, pending, limits, loaded_limit=window)
+
+    def _registration(self, question: Question) -> str:
+        """Return the registry's entry of a context that is new, or that this turn has erased, else ""."""
+        is_erased = question.history.epoch != question.snapshot.epoch
+        if question.snapshot.created_at is not None and not is_erased:
+            return ""
+        first = question.first
+        keys = context_keys(self.bot.id, first.anchor_id, first.message.thread_id)
+        title = first.message.chat_title or first.message.sender_name
+        return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
+
+    def _last_receipt(self, context: AgentContext) -> str:
+        """Return the receipt of the last prompt of the chat's agent. Its delegates have left receipts too."""
+        agent = self.team.name_of(context)
+        own = [receipt for receipt in context.record.receipts if receipt.agent == agent]
+        return dump_json(PromptReceipt, own[-1]) if own else ""
+
+
+def _usage_of(context: AgentContext) -> Usage:
+    """Return the usage of all model calls so far."""
+    return sum(context.record.usages, Usage())
+
+
+def _unreadable(reads: Sequence[ReadMessage]) -> str:
+    """Return the sentence to say if nothing of the question can be read, else ""."""
+    if any(read.text or read.images for read in reads):
+        return ""
+    return next((read.problem for read in reads if read.problem), "")

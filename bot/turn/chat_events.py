@@ -1,0 +1,198 @@
+"""Events of a chat that are no questions: the bot's own membership, a migration, an edited message."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+import structlog
+
+from bot.errors import ChatMigrated, TelegramFailure
+from bot.inbox.records import Claim
+from bot.transport.gating import BotIdentity, strip_mention
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.migrations import Migrations
+from bot.transport.telegram_api import TelegramApi
+from bot.transport.updates import IncomingMessage
+from bot.transport.words import Words, words_for
+from bot.turn.commit import Reply
+from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
+from bot.turn.journal import TurnJournal
+from bot.turn.reachability import Reachability
+from bot.turn.store import parse_erased
+from memory.forgetting import ErasureReceipt
+from memory.history.message import Message, told_text
+from memory.history.redis_history import RedisHistory
+from memory.history.selectors import TokenCounter
+from memory.keys import ContextRef
+
+log = structlog.get_logger()
+
+SPOKEN_KINDS = ("voice", "audio", "video_note")
+"""The history has their transcript, which an edit of the caption does not change."""
+
+_RESET_STEP = "reset"
+"""Written by reset.lua: the running update has erased this context."""
+
+EditOutcome = Literal["edited", "edit_of_unkept_message", "edit_of_voice_message"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRules:
+    """Settings for groups."""
+
+    keeps_talk: bool
+    """True if talk that is not addressed to the bot is kept as context."""
+    talk_lines: int
+    """The lines of such talk that are kept."""
+    erases_on_leave: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memberships:
+    """Follows changes of the bot's own membership, and migrations of groups. Repeating them is harmless."""
+
+    bot: BotIdentity
+    telegram: TelegramApi
+    rules: GroupRules
+    reachability: Reachability
+    migrations: Migrations
+    eraser: Eraser
+    chat_contexts: ChatContexts
+
+    async def follow(self, update: WaitingUpdate, claim: Claim, journal: TurnJournal, *, epoch: int) -> Reply:
+        """Greet a group that the bot joined, note who blocked it, forget a group that it left if settings say so.
+
+        Raises Fenced, Forgotten and the store's errors.
+        """
+        chat_id, partition = update.message.chat_id, claim.ref.partition
+        match update.admission.reason:
+            case "joined":
+                return Reply(text=await self._greeting(update))
+            case "promoted":
+                return Reply(text=await self._promotion(update))
+            case "left":
+                return await self._leave(update, claim, journal)
+            case "blocked":
+                await self.reachability.mark(partition, chat_id)
+            case "migration":
+                await self._migrate(update, claim.ref, epoch=epoch)
+            case _:
+                await self.reachability.clear(partition, chat_id)
+        return Reply()
+
+    async def _migrate(self, update: WaitingUpdate, ref: ContextRef, *, epoch: int) -> None:
+        """Keep the memory of a group that has a new id, without its Telegram message ids."""
+        new_chat_id = update.message.migrate_to_chat_id or update.message.chat_id
+        is_first = await self.migrations.forget_telegram_ids(ref, epoch=epoch, new_chat_id=new_chat_id)
+        if is_first:
+            log.info("group_migrated", anchor=update.anchor_id, to=new_chat_id)
+
+    async def _greeting(self, update: WaitingUpdate) -> str:
+        """Say what the bot can see here and how to change that, what it keeps, and how to address it."""
+        words = words_for(update.message.language_code)
+        addressing = words("group-addressing", bot=f"@{self.bot.username}")
+        return "\n\n".join([words("group-joined"), *await self._sight(update, words), addressing])
+
+    async def _promotion(self, update: WaitingUpdate) -> str:
+        """Say what the bot sees as an administrator, or nothing if it saw everything before."""
+        if await self._reads_all():
+            return ""
+        words = words_for(update.message.language_code)
+        return "\n\n".join([words("group-promoted"), *await self._sight(update, words)])
+
+    async def _sight(self, update: WaitingUpdate, words: Words) -> list[str]:
+        membership = update.membership
+        is_administrator = membership is not None and membership.new_status == "administrator"
+        if not is_administrator and not await self._reads_all():
+            return [words("group-sees-addressed", bot=f"@{self.bot.username}")]
+        if self.rules.keeps_talk:
+            return [words("group-sees-all"), words("group-keeps-talk", count=self.rules.talk_lines)]
+        return [words("group-sees-all"), words("group-keeps-addressed")]
+
+    async def _reads_all(self) -> bool:
+        """Return True if the privacy mode is off. It may have changed since the start, so Telegram is asked."""
+        try:
+            return (await self.telegram.get_me()).can_read_all_group_messages
+        except TelegramFailure:
+            return self.bot.can_read_all_group_messages
+
+    async def _leave(self, update: WaitingUpdate, claim: Claim, journal: TurnJournal) -> Reply:
+        """Keep the memory until a reset, or erase it with all topics if ERASE_ON_LEAVE says so."""
+        if not self.rules.erases_on_leave or await self._has_moved(update):
+            return Reply()
+        chat_id, own = update.message.chat_id, claim.ref
+        receipts: list[ErasureReceipt] = []
+        reset_before = await journal.finished(_RESET_STEP)
+        if reset_before is None:
+            others = [ref for ref in await self.chat_contexts.find(chat_id) if ref != own]
+            receipts = [await self.eraser.reset(ref) for ref in others]
+            erased = await self.eraser.reset_own(claim, update.update_id, others="")
+        else:
+            erased = parse_erased(reset_before)
+        receipt = sum_receipts([*receipts, await self.eraser.finish(own, erased)])
+        log.info("erased_on_leave", chat=chat_id, is_proven=receipt.is_proven, **asdict(receipt))
+        return Reply(epoch=erased.epoch)
+
+    async def _has_moved(self, update: WaitingUpdate) -> bool:
+        """Return True if the group became a supergroup. This learns the migration if it was not known."""
+        chat_id = update.message.chat_id
+        if chat_id in await self.migrations.present_ids():
+            return True
+        try:
+            await self.telegram.is_administrator(chat_id, self.bot.id)
+        except ChatMigrated as moved:
+            await self.migrations.learn(chat_id, moved.new_chat_id)
+            return True
+        except TelegramFailure:
+            pass  # the bot is out, as the update says
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edits:
+    """Replaces edited messages in the history."""
+
+    bot: BotIdentity
+    history: RedisHistory
+    tokenizer: TokenCounter
+
+    async def replace(self, ref: ContextRef, edited: IncomingMessage, *, epoch: int) -> EditOutcome:
+        """Replace the stored message. If it is not stored, quotations of it are removed.
+
+        Repeating this is harmless. Raises Forgotten after a reset, and the store's errors.
+        """
+        message_id = await self.history.find_by_telegram(ref, edited.message_id)
+        if message_id is None:
+            await self.history.delete(ref, [], epoch=epoch, quoted=[edited.message_id])
+            return "edit_of_unkept_message"
+        if _is_spoken(edited):
+            return "edit_of_voice_message"
+        text = strip_mention(edited, bot=self.bot)
+        # The stored note of a file has its content. Without a file the edit has everything.
+        note = None if edited.attachment is not None else edited.note
+        is_kept = await self.history.replace(
+            ref,
+            message_id,
+            text=text,
+            note=note,
+            tokens=self.tokenizer.count(_whole_text(edited, text)),
+            edited_at=float(edited.edit_date or edited.date),
+            epoch=epoch,
+        )
+        return "edited" if is_kept else "edit_of_unkept_message"
+
+
+def has_same_text(stored: Message, edited: IncomingMessage, text: str) -> bool:
+    """Return True if the edit changes nothing: Telegram reports link previews and the like as edits too.
+
+    `text` is the edited message's, without a mention of the bot.
+    """
+    return stored.text.startswith(text) if _is_spoken(edited) else stored.text == text
+
+
+def _is_spoken(edited: IncomingMessage) -> bool:
+    return edited.attachment is not None and edited.attachment.kind in SPOKEN_KINDS
+
+
+def _whole_text(edited: IncomingMessage, text: str) -> str:
+    blank = Message(id="", role="user", text=text, sent_at=0.0, tokens=0)
+    return told_text(replace(blank, note=edited.note, forwarded_from=edited.forwarded_from))

@@ -1,0 +1,45 @@
+"""The input of a chat command."""
+
+from dataclasses import dataclass
+
+from bot.inbox.records import Claim
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.updates import IncomingMessage
+from bot.transport.words import Words, words_for
+from bot.turn.journal import TurnJournal
+from memory.history.store import HistorySnapshot
+from memory.keys import ContextRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCall:
+    """A command, or the press of a command's button, with the context that it works on."""
+
+    claim: Claim
+    update: WaitingUpdate
+    argument: str
+    """The text after the command, or the data of the button."""
+    snapshot: HistorySnapshot
+    journal: TurnJournal
+    """The steps of an interrupted try."""
+
+    @property
+    def ref(self) -> ContextRef:
+        """The context of the chat or topic."""
+        return self.claim.ref
+
+    @property
+    def message(self) -> IncomingMessage:
+        """The message of the command, or the message under which the button is."""
+        return self.update.message
+
+    @property
+    def words(self) -> Words:
+        """The catalogue in the language of the person who sent the command or pressed the button."""
+        callback = self.update.callback
+        return words_for(callback.language_code if callback else self.message.language_code)
+
+    @property
+    def is_group(self) -> bool:
+        """True if others read the answer too."""
+        return self.message.chat_type != "private"

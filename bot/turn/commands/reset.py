@@ -1,0 +1,159 @@
+"""/reset erases a context, a chat or another chat everywhere, after a question with one button."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.transport.gating import RESET_BUTTON
+from bot.transport.texts import (
+    RESET_EXPIRED,
+    RESET_NOT_YOURS,
+    RESET_NOTHING,
+    receipt_text,
+    reset_button,
+    reset_question,
+)
+from bot.turn.commands.call import CommandCall
+from bot.turn.commit import Reply
+from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
+from bot.turn.interruption import Buttons
+from bot.turn.permissions import Permissions
+from bot.turn.store import TurnStore, parse_erased
+from memory.codec import dump_json, parse_json
+from memory.forgetting import ErasureReceipt
+from memory.history.store import HistoryStore
+from memory.keys import ContextRef
+
+CONFIRM_WITHIN_S = 600.0
+"""A button that erases everything must not stay around: nobody remembers the question after ten minutes."""
+
+_CONFIRMED_STEP, _RESET_STEP, _OTHERS_STEP = "confirmed", "reset", "others"
+"""Steps in the journal. The last two are written by reset.lua, which deletes the others."""
+
+Scope = Literal["chat", "topic", "all"]
+_BUTTON = re.compile(rf"{RESET_BUTTON}:(chat|topic|all):(-?\d+):(\d+)")
+"""The data of the button: the scope, the person who asked, and the context's epoch then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetCommand:
+    """Asks, and resets when the button is pressed. Both raise Fenced and the store's errors."""
+
+    permissions: Permissions
+    eraser: Eraser
+    chat_contexts: ChatContexts
+    history: HistoryStore
+    store: TurnStore
+    buttons: Buttons
+    clock: Callable[[], float]
+
+    async def reset(self, call: CommandCall) -> Reply:
+        """Ask about this context or, for `all`, this chat. An operator's `/reset CHAT_ID` erases at once."""
+        argument = call.argument.strip()
+        if argument and argument != "all":
+            return await self._reset_other(call, argument)
+        refusal = await self.permissions.refusal_for(call.message)
+        if refusal is not None:
+            return Reply(text=call.words(refusal))
+        scope: Scope = "topic" if call.message.thread_id is not None else "chat"
+        if argument == "all":
+            scope = "all"
+        elif await self._is_empty(call):
+            return Reply(text=call.words(RESET_NOTHING))
+        data = f"{RESET_BUTTON}:{scope}:{call.message.sender_id or 0}:{call.snapshot.epoch}"
+        return Reply(
+            text=reset_question(call.words, scope=scope), buttons=[reset_button(call.words, data=data)]
+        )
+
+    async def press(self, call: CommandCall) -> Reply:
+        """Erase, and put the receipt in place of the question. A press that may not erase gets a short notice.
+
+        The epoch in the button makes sure that it works once: every reset raises the epoch. A forged button
+        gives nobody more rights than /reset does.
+        """
+        callback = call.update.callback
+        button = _BUTTON.fullmatch(call.argument)
+        if button is None:
+            await self.buttons.answer(call.update, "button-unknown")
+            return Reply()
+        scope, asker, epoch = button.groups()
+        is_resumed = await call.journal.finished(_CONFIRMED_STEP) or await call.journal.finished(_RESET_STEP)
+        if callback is not None and not is_resumed:
+            if not await self._may_press(call, int(asker), callback.sender_id):
+                await self.buttons.answer(call.update, RESET_NOT_YOURS, is_alert=True)
+                return Reply()
+            if problem := self._find_problem(call, int(epoch)):
+                await self.buttons.answer(call.update, problem, is_alert=True)
+                await self.buttons.remove(call.update)
+                return Reply()
+            await call.journal.record_for_good(_CONFIRMED_STEP, "1")
+        await self.buttons.answer(call.update)
+        refs = [call.ref]
+        if scope == "all":
+            refs = [*await self.chat_contexts.find(call.message.chat_id), call.ref]
+        reply = await self._erase(call, refs, done=scope)
+        return replace(reply, edits=(call.message.message_id,))
+
+    async def _may_press(self, call: CommandCall, asker: int, presser: int) -> bool:
+        """Return True for the person who asked, or any administrator if an anonymous one asked."""
+        is_anonymous = asker == call.message.chat_id and call.is_group
+        if not is_anonymous and presser != asker:
+            return False
+        return await self.permissions.refusal_for(replace(call.message, sender_id=presser)) is None
+
+    def _find_problem(self, call: CommandCall, epoch: int) -> str:
+        """Return the catalogue's key of the reason why the button does nothing any more, or ""."""
+        if epoch != call.snapshot.epoch:
+            return "button-unknown"
+        return RESET_EXPIRED if self.clock() - call.message.date > CONFIRM_WITHIN_S else ""
+
+    async def _is_empty(self, call: CommandCall) -> bool:
+        if call.snapshot.count or await self.store.dead_letters(call.ref):
+            return False
+        return not (await self.history.count_kept(call.ref)).total
+
+    async def _reset_other(self, call: CommandCall, argument: str) -> Reply:
+        if not self.permissions.is_operator(call.message.sender_id):
+            return Reply(text=call.words("operators-only"))
+        try:
+            chat_id = int(argument)
+        except ValueError:
+            return Reply(text=call.words("unknown-chat-id"))
+        refs = await self.chat_contexts.find(chat_id)
+        return await self._erase(call, refs, done="other", chat_id=chat_id)
+
+    async def _erase(
+        self, call: CommandCall, refs: Sequence[ContextRef], *, done: str, chat_id: int = 0
+    ) -> Reply:
+        """Erase the contexts, each once even if this is interrupted and resumed.
+
+        The context of the call comes last, because its reset forgets everything before the call.
+        """
+        own = call.ref
+        reset_before = await call.journal.finished(_RESET_STEP)
+        others = [ref for ref in dict.fromkeys(refs) if ref != own]
+        receipt = await self._erase_others(call, others if reset_before is None else [])
+        epoch = None
+        if own in refs:
+            if reset_before is None:
+                line = dump_json(ErasureReceipt, receipt)
+                erased = await self.eraser.reset_own(call.claim, call.update.update_id, others=line)
+            else:
+                erased = parse_erased(reset_before)
+            epoch = erased.epoch
+            receipt = sum_receipts([receipt, await self.eraser.finish(own, erased)])
+        return Reply(text=receipt_text(call.words, receipt, of=done, chat_id=chat_id), epoch=epoch)
+
+    async def _erase_others(self, call: CommandCall, refs: Sequence[ContextRef]) -> ErasureReceipt:
+        """Erase other contexts. Return the receipt, including what an interrupted try had erased."""
+        before = await call.journal.finished(_OTHERS_STEP)
+        receipts = [parse_json(ErasureReceipt, before)] if before else []
+        for ref in refs:
+            step = f"{_OTHERS_STEP}:{ref.context_id}"
+            line = await call.journal.finished(step)
+            if line is None:
+                line = dump_json(ErasureReceipt, await self.eraser.reset(ref))
+                await call.journal.record_for_good(step, line)
+            receipts.append(parse_json(ErasureReceipt, line))
+        return sum_receipts(receipts)

@@ -1,0 +1,78 @@
+"""Ends a piece of work: one commit with the reply in the outbox, then its delivery."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.inbox.records import Claim, TerminalState
+from bot.observe import metrics
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.telegram_api import Button
+from bot.transport.words import words_for
+from bot.turn.delivery import Delivery
+from bot.turn.outbox import blank_part, plan_reply
+from bot.turn.store import Commit, TurnStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A reply that is not kept in the history."""
+
+    text: str = ""
+    """Markdown; nothing is sent for an empty text."""
+    epoch: int | None = None
+    """The context's epoch after a reset; None if it did not change."""
+    buttons: Sequence[Button] = ()
+    edits: Sequence[int] = ()
+    """The messages that the reply replaces."""
+    deletes: Sequence[int] = ()
+    starts_conversation: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committer:
+    """Commits turns and delivers their replies."""
+
+    store: TurnStore
+    delivery: Delivery
+
+    async def commit(self, claim: Claim, commit: Commit) -> None:
+        """Commit and deliver. Raises Fenced, Forgotten and the store's errors.
+
+        After a crash the next worker delivers the committed parts.
+        """
+        with metrics.TURN_SECONDS.labels("commit").time():
+            await self.store.commit(claim, commit)
+        with metrics.TURN_SECONDS.labels("deliver").time():
+            await self.delivery.deliver(claim, commit.parts)
+        metrics.FINISHED.labels(commit.state).inc(len(commit.update_ids))
+
+    async def end(
+        self,
+        claim: Claim,
+        update: WaitingUpdate,
+        reply: Reply,
+        *,
+        epoch: int,
+        update_ids: Sequence[int],
+        state: TerminalState = "answered",
+        reason: str = "",
+    ) -> None:
+        """End these updates with a reply to one of them. `epoch` is the context's, unless the reply changes it."""
+        epoch = epoch if reply.epoch is None else reply.epoch
+        parts = plan_reply(
+            reply.text,
+            blank_part(update, epoch=epoch),
+            words=words_for(update.message.language_code),
+            edits=reply.edits,
+            deletes=reply.deletes,
+            buttons=reply.buttons,
+        )
+        commit = Commit(
+            update_ids=update_ids,
+            epoch=epoch,
+            state=state,
+            reason=reason,
+            parts=parts,
+            starts_conversation=reply.starts_conversation,
+        )
+        await self.commit(claim, commit)

@@ -1,0 +1,104 @@
+"""Resets: erase contexts in Redis behind a new epoch, erase their vectors, and read both back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from bot.inbox.inspection import InboxInspection
+from bot.inbox.records import Claim
+from bot.transport.ingest import parse_waiting, telegram_ref
+from bot.transport.migrations import Migrations
+from bot.turn.store import ErasedContext, TurnStore
+from memory.forgetting import ErasureReceipt, count_vectors, prove_erased
+from memory.history import contexts
+from memory.history.store import Erased, HistoryStore
+from memory.keys import ContextRef, partition_of
+from memory.recall.recall import Recall
+from memory.redis.client import RedisClient
+
+
+class Eraser:
+    """Resets contexts, for the chat's /reset and for the console."""
+
+    def __init__(self, store: TurnStore, history: HistoryStore, recall: Recall) -> None:
+        self._store = store
+        self._history = history
+        self._recall = recall
+
+    async def reset(self, ref: ContextRef) -> ErasureReceipt:
+        """Erase everything of a context, including its running turn and its waiting updates."""
+        vectors = await count_vectors(ref, self._recall)
+        return await self.finish(ref, await self._store.reset(ref, vectors=vectors))
+
+    async def reset_own(self, claim: Claim, update_id: int, *, others: str) -> ErasedContext:
+        """Erase the context of the update that asks for it. That update and later ones stay. `finish` comes next.
+
+        `others` is the receipt of other contexts that were erased before, for a try that is interrupted.
+        """
+        vectors = await count_vectors(claim.ref, self._recall)
+        return await self._store.reset(
+            claim.ref, vectors=vectors, answering=(claim, update_id), others=others
+        )
+
+    async def finish(self, ref: ContextRef, erased: ErasedContext) -> ErasureReceipt:
+        """Erase the vectors of earlier epochs, and read both stores back.
+
+        If the index does not answer, `vectors_left` is None. The reset has queued the work, and the indexer does
+        it when the index answers.
+        """
+        return await prove_erased(
+            ref,
+            Erased(
+                epoch=erased.epoch,
+                messages=erased.messages,
+                summaries=erased.summaries,
+                ledger_turns=erased.ledger_turns,
+                artifacts=erased.artifacts,
+                heard=erased.heard,
+            ),
+            store=self._history,
+            recall=self._recall,
+            vectors_before=erased.vectors,
+            updates_forgotten=erased.updates,
+        )
+
+
+def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
+    """Return one receipt for several contexts. It is proven only if each of them is."""
+    names = [field.name for field in fields(ErasureReceipt) if field.name != "vectors_left"]
+    left = [receipt.vectors_left for receipt in receipts]
+    return ErasureReceipt(
+        vectors_left=None if None in left else sum(count or 0 for count in left),
+        **{name: sum(getattr(receipt, name) for receipt in receipts) for name in names},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatContexts:
+    """Finds the contexts of a chat: its own and those of its topics."""
+
+    redis: RedisClient
+    inspection: InboxInspection
+    migrations: Migrations
+    bot_id: int
+    partitions: int
+
+    async def find(self, chat_id: int) -> list[ContextRef]:
+        """Return the chat's own context first, known or not, then those of its topics. Accepts old group ids.
+
+        A context is registered by its first answer or heard line. Before that its messages wait in its box or
+        are dead letters; such contexts are found too.
+        """
+        chat_id = await self.migrations.resolve(chat_id)
+        own = telegram_ref(self.bot_id, chat_id, None, partitions=self.partitions)
+        partition = partition_of(chat_id, self.partitions)  # all topics of a chat share it
+        registered = [
+            context.ref
+            for context in await contexts.list_contexts(self.redis, [partition])
+            if context.keys.get("bot_id") == self.bot_id and context.keys.get("chat_id") == chat_id
+        ]
+        unanswered = [
+            ref
+            for ref, payload in await self.inspection.unanswered(partition)
+            if parse_waiting(payload).anchor_id == chat_id
+        ]
+        return list(dict.fromkeys([own, *registered, *unanswered]))
