@@ -147,7 +147,7 @@ async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
     await bench.ingest.take_in(an_update(1000 + number, 1 + number % TALKED_IN))
     taken = time.process_time()
     (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)
-    await bench.turns.work_on(claim)
+    await bench.turns.work_on(claim, bench.inbox)
     answered = time.process_time()
     await bench.indexer.step()
     return taken - started, answered - taken, time.process_time() - answered
