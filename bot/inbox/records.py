@@ -100,5 +100,3 @@ class PendingUpdate:
 
     update_id: int
     payload: str
-
-
