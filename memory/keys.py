@@ -1,7 +1,7 @@
-"""Every Redis key that we write, spelt once.
+"""Names of all Redis keys, each spelt once.
 
-All keys of a chat carry the hash tag of its partition (`{m0}` …), so that one Lua script can touch its inbox,
-history and outbox together, on a cluster too. A key either has a TTL (named here) or is listed in PERMANENT.
+All keys of a chat have the hash tag of its partition (`{m0}` …), so that one Lua script can use them together, on a
+cluster too. A key either has a TTL (named here) or is listed in PERMANENT.
 """
 
 import hashlib
@@ -13,31 +13,32 @@ from zlib import crc32
 PREFIX = "mnemogram"
 
 TERMINAL_UPDATE_TTL_S = 48 * 3600
-"""How long the record of a finished update is kept. Telegram redelivers for 24 h after a message's date."""
+"""Records of finished updates. Telegram redelivers for 24 h after a message's date."""
 STOP_TTL_S = 3600
 ERASED_TTL_S = 600
 REFUSAL_TTL_S = 30 * 24 * 3600
 PROMPTS_TTL_S = 24 * 3600
-"""How long the receipts of a context's last prompts are kept."""
+"""Receipts of a context's last prompts."""
 
 HEARD_TTL_S = 84 * 3600
-"""How long talk that was not addressed to the bot is kept after the last of it. What is older goes with the next line, so
-that no line is kept for more than twice as long: a week, as the greeting of a group says."""
+"""Group talk that was not addressed to the bot, after its last line. The next line also deletes lines of this age, so no
+line lives twice as long: the greeting of a group says a week.
+"""
 INVITATION_TTL_S = 7 * 24 * 3600
 USAGE_TTL_S = 3 * 24 * 3600
-"""How long a day's counts of tokens are kept, from their first."""
+"""Counts of tokens of a day, from the first."""
 
 MINUTE_TTL_S = 60
-"""The window of the limits of messages, and how long a chat that was told of a limit is not told again."""
+"""Window of the limits of messages. A chat gets at most one notice of a limit in it."""
 INVITATION_TRIES_TTL_S = 3600
 COMMANDS_TTL_S = 30 * 24 * 3600
-"""After this long the command menus are registered again, whatever was noted of them."""
+"""Digests of the registered command menus. The menus are registered again after it."""
 
 IMPORT_TTL_S = 3600
-"""How long what is read of a context's file may wait beside the memory for the rest of it."""
+"""Parts of an import that wait for the rest of the file."""
 
 SWEEPING_TTL_S = 30
-"""How long one step of that sweeping may take: three requests to the index, each given up after six seconds."""
+"""Lease of one cleanup step: three requests to the index, each with a time-out of six seconds."""
 
 PERMANENT = (
     "format",
@@ -74,39 +75,39 @@ PERMANENT = (
     "unreachable",
     "update:*",  # until it is finished; TERMINAL_UPDATE_TTL_S from then on
 )
-"""Patterns (after the partition's tag) of the keys without a TTL: what a user or an operator owns."""
+"""Patterns (after the partition's tag) of the keys without a TTL: data of a user or an operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRef:
-    """Where a context lives: its id (32 hex digits) and the partition whose hash tag its keys carry."""
+    """Reference of a context: its id (32 hex digits) and the partition whose hash tag its keys have."""
 
     context_id: str
     partition: int
 
 
 def context_id(namespace: str, context_keys: Mapping[str, object]) -> str:
-    """The id of the context with these keys: the same keys in any order give the same id.
+    """Return the id of the context with these keys. Their order does not matter.
 
-    `namespace` is the transport's own ("telegram"): it is hashed apart from the keys, so no other transport
-    can reach a Telegram context by guessing ids. Raises TypeError for keys that are not plain JSON.
+    `namespace` belongs to the transport ("telegram"), so that no other transport can guess the id of a Telegram context.
+    Raises TypeError for keys that are not plain JSON.
     """
     canonical = json.dumps([namespace, context_keys], sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
 
 def partition_of(anchor: int | str, partitions: int) -> int:
-    """The partition of a chat (its id is the anchor): all its topics share it."""
+    """Return the partition of a chat, whose id is the anchor. All its topics share it."""
     return crc32(str(anchor).encode()) % partitions
 
 
 def partition_key(partition: int, name: str) -> str:
-    """A key of the partition, such as `mnemogram:{m0}:ready`."""
+    """Return a key of the partition, for example `mnemogram:{m0}:ready`."""
     return f"{PREFIX}:{{m{partition}}}:{name}"
 
 
 def context_key(ref: ContextRef, name: str) -> str:
-    """A key of one context's memory, such as `messages`."""
+    """Return a key of one context's memory, for example of its `messages`."""
     return partition_key(ref.partition, f"ctx:{ref.context_id}:{name}")
 
 
@@ -122,20 +123,23 @@ def order_key(ref: ContextRef) -> str:
 
 
 def telegram_key(ref: ContextRef) -> str:
-    """HASH, both ways: Telegram message id → message id, and message id → its Telegram ids with spaces."""
+    """HASH in both directions: Telegram message id → message id, and message id → its Telegram ids with spaces."""
     return context_key(ref, "telegram")
 
 
 def meta_key(ref: ContextRef) -> str:
-    """HASH of the context: next_sequence, conversation_start, created_at, active_agent (after a transfer),
-    revision (of what was deleted or edited), migrated_to (the supergroup whose messages `telegram` knows), summary_failures, summary_failed_at (next_sequence at the last one), and of the newest session its session_start and
-    last_sent_at.
+    """HASH of the context:
+
+    - next_sequence, conversation_start, created_at; session_start and last_sent_at of the newest session.
+    - active_agent (after a transfer), revision (of deletions and edits).
+    - migrated_to: the supergroup whose messages `telegram` contains.
+    - summary_failures, summary_failed_at (next_sequence at the last one).
     """
     return context_key(ref, "meta")
 
 
 def epoch_key(ref: ContextRef) -> str:
-    """STRING counter of resets. It outlives a reset: it is the fence that late writers meet."""
+    """STRING counter of resets, which outlives them. Writers that began before a reset find another epoch."""
     return context_key(ref, "epoch")
 
 
@@ -155,27 +159,27 @@ def ledger_key(ref: ContextRef) -> str:
 
 
 def people_key(ref: ContextRef) -> str:
-    """HASH sender id → the name that they showed last; of at most PEOPLE_LIMIT who have a message here."""
+    """HASH sender id → last name, of at most PEOPLE_LIMIT senders with a message."""
     return context_key(ref, "people")
 
 
 def senders_key(ref: ContextRef) -> str:
-    """HASH sender id → how many messages there are of theirs; also of those beyond the limit."""
+    """HASH sender id → number of messages, also of senders beyond PEOPLE_LIMIT."""
     return context_key(ref, "senders")
 
 
 def sessions_key(ref: ContextRef) -> str:
-    """ZSET of the sequences at which a session began, each scored by itself."""
+    """ZSET of the first sequence of each session, scored by itself."""
     return context_key(ref, "sessions")
 
 
 def artifacts_key(ref: ContextRef) -> str:
-    """ZSET of artifact ids scored by when they end (Unix seconds); it ends with the last of them."""
+    """ZSET of artifact ids scored by their expiry (Unix seconds). It expires with the last of them."""
     return context_key(ref, "artifacts")
 
 
 def artifact_key(ref: ContextRef, artifact_id: str) -> str:
-    """HASH of one artifact: `about` (JSON) and its text in numbered pieces; ends after ARTIFACT_TTL_S."""
+    """HASH of one artifact: `about` (JSON) and its text in numbered pieces; ARTIFACT_TTL_S."""
     return context_key(ref, f"artifact:{artifact_id}")
 
 
@@ -190,7 +194,7 @@ def heard_key(ref: ContextRef) -> str:
 
 
 def import_key(ref: ContextRef, token: str, name: str) -> str:
-    """What one import has read so far, under the name of the context's key whose place it takes; IMPORT_TTL_S."""
+    """Part of a running import, under the name of the context's key that it will replace; IMPORT_TTL_S."""
     return partition_key(ref.partition, f"import:{token}:{name}")
 
 
@@ -206,20 +210,22 @@ def work_key(partition: int) -> str:
 
 
 def walk_key(partition: int) -> str:
-    """HASH of the walk over the partition's histories that puts every message into one space: build, space, total,
-    context and sequence (queued up to there), queued, done, has_ended. `space` is where every message belongs.
+    """HASH of the walk that puts every message of the partition's histories into one space of vectors.
+
+    build, space (where every message belongs), total, context and sequence (queued up to there), queued, done, has_ended.
     """
     return partition_key(partition, "walk")
 
 
 def erasures_key(partition: int) -> str:
-    """STRING: how often something was erased or replaced here on somebody's wish; see `rewritten_key`."""
+    """STRING: number of erasures and replacements that somebody asked for; see `rewritten_key`."""
     return partition_key(partition, "erasures")
 
 
 def compress_key(partition: int) -> str:
-    """ZSET of context ids whose conversation is to be compressed, scored by when that is due (Unix seconds; 0 for
-    at once). While one works on it, that is the end of its lease.
+    """ZSET of context ids whose conversation waits for compression, scored by the due time (Unix seconds; 0: now).
+
+    During the compression the score is the end of its lease.
     """
     return partition_key(partition, "compress")
 
@@ -240,12 +246,12 @@ def journal_key(ref: ContextRef) -> str:
 
 
 def outbox_key(ref: ContextRef) -> str:
-    """LIST of the parts that are committed and not yet delivered."""
+    """LIST of committed parts that are not delivered yet."""
     return partition_key(ref.partition, f"outbox:{ref.context_id}")
 
 
 def sending_key(ref: ContextRef) -> str:
-    """STRING: how many sends of the outbox's first part were begun whose outcome is open."""
+    """STRING: number of sends of the outbox's first part whose outcome is unknown."""
     return partition_key(ref.partition, f"sending:{ref.context_id}")
 
 
@@ -271,7 +277,7 @@ def stop_key(ref: ContextRef) -> str:
 
 
 def erased_key(partition: int, token: str) -> str:
-    """STRING: what one call of a reset erased, for its repetition after a lost reply; ERASED_TTL_S."""
+    """STRING: result of one reset, for its repetition after a lost reply; ERASED_TTL_S."""
     return partition_key(partition, f"erased:{token}")
 
 
@@ -286,17 +292,17 @@ def ready_key(partition: int) -> str:
 
 
 def control_key(partition: int) -> str:
-    """STREAM of stop requests, read by every worker."""
+    """STREAM of signals for running turns. Every worker reads it."""
     return partition_key(partition, "control")
 
 
 def dead_key(partition: int) -> str:
-    """ZSET of dead-lettered update ids, scored by the time of their death."""
+    """ZSET of dead letters (update ids), scored by the time at which they became one."""
     return partition_key(partition, "dead")
 
 
 def refused_key(partition: int, chat_id: int, sender_id: int) -> str:
-    """STRING: this sender has had the one polite refusal; REFUSAL_TTL_S."""
+    """STRING: the update of this sender that got the refusal; REFUSAL_TTL_S."""
     return partition_key(partition, f"refused:{chat_id}:{sender_id}")
 
 
@@ -311,28 +317,29 @@ def partitions_key() -> str:
 
 
 def spaces_key() -> str:
-    """STRING: which space of vectors serves and which one is being built, as JSON."""
+    """STRING: the space of vectors that serves, and the one that is being built, as JSON."""
     return f"{PREFIX}:spaces"
 
 
 def sweeping_key() -> str:
-    """STRING: somebody erases what is left in collections that are no space any more; SWEEPING_TTL_S."""
+    """STRING: lock of the cleanup of collections that are not a space any more; SWEEPING_TTL_S."""
     return f"{PREFIX}:sweeping"
 
 
 def rewritten_key() -> str:
-    """STRING: of the erasures of all partitions, those that the embedded store's file no longer tells of."""
+    """STRING: number of erasures (all partitions) that the embedded store's file does not contain any more."""
     return f"{PREFIX}:rewritten"
 
 
 def unreachable_key(partition: int) -> str:
-    """HASH chat id → when Telegram last answered 403 for it (Unix seconds); until something comes from there."""
+    """HASH chat id → time of Telegram's last 403 (Unix seconds), until an update comes from the chat."""
     return partition_key(partition, "unreachable")
 
 
 def usage_key(kind: str, owner: int, day: str) -> str:
-    """HASH of what one user or chat (`kind`; or "all", 0) used on a day (UTC, 2026-11-20): prompt, completion, micros;
-    USAGE_TTL_S. All keys of the limits are in one slot: a user writes in chats of any partition.
+    """HASH of the usage of one user or chat (`kind`; or "all", 0) on a day (UTC): prompt, completion, micros; USAGE_TTL_S.
+
+    All keys of the limits are in one slot, because a user writes in chats of any partition.
     """
     return f"{PREFIX}:{{usage}}:{kind}:{owner}:{day}"
 
@@ -343,40 +350,40 @@ def minute_key(kind: str, owner: int) -> str:
 
 
 def limit_told_key(chat_id: int) -> str:
-    """STRING: the update at which this chat was last told of a limit; MINUTE_TTL_S."""
+    """STRING: the update at which this chat got its last notice of a limit; MINUTE_TTL_S."""
     return f"{PREFIX}:{{usage}}:told:{chat_id}"
 
 
 def booked_key(update_id: int, run: str = "") -> str:
-    """STRING: what the turn of this update used is booked, or a run of it that came to nothing; USAGE_TTL_S."""
+    """STRING: the usage of this update's turn, or of a failed run of it, is booked; USAGE_TTL_S."""
     return f"{PREFIX}:{{usage}}:booked:{update_id}{run and ':'}{run}"
 
 
 def migrations_key() -> str:
-    """HASH supergroup id → the id of the group that it was, under which its memory stays."""
+    """HASH supergroup id → id of its former group, which keeps the memory."""
     return f"{PREFIX}:migrations"
 
 
 def guests_key() -> str:
-    """HASH user id → when an invitation let them in (Unix seconds) and the digest of it, with a colon between."""
+    """HASH user id → time of the accepted invitation (Unix seconds), a colon, and the invitation's digest."""
     return f"{PREFIX}:{{access}}:guests"
 
 
 def invitation_key(digest: str) -> str:
-    """STRING: an invitation that nobody has used, by the SHA-256 of its code; INVITATION_TTL_S."""
+    """STRING: an unused invitation, by the SHA-256 of its code; INVITATION_TTL_S."""
     return f"{PREFIX}:{{access}}:invitation:{digest}"
 
 
 def invitation_tries_key(user_id: int) -> str:
-    """STRING: how many wrong invitations this person has tried; INVITATION_TRIES_TTL_S from the first."""
+    """STRING: number of wrong invitations that this person has tried; INVITATION_TRIES_TTL_S from the first."""
     return f"{PREFIX}:{{access}}:tries:{user_id}"
 
 
 def commands_key(bot_id: int) -> str:
-    """HASH scope and language of a command menu → a digest of what was registered for it; COMMANDS_TTL_S."""
+    """HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S."""
     return f"{PREFIX}:commands:{bot_id}"
 
 
 def rates_prefix() -> str:
-    """What the keys of the send budgets begin with: all of them in one slot, for one script; each with a TTL."""
+    """Prefix of the keys of the send budgets, all in one slot for one script. Each has a TTL."""
     return f"{PREFIX}:{{rates}}:"

@@ -1,4 +1,4 @@
-"""The life of a process: the signals that end it, its background tasks, and waiting for either."""
+"""Life of a process: the signals that end it, its background tasks, and the wait for either."""
 
 import asyncio
 import faulthandler
@@ -13,17 +13,17 @@ import structlog
 log = structlog.get_logger()
 
 END_WITHIN_S = 18.0
-"""What has not ended so long after the stop is cancelled."""
+"""Work that still runs this long after the stop is cancelled."""
 KILL_AFTER_S = 19.5
-"""And if that does not end the process either, because a thread hangs, it is ended by force."""
+"""If the process still runs, because a thread hangs, it is killed."""
 _LAST_WORDS_S = 0.5
 
 
 @contextmanager
 def signals(given: asyncio.Event | None) -> Generator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set; the caller's own, where there is one, instead.
+    """Yield an event that SIGTERM and SIGINT set, or the caller's own event if there is one.
 
-    From a signal on the process has KILL_AFTER_S to end; after that it is ended, with its stacks on stderr.
+    After a signal the process has KILL_AFTER_S to end. Then it is killed, with its stacks on stderr.
     """
     if given is not None:
         yield given
@@ -46,7 +46,7 @@ def signals(given: asyncio.Event | None) -> Generator[asyncio.Event]:
 
 
 async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, bool], *, name: str) -> bool:
-    """Do the work unless `stopping` comes first; whether it was done."""
+    """Do the work unless `stopping` comes first. Return the result of the work, or False."""
     task, stop = asyncio.create_task(work, name=name), asyncio.create_task(stopping.wait())
     try:
         await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
@@ -58,7 +58,7 @@ async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, bool], *, na
 
 
 async def bounded(stopping: asyncio.Event, work: Coroutine[Any, Any, None], *, name: str) -> None:
-    """Do the work; END_WITHIN_S after `stopping` it is cancelled, and soon after that no longer waited for."""
+    """Do the work. Cancel it END_WITHIN_S after `stopping`, and soon after that return without it."""
     task, stop = asyncio.create_task(work, name=name), asyncio.create_task(stopping.wait())
     try:
         await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
@@ -75,7 +75,7 @@ async def bounded(stopping: asyncio.Event, work: Coroutine[Any, Any, None], *, n
 
 @asynccontextmanager
 async def background() -> AsyncGenerator[list[asyncio.Task[None]]]:
-    """Tasks to be ended with the block."""
+    """Yield a list for tasks, and cancel them at the end of the block."""
     tasks: list[asyncio.Task[None]] = []
     try:
         yield tasks
@@ -87,7 +87,7 @@ async def background() -> AsyncGenerator[list[asyncio.Task[None]]]:
 
 
 async def until_one_ends(tasks: list[asyncio.Task[None]], stopping: asyncio.Event) -> None:
-    """Wait for `stopping`; a background task never ends by itself, and one that fails ends the process."""
+    """Wait for `stopping`. Background tasks never end by themselves; raise the failure of one that fails."""
     stop = asyncio.create_task(stopping.wait())
     try:
         await asyncio.wait([*tasks, stop], return_when=asyncio.FIRST_COMPLETED)
@@ -98,10 +98,10 @@ async def until_one_ends(tasks: list[asyncio.Task[None]], stopping: asyncio.Even
         stop.cancel()
 
 
-def set_aside_what_is_loaded() -> None:
-    """Have the garbage collector leave alone what is there now: modules, tables, clients, which stay to the end.
+def freeze_garbage_collection() -> None:
+    """Exclude present objects from garbage collection: modules, tables and clients stay until the end.
 
-    With them each full collection took 0.3 s, in which nothing else was done; new connections by the hundred bring one on.
+    With them each full collection took 0.3 s and blocked everything else. A hundred new connections cause one.
     """
     gc.collect()
     gc.freeze()

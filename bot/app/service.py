@@ -25,7 +25,7 @@ from bot.app.http_server import serve_http
 from bot.app.lifecycle import (
     background,
     bounded,
-    set_aside_what_is_loaded,
+    freeze_garbage_collection,
     signals,
     spawn,
     unless,
@@ -163,7 +163,7 @@ class _Service:
         """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
         stores, outside = _there(self._stores), _there(self._outside)
         if self._has_process:
-            set_aside_what_is_loaded()
+            freeze_garbage_collection()
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
         # Before what takes its time: /health/ready says by now that updates are taken.
         ingest = self._ingest = self._build_ingest(stores, outside, inbox) if serve else None

@@ -1,4 +1,4 @@
-"""The loops that keep the stores: the index after the history and in its space, the files rid of what was erased."""
+"""Background loops of the stores: index, reindex, rewrite files after an erasure, repair a torn file."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.
 
 
 async def index_forever(indexer: Indexer) -> None:
-    """Step after step; pauses while the index, the embedder or the store fails."""
+    """Index forever. Back off while the index, the embedder or the store fails."""
     pause = 0.5
     while True:
         try:
@@ -39,7 +39,7 @@ async def index_forever(indexer: Indexer) -> None:
 
 
 async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:
-    """Claim our space, then follow the record of the spaces and build ours where it is wanted."""
+    """Claim our space of vectors, then follow the record of spaces, and build ours if the record asks for it."""
     retry_in_s = 1.0
     while True:
         try:
@@ -51,13 +51,13 @@ async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> 
         except MemoryFailure as error:
             log.warning("reindexing_waits", error=str(error), retry_in_s=retry_in_s)
             with suppress(MemoryFailure):
-                await reindexer.follow()  # what is not claimed yet is searched as others have it
+                await reindexer.follow()  # until the claim succeeds, search the spaces of other processes
             pause, retry_in_s = retry_in_s, min(LONGEST_PAUSE_S, retry_in_s * 2)
         await asyncio.sleep(pause)
 
 
 async def rewrite_forever(rewriter: FileRewriter) -> None:
-    """Look every other second whether the file tells of something that is erased."""
+    """Check every other second if the file still contains erased data, and rewrite it."""
     while True:
         try:
             if await rewriter.step():
@@ -68,12 +68,15 @@ async def rewrite_forever(rewriter: FileRewriter) -> None:
 
 
 async def mend_forever(redis: RedisClient) -> None:
-    """Look every other second whether the server was begun again, and has to write its file anew."""
+    """Check every other second if the server has started again and must rewrite its file."""
     while True:
         pause = PAUSE_S
         try:
             if await rewrite_torn_file(redis):
-                log.info("store_file_rewriting", reason="begun again: a power cut may have torn its file")
+                log.info(
+                    "store_file_rewriting",
+                    reason="the server has started again: a power cut may have torn its file",
+                )
         except CommandRefused as error:
             pause = REFUSED_PAUSE_S
             hint = "allow BGREWRITEAOF, or send it after each power cut (docs/operating.md)"
@@ -84,7 +87,7 @@ async def mend_forever(redis: RedisClient) -> None:
 
 
 async def leave(indexers: Sequence[Indexer]) -> None:
-    """Take our consumers out of their groups, if the store answers soon."""
+    """Take our consumers out of their groups if the store answers soon."""
     with suppress(TimeoutError, MemoryFailure):
         async with asyncio.timeout(_LEAVE_S):
             for indexer in indexers:

@@ -35,29 +35,30 @@ from memory.errors import CommandRefused, StoreFull, StoreNotDurable, StoreUnava
 from memory.redis.lua import Script, ScriptCall
 
 SOCKET_TIMEOUT_S = 5.0
-"""redis-py 8 times a read out after this; a blocking read must ask for less."""
+"""Time-out of a read in redis-py 8. A blocking read must ask for less."""
 DURABLE_WAIT_MS = 2_000
-"""How long WAITAOF may take: `appendfsync everysec` confirms within about one second (too early: durability.py)."""
+"""Longest WAITAOF. `appendfsync everysec` confirms within about one second (some servers too early: durability.py)."""
 CONNECTION_WAIT_S = 5.0
-"""How long a command waits for a free connection before it fails."""
+"""Longest wait of a command for a free connection."""
 
 _FAILURES = (RedisError, RedisClusterException, OSError, AttributeError)
-"""What the driver raises: its cluster errors are no RedisErrors; and where it closes a connection under a command that was
-about to use it, as in a failover, the command finds no writer: AttributeError (redis-py 8)."""
+"""Errors of the driver. Its cluster errors are no RedisErrors. AttributeError (redis-py 8): the driver has closed the
+connection under a command, as in a failover.
+"""
 _PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
-"""Answers of a server that cannot serve now: `BUSY ` is a script that runs long (BUSYGROUP is another thing)."""
+"""Replies of a server that cannot serve now. `BUSY ` is a long script; BUSYGROUP is another thing."""
 _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
-"""What the driver says of a command that no cluster takes; its other complaints are of the cluster's state."""
+"""Errors of the driver about a command that no cluster takes. Its other errors are about the cluster's state."""
 
 Command = tuple[str | int | float | bytes, ...]
 
 _WAIT_FOR_DISK: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
-"""Any server that has the command takes it, with replicas or without."""
+"""Accepted by every server that has the command, with replicas or without."""
 
 
 @cache
 def load_script(package: str, name: str, *preludes: tuple[str, str]) -> Script:
-    """The script `name`.lua of `package`, after its preludes (package, name): files of local functions."""
+    """Return the script `name`.lua of `package` after its preludes (package, name): files of local functions."""
     parts = [(resources.files(p) / f"{n}.lua").read_text("utf-8") for p, n in (*preludes, (package, name))]
     text = "\n".join(parts)
     return Script(name=name, text=text, sha=hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
@@ -69,7 +70,7 @@ class _Pipeline(Protocol):
 
 
 class _Connection(Protocol):
-    """What we use of redis-py's clients, whose own types are partly unknown."""
+    """The methods of redis-py's clients that we use. Their own types are partly unknown."""
 
     async def execute_command(self, *args: str | int | float | bytes) -> Any: ...
     def pipeline(self, transaction: bool = True) -> _Pipeline: ...
@@ -84,7 +85,7 @@ class _Node(Protocol):
 
 
 class _Cluster(_Connection, Protocol):
-    """What we use of redis-py's cluster client beside that."""
+    """The methods of redis-py's cluster client that we use as well."""
 
     async def initialize(self) -> object: ...
     def get_primaries(self) -> list[_Node]: ...
@@ -92,11 +93,10 @@ class _Cluster(_Connection, Protocol):
 
 
 class RedisClient:
-    """A connection pool with our failure words: StoreUnavailable, StoreFull, StoreNotDurable.
+    """A connection pool that raises our errors: StoreUnavailable, StoreFull, StoreNotDurable, CommandRefused.
 
-    A command that finds all `max_connections` in use waits for one, CONNECTION_WAIT_S at most. Replies are
-    str, int, list or None, as the server gives them. `round_trips` counts what was sent, for the benchmarks.
-    `replicas`: so many must have a durable write too before it counts as one.
+    A command waits up to CONNECTION_WAIT_S if all `max_connections` are in use. Replies are str, int, list or None.
+    A durable write counts only if `replicas` replicas have it too. `round_trips` is a count for the benchmarks.
     """
 
     def __init__(self, connection: _Connection, *, max_connections: int, replicas: int = 0) -> None:
@@ -109,14 +109,14 @@ class RedisClient:
         self.round_trips = 0
 
     async def call(self, *command: str | int | float | bytes) -> Any:
-        """One command, one round trip. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
+        """Send one command. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
         try:
             return await self._send(*command)
         except _FAILURES as error:
             raise _translated(error) from error
 
     async def calls(self, commands: Sequence[Command]) -> list[Any]:
-        """Several commands of one partition in one round trip, not atomic; the first failure is raised."""
+        """Send commands of one partition in one round trip, not atomic. Raises the first failure."""
         try:
             replies = await self._send_all(commands)
         except _FAILURES as error:
@@ -129,14 +129,13 @@ class RedisClient:
         keys: Sequence[str] = (),
         arguments: Sequence[str | int | float] = (),
     ) -> Any:
-        """Run a script; its text is sent only if the server does not know it yet."""
+        """Run a script. Its text travels only if the server does not know it yet."""
         return (await self.run_all([_as_call(script, keys, arguments)]))[0]
 
     async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
-        """Run several scripts in one round trip (on a cluster one to each node), in order, each atomic by itself.
+        """Run scripts in order in one round trip, on a cluster one to each node. Each script is atomic by itself.
 
-        If the server has lost its scripts, those that it did not know are sent again, so the order may
-        change then: use it for scripts that do not depend on each other.
+        Scripts that the server does not know are sent again, so the order may change. Use it for independent scripts.
         """
         try:
             replies = await self._send_all([_evalsha(call) for call in calls])
@@ -153,7 +152,7 @@ class RedisClient:
         keys: Sequence[str] = (),
         arguments: Sequence[str | int | float] = (),
     ) -> Any:
-        """`run_all_durably` for one script; its failure is raised."""
+        """Run one script durably. Raises its failure."""
         (reply,) = await self.run_all_durably([_as_call(script, keys, arguments)])
         if isinstance(reply, Exception):
             raise reply
@@ -162,10 +161,9 @@ class RedisClient:
     async def run_all_durably(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts of one partition and wait until all are on its server's disk (WAITAOF), in one round trip.
 
-        The failure of a script stands in the place of its reply. A server without WAITAOF (Redis before 7.2)
-        or without AOF is trusted to its `appendfsync`, which the start has checked; its replicas are asked by
-        WAIT. Raises StoreNotDurable when the confirmation does not come in time, of the replicas that are wanted
-        too, and what befalls the whole trip.
+        A script's failure takes the place of its reply. For a server without WAITAOF (Redis before 7.2) or without AOF the
+        `appendfsync` counts, which the start has checked, and WAIT asks its replicas. Raises StoreNotDurable if the disk
+        or a replica does not confirm in time, and the failure of the whole trip.
         """
         owned = calls[0].keys[0]
         replies = await self._run_and_wait(owned, [_evalsha(call) for call in calls])
@@ -191,7 +189,7 @@ class RedisClient:
         return replies
 
     async def is_alive(self) -> bool:
-        """Whether the server answers PING now."""
+        """Return True if the server answers PING now."""
         try:
             await self.call("PING")
         except (StoreUnavailable, StoreFull):
@@ -199,7 +197,7 @@ class RedisClient:
         return True
 
     async def ask_each(self, *command: str | int | float | bytes) -> list[Any]:
-        """A command without keys, to each primary of a cluster; its one answer where there is no cluster."""
+        """Send a command without keys to each primary of a cluster, or to the one server. Return the replies."""
         if self._cluster is None:
             return [await self.call(*command)]
         try:
@@ -230,7 +228,7 @@ class RedisClient:
             return await pipeline.execute(raise_on_error=False)
 
     async def _send_together(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        """On one connection of the server that owns the key: WAITAOF confirms its own connection's writes only."""
+        """Send on one connection of the server that owns the key: WAITAOF only confirms writes of its own connection."""
         try:
             if self._cluster is None:
                 return await self._send_all(commands)
@@ -241,9 +239,9 @@ class RedisClient:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncGenerator[None]:
-        """Room for one connection, and one round trip counted. A cancellation that redis-py lost is raised late.
+        """Take room for one connection, and count one round trip. Raise a cancellation late if redis-py has lost it.
 
-        It sends with `asyncio.wait_for`, which before Python 3.12 forgets one that comes as the sending ends.
+        Its `asyncio.wait_for` loses a cancellation that comes as the sending ends, before Python 3.12.
         """
         try:
             async with asyncio.timeout(CONNECTION_WAIT_S):
@@ -273,14 +271,12 @@ def _as_call(
 async def open_redis(
     url: str, *, max_connections: int = 64, replicas: int = 0
 ) -> AsyncGenerator[RedisClient]:
-    """A client for the server at `url`; connects at first use, closes its connections at the end.
+    """Open a client for the server at `url`. It connects at first use, and closes its connections at the end.
 
-    `max_connections`: to one server; each blocking read holds one for as long as it waits. `replicas`: how many
-    must have a durable write too.
+    `max_connections` is for one server. Each blocking read holds a connection while it waits.
 
-    Forms: `redis://`, `rediss://`, `unix://` (the embedded server), `redis+cluster://` and
-    `rediss+cluster://host:port,host:port` (any nodes: one that answers is enough),
-    `redis+sentinel://host:port,host:port/db?service=name`.
+    Forms of the URL: `redis://`, `rediss://`, `unix://` (the embedded server), `redis+cluster://host:port,host:port`,
+    `rediss+cluster://…` (one node that answers is enough), `redis+sentinel://host:port,host:port/db?service=name`.
     """
     connection = _connection(url, max_connections)
     try:
@@ -295,7 +291,7 @@ def _connection(url: str, max_connections: int) -> _Connection:
         "decode_responses": True,
         "socket_timeout": SOCKET_TIMEOUT_S,
         "socket_connect_timeout": SOCKET_TIMEOUT_S,
-        # The client's own limit is half of it: the connection of a cancelled command is free a moment later.
+        # Twice our own limit: the connection of a cancelled command is free only a moment later.
         "max_connections": 2 * max_connections,
     }
     if scheme.endswith("+cluster"):
@@ -326,27 +322,27 @@ def _sentinel_connection(url: str, options: dict[str, Any]) -> _Connection:
     service = parse_qs(parts.query).get("service", ["mymaster"])[0]
     options["db"] = int(parts.path.strip("/") or 0)
     asking = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
-    # The connection to the master is tried again, and asks again: a sentinel's own ten tries took 13 s.
+    # The connection to the master is retried, and asks again. A sentinel's own ten tries took 13 s.
     asking["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 1)
     sentinel: Any = Sentinel(nodes, sentinel_kwargs=asking)
     return cast(_Connection, sentinel.master_for(service, **options))
 
 
 async def _send_to_owner(cluster: _Cluster, key: str, commands: Sequence[Command]) -> list[Any]:
-    """Pipelined to the owner of the key's slot; once more where it has moved, or a stale connection broke.
+    """Send a pipeline to the owner of the key's slot, and once more if the slot has moved or the connection broke.
 
-    A pipeline of the cluster client itself would send each redirected command on a connection of its own.
+    The cluster client's own pipeline would send each redirected command on another connection.
     """
     await cluster.initialize()
     replies = await _send_to_node(cluster.get_node_from_key(key), commands)
     if isinstance(replies[0], MovedError | ConnectionError | AttributeError):
-        await cluster.execute_command("EXISTS", key)  # the client follows the key, and so learns the way
+        await cluster.execute_command("EXISTS", key)  # the client follows the key, and learns the new owner
         replies = await _send_to_node(cluster.get_node_from_key(key), commands)
     return replies
 
 
 async def _send_to_node(node: _Node, commands: Sequence[Command]) -> list[Any]:
-    """The replies, errors among them."""
+    """Send a pipeline to one node. Return the replies, which may be errors."""
     sent = [PipelineCommand(number, *command) for number, command in enumerate(commands)]
     try:
         await node.execute_pipeline(sent)
@@ -376,13 +372,13 @@ def _checked(replies: list[Any]) -> list[Any]:
 
 
 _CODES = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}
-"""Of the server's answers from which the driver takes the code away."""
+"""Codes of replies whose text the driver replaces."""
 
 
 def _translated(error: Exception) -> Exception:
-    """Our word for a failure. No text of the driver goes in: it may carry the URL with its password."""
+    """Return our error for a failure, without the driver's text, which may contain the URL with its password."""
     if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
-        return _translated(error.__cause__)  # why no node of the cluster would do
+        return _translated(error.__cause__)  # the reason why no node of the cluster could serve
     text = str(error)
     if isinstance(error, OutOfMemoryError | ReadOnlyError) or text.startswith(
         ("OOM", "MISCONF", "NOREPLICAS")
@@ -393,12 +389,12 @@ def _translated(error: Exception) -> Exception:
         return StoreUnavailable("Redis refused the credentials of REDIS_URL")
     if _is_passing(error, text):
         return StoreUnavailable(f"Redis cannot be reached ({type(error).__name__})")
-    first_line = text.partition("\n")[0]  # what follows, where something does, is the command's arguments
+    first_line = text.partition("\n")[0]  # the next lines may contain the arguments
     return CommandRefused(f"Redis refused a command: {first_line[:200]}")
 
 
 def _is_passing(error: Exception, text: str) -> bool:
-    """Whether the same command may succeed later."""
+    """Return True if the same command may succeed later."""
     if isinstance(error, RedisClusterException):
         return not any(mistake in text for mistake in _MISTAKES)
     unreachable = ConnectionError | TimeoutError | BusyLoadingError | ClusterError | OSError | AttributeError

@@ -1,4 +1,4 @@
-"""Durable writes that come at the same time share a round trip and a wait for the disk."""
+"""Group commit: simultaneous durable writes share a round trip and a wait for the disk."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,15 +7,15 @@ from typing import Any
 from memory.redis.client import ScriptCall
 
 TRIPS_AT_ONCE = 2
-"""More would make the groups smaller. With one, a server that confirms each second lets a call wait for two."""
+"""More would make smaller groups. With one, a call may wait two seconds for a server that confirms once a second."""
 CALLS_PER_TRIP = 64
 
 RunAll = Callable[[Sequence[ScriptCall]], Awaitable[list[Any]]]
-"""Runs scripts durably: their replies in order, a failure of one script in the place of its reply."""
+"""Runs scripts durably. A script's failure takes the place of its reply."""
 
 
 class GroupCommit:
-    """Sends a call at once while fewer than TRIPS_AT_ONCE are under way; those that come meanwhile go together."""
+    """Sends a call at once if fewer than TRIPS_AT_ONCE trips are under way. Later calls go together in the next trip."""
 
     def __init__(self, run_all: RunAll) -> None:
         self._run_all = run_all
@@ -24,9 +24,9 @@ class GroupCommit:
         self._trips: set[asyncio.Task[None]] = set()  # the loop itself keeps tasks by weak references only
 
     async def run(self, call: ScriptCall) -> Any:
-        """The script's reply, once what it wrote is on disk. Raises what befell it, or the whole trip.
+        """Return the script's reply when its writes are on disk. Raises its failure, or that of the whole trip.
 
-        A caller that is cancelled leaves the call under way: it may still be done.
+        If the caller is cancelled the script may still run.
         """
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((call, reply))
