@@ -1,7 +1,8 @@
 """Reads the text of one PDF in a process with limited memory and time, without our environment.
 
-A script: `python -I -B pdf_process.py CHARACTERS SECONDS BYTES`. The standard input is the PDF, the output one line
-of JSON: `{"pages", "text", "is_cut"}` or `{"problem"}`. It imports nothing of ours, because each PDF pays for its start.
+A script: `python -I -B pdf_process.py CHARACTERS SECONDS BYTES`. The standard input is the PDF. The output is one
+line of JSON: `{"pages", "text", "is_cut"}` or `{"problem"}`. It imports nothing of ours, because each PDF pays for
+its start.
 """
 
 import json

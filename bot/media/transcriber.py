@@ -33,8 +33,8 @@ class OpenAITranscriber:
     async def transcribe(self, data: bytes, *, ending: str) -> str:
         """Return the transcript, "" for silence. `ending` is the file ending of the format, such as ogg.
 
-        Raises MediaUnreadable. The reason "unheard" means that the endpoint does not take the recording, "unavailable"
-        that it does not answer in time, "deaf" that it has no such model or refuses us. Logs do not quote it.
+        Raises MediaUnreadable with a reason. "unheard": the endpoint does not take the recording. "unavailable": it
+        does not answer in time. "deaf": it has no such model, or refuses us. Logs do not quote the endpoint.
         """
         try:
             async with asyncio.timeout(self._timeout_s):
