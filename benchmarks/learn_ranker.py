@@ -21,8 +21,15 @@ from rig.retrieval import DEPTHS, Judged, judge
 from rig.table import print_table
 
 from bot.app.stores import Stores
-from memory.recall.ranking import RankerWeights, load_weights, rank
-from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, compute_features
+from memory.recall.ranking import (
+    FEATURES,
+    HYBRID_FEATURES,
+    LEXICAL_FEATURES,
+    RankerWeights,
+    compute_features,
+    load_weights,
+    rank,
+)
 from memory.recall.recall import Candidates
 
 ROOT = Path(__file__).parent.parent

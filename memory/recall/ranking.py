@@ -2,21 +2,47 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memory.recall.lexicon.analysis import QuestionAnalysis
-from memory.recall.lexicon.signs import BARE
-from memory.recall.ranking_features import FEATURES, REACH, compute_features, share_of_words
+from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
+from memory.recall.lexicon.signs import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.vector_index import Candidate
 
 SHORTLIST = 100
 """Messages that are ranked, with their neighbours at most 500. A longer list finds no more (docs/recall.md)."""
+REACH = 2
+"""Messages on each side that count as neighbours."""
+FEATURES = (
+    "words",  # BM25 score, as a share of the best one
+    "words_log",  # ln(1 + BM25 score)
+    "meaning",  # cosine
+    "words_and_meaning",  # product of "words" and "meaning"
+    "window",  # overlap of the question with the message and its neighbours
+    "session_words",  # best "words" in its session
+    "session_meaning",  # best cosine in its session
+    "answers_words",  # "words" of the message before it, if another person asks a question there
+    "answers_meaning",  # cosine of that message
+    "author",  # written by the person that the question is about
+    "author_of_self",  # … in the first person
+    "date",  # written in the period that the question names
+    "tells_time",  # names a time, and the question asks for one
+    "tells_name",  # contains a name, and the question asks for one
+    "question",  # ends with a question mark
+    "session_start",  # first of its session
+)
+"""Columns of `compute_features`, in order. Unknown values (no neighbour, no vector) are 0."""
+HYBRID_FEATURES = tuple(name for name in FEATURES if name not in ("session_words", "answers_words"))
+"""Features used with vectors. "session_meaning" and "answers_meaning" make the two others redundant."""
+LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name)
+"""Features used without vectors."""
+Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,3 +199,156 @@ def _has_all_words(question: QuestionAnalysis, message: Candidate) -> bool:
 def _have_vectors(messages: Sequence[Candidate]) -> bool:
     """Return True if the question was compared by meaning with any of them."""
     return any(each.dense is not None for each in messages)
+
+
+_WINDOW_TERMS = 256
+"""Terms of a question that count. A text of pages has more, and they would take as long as everything else."""
+_RELATED_SHARE = 0.4
+"""Words that share a smaller part of their n-grams are unrelated."""
+_DISTANCE_DECAY = 0.9
+_WINDOW_SCALE = 10.0
+_DAY_S = 86_400.0
+_WEEK_S = 7 * _DAY_S
+_LONGEST_DATE_S = 100 * _DAY_S
+"""A season. A whole year does not say which of its messages is meant."""
+
+
+def compute_features(
+    question: QuestionAnalysis, messages: Sequence[Candidate], *, listed: Collection[int]
+) -> NDArray[np.float64]:
+    """Return a row of FEATURES for each message: the shortlist and its neighbours, each once.
+
+    `listed` are the sequences of the shortlist, among which the rarity of terms is counted.
+    """
+    context = _Neighbourhood.of(messages)
+    words = np.array([each.sparse for each in messages])
+    share = words / words.max(initial=0.0) if words.max(initial=0.0) > 0 else words
+    meaning = np.array([0.0 if each.dense is None else each.dense for each in messages])
+    similarity = np.maximum(meaning, 0.0)
+    author = _flags(question.author is not None and each.sender_id == question.author for each in messages)
+    follows_question = _follows_question(context)
+    columns: dict[str, Column] = {
+        "words": share,
+        "words_log": np.log1p(words),
+        "meaning": meaning,
+        "words_and_meaning": share * similarity,
+        "window": _window(question, context, listed),
+        "session_words": _best_of_session(share, context),
+        "session_meaning": _best_of_session(meaning, context),
+        "answers_words": follows_question * context.of_neighbour(share, -1),
+        "answers_meaning": follows_question * context.of_neighbour(similarity, -1),
+        "author": author,
+        "author_of_self": author * context.with_sign(FIRST_PERSON),
+        "date": np.array([_date_nearness(each.sent_at, question.dates) for each in messages]),
+        "tells_time": context.with_sign(TIME) * (WHEN in question.signs),
+        "tells_name": context.with_sign(NAME) * (NAME in question.signs),
+        "question": context.with_sign(QUESTION),
+        "session_start": _flags(each.sequence == each.session for each in messages),
+    }
+    return np.stack([columns[name] for name in FEATURES], axis=1)
+
+
+def share_of_words(question: QuestionAnalysis, message: Candidate) -> float:
+    """Return the share of the question's words that the message has. A related word counts by its common n-grams."""
+    shares = [_share_of_word(word, message.terms) for word in question.words]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def _share_of_word(word: QuestionWord, terms: frozenset[int]) -> float:
+    if word.whole & terms:
+        return 1.0
+    share = len(word.parts & terms) / len(word.parts) if word.parts else 0.0
+    return share if share >= _RELATED_SHARE else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Neighbourhood:
+    """Messages, and for each offset the rows of their neighbours. A row is -1 without a neighbour in the session."""
+
+    messages: Sequence[Candidate]
+    neighbours: dict[int, NDArray[np.intp]]
+
+    @staticmethod
+    def of(messages: Sequence[Candidate]) -> "_Neighbourhood":
+        rows = {each.sequence: row for row, each in enumerate(messages)}
+        offsets = [sign * distance for distance in range(1, REACH + 1) for sign in (-1, 1)]
+        return _Neighbourhood(
+            messages=messages,
+            neighbours={offset: _neighbour_rows(messages, rows, offset) for offset in offsets},
+        )
+
+    def with_sign(self, sign: str) -> Column:
+        """Return 1 for each message with this sign."""
+        return _flags(sign in each.signs for each in self.messages)
+
+    def of_neighbour(self, values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
+        """Return for each message the value (or row of values) of its neighbour, 0 without one."""
+        rows = self.neighbours[offset]
+        taken = values[rows]
+        taken[rows < 0] = 0.0
+        return taken
+
+
+def _neighbour_rows(messages: Sequence[Candidate], rows: dict[int, int], offset: int) -> NDArray[np.intp]:
+    neighbours = np.full(len(messages), -1, np.intp)
+    for row, message in enumerate(messages):
+        other = rows.get(message.sequence + offset, -1)
+        if other >= 0 and messages[other].session == message.session:
+            neighbours[row] = other
+    return neighbours
+
+
+def _window(question: QuestionAnalysis, context: _Neighbourhood, listed: Collection[int]) -> Column:
+    """Sum the rarity of the question's terms that the message has. Terms of its neighbours count less."""
+    columns = {term: column for column, term in enumerate(question.terms.indices[:_WINDOW_TERMS])}
+    has = np.zeros((len(context.messages), len(columns)))
+    for row, message in enumerate(context.messages):
+        for term in columns.keys() & message.terms:
+            has[row, columns[term]] = 1.0
+    reached = has.copy()
+    for offset in context.neighbours:
+        np.maximum(reached, _DISTANCE_DECAY ** abs(offset) * context.of_neighbour(has, offset), out=reached)
+    shortlisted = has[[each.sequence in listed for each in context.messages]]
+    frequency = shortlisted.sum(axis=0)
+    rarity = np.log1p((len(shortlisted) - frequency + 0.5) / (frequency + 0.5))
+    return reached @ (rarity * np.array(question.terms.values[:_WINDOW_TERMS])) / _WINDOW_SCALE
+
+
+def _best_of_session(values: Column, context: _Neighbourhood) -> Column:
+    best: dict[int, float] = {}
+    for message, value in zip(context.messages, values.tolist(), strict=True):
+        best[message.session] = max(value, best.get(message.session, value))
+    return np.array([best[message.session] for message in context.messages])
+
+
+def _follows_question(context: _Neighbourhood) -> Column:
+    """Return 1 for messages after another person's question."""
+    follows = np.zeros(len(context.messages))
+    rows: list[int] = context.neighbours[-1].tolist()
+    for number, (row, message) in enumerate(zip(rows, context.messages, strict=True)):
+        before = context.messages[row]
+        follows[number] = row >= 0 and ASKS in before.signs and _author(before) != _author(message)
+    return follows
+
+
+def _author(message: Candidate) -> tuple[str, int | None]:
+    return message.role, message.sender_id
+
+
+def _date_nearness(sent_at: float, dates: Sequence[DateSpan]) -> float:
+    """Return 1 within a period of the question, less on days around a short one, 0 without any."""
+    return max((_nearness_to_span(sent_at, date) for date in dates), default=0.0)
+
+
+def _nearness_to_span(sent_at: float, date: DateSpan) -> float:
+    length = date.end - date.start
+    if length > _LONGEST_DATE_S:
+        return 0.0
+    away = max(date.start - sent_at, sent_at - date.end, 0.0)
+    if away > 0 and length > _WEEK_S:
+        return 0.0
+    return math.exp(-away / _WEEK_S)
+
+
+def _flags(values: Iterable[bool]) -> Column:
+    return np.array(list(values), np.float64)

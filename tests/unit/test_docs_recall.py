@@ -12,8 +12,7 @@ from bot.agent.prompt.text import RECALLED_HEADING
 from memory.history.message import Message, Role, Sender
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.points import to_batches
-from memory.recall.ranking import load_weights
-from memory.recall.ranking_features import FEATURES
+from memory.recall.ranking import FEATURES, load_weights
 from memory.recall.vector_index import VectorPoint
 from tests.unit.agent.kit import TOKENIZER, hit
 

@@ -16,8 +16,7 @@ from bot.cli.console import build_console
 from bot.observe import metrics
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
-from memory.recall.ranking import load_weights
-from memory.recall.ranking_features import FEATURES
+from memory.recall.ranking import FEATURES, load_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(

@@ -11,17 +11,20 @@ from hypothesis import strategies as st
 
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
+    FEATURES,
+    HYBRID_FEATURES,
+    LEXICAL_FEATURES,
     SHORTLIST,
     Floor,
     RankedCandidate,
     RankerWeights,
+    compute_features,
     load_weights,
     plan_lookups,
     rank,
     select_relevant,
     shortlist,
 )
-from memory.recall.ranking_features import FEATURES, HYBRID_FEATURES, LEXICAL_FEATURES, compute_features
 from memory.recall.vector_index import Candidate
 
 DAY = 86_400.0

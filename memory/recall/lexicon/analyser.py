@@ -78,7 +78,10 @@ def analyse_question(
     )
 
 
-_CONJUNCTION_WORDS = "and or & , / + y e o u und oder et ou en of och i a ve и или та або و یا और या 和 跟 与 及 或 と や και ή"
+_CONJUNCTION_WORDS = """
+    and or & , / + y e o u und oder et ou en of och i a ve
+    и или та або و یا और या 和 跟 与 及 或 と や και ή
+"""
 _CONJUNCTIONS = frozenset(_CONJUNCTION_WORDS.split())
 """Words between two names of equal rank."""
 

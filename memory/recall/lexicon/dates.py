@@ -1,18 +1,31 @@
 """Periods of time that a question names, in ten languages.
 
 English, Spanish, Russian, German, Portuguese, Persian, French and Italian are read word by word. Each word becomes a
-letter for its kind (time_words.py), so that "on 8 May 2023" becomes "PDMD". Patterns over these letters find the dates
-of all eight languages. Chinese and Japanese have no spaces; one regular expression finds their dates.
+letter for its kind (words/time_words.toml), so that "on 8 May 2023" becomes "PDMD". Patterns over these letters find
+the dates of all eight languages. Chinese and Japanese have no spaces; one regular expression finds their dates.
 """
+
+# ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
 import calendar
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 from memory.recall.lexicon.analysis import DateSpan
-from memory.recall.lexicon.time_words import DAY, MONTH, WEEK, WEEKEND, YEAR, YEARS, Meaning, time_meanings
+from memory.recall.lexicon.languages import unaccented
+from memory.recall.lexicon.scripts import MARKS
+from memory.recall.lexicon.word_lists import load_words
 
+HOUR, DAY, WEEK, MONTH, YEAR, WEEKEND = range(6)
+SINCE = 1
+YEARS = range(1900, 2101)
+"""Numbers that count as years."""
+Meaning = tuple[str, int]
+"""Kind of a word (a letter, see words/time_words.toml) and its value."""
+_FIRST_VALUES = {"M": 1, "a": 1, "I": 1}
+"""Value of the first line of a table; 0 for all others."""
 _TEXT_LIMIT = 4_000
 """Characters of a question that are searched for dates."""
 
@@ -39,6 +52,45 @@ def has_chinese_time(text: str) -> bool:
     return not text.isascii() and (CHINESE_DATE.search(text) or _OTHER_TIMES.search(text)) is not None
 
 
+@cache
+def time_words() -> dict[str, Meaning]:
+    """Return the kind (a letter) and value of each word, casefolded and without accents."""
+    lists = load_words("time_words")
+    words: dict[str, Meaning] = {}
+    for kind, table in lists["by_line"].items():
+        for value, line in enumerate(table.strip().split("\n"), _FIRST_VALUES.get(kind, 0)):
+            words |= dict.fromkeys(line.split(), (kind, value))
+    for meaning, others in lists["by_value"].items():
+        kind, value = meaning.split()
+        words |= dict.fromkeys(others.split(), (kind, int(value)))
+    return {unaccented(word): meaning for word, meaning in words.items()}
+
+
+def time_meanings(text: str) -> list[Meaning]:
+    """Return the meaning of each word of a normal text, in order: "x" for no time, "D" and its value for a number."""
+    for pattern, word in _TIME_PHRASES:
+        text = pattern.sub(word, text)
+    lexicon = time_words()
+    meanings: list[Meaning] = []
+    for word in _TIME_WORD.findall(text):
+        if word.isdecimal():
+            meanings.append(("D", int(word)))
+        else:
+            meanings.append(lexicon.get(unaccented(word.casefold()), ("x", 0)))
+    return [meaning for meaning in meanings if meaning[0] != "X"]
+
+
+_TIME_WORD = re.compile(rf"\d{{1,4}}(?!\d)|[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+_TIME_PHRASES = tuple(
+    (re.compile(pattern, re.IGNORECASE), word)
+    for pattern, word in (
+        (r"\bday before yesterday\b", "ereyesterday"),
+        (r"\bfin de semana\b|\bfim de semana\b|\bfine settimana\b|\bweek-end\b|آخر هفته", "weekend"),
+        (r"\b(segunda|ter[cç]a|quarta|quinta|sexta)[- ]feira\b", r"\1feira"),
+        (r"\bil y a\b", "ilya"),
+        (r"\b(یک|دو|سه|چهار|پنج) شنبه", r"\1شنبه"),
+    )
+)
 _ISO = r"(?<![\d.-])(?P<y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?:(?P=s)(?P<d>\d{1,2}))?(?![\d-]|[./]\d)"
 _SLASHED = (
     r"(?<![\d./-])(?P<d1>\d{1,2})(?P<s1>[-/.])(?P<d2>\d{1,2})(?P=s1)(?P<y1>\d{4}|\d{2})(?![\d/-]|[.]\d)"
@@ -161,13 +213,18 @@ _CHINESE_WEEKDAYS = (
     | {"天": 6}
     | {character: value for value, character in enumerate("月火水木金土")}
 )
-_CHINESE_UNITS = dict.fromkeys(("天", "日"), DAY) | dict.fromkeys(("周", "週間", "星期", "礼拜"), WEEK)
-_CHINESE_UNITS |= {"月": MONTH, "ヶ月": MONTH, "年": YEAR}
+_CHINESE_UNITS: dict[str, int] = {
+    **dict.fromkeys(("天", "日"), DAY),
+    **dict.fromkeys(("周", "週間", "星期", "礼拜"), WEEK),
+    **dict.fromkeys(("月", "ヶ月"), MONTH),
+    "年": YEAR,
+}
 _CHINESE_SEASONS = {"春": 0, "夏": 1, "秋": 2, "冬": 3}
 _CHINESE_DAYS = {"今天": 0, "今日": 0, "昨天": 1, "昨日": 1, "昨晚": 1, "前天": 2, "一昨日": 2, "大前天": 3}
 _CHINESE_YEARS = {"今年": 0, "去年": 1, "昨年": 1, "前年": 2}
 CHINESE_DATE = re.compile(
-    rf"(?P<year>(?<!\d)\d{{4}})年(?:(?P<month>{_CHINESE_NUMBER})月(?:(?P<day>{_CHINESE_NUMBER})[日号])?|的?(?P<season>[春夏秋冬]))?"
+    rf"(?P<year>(?<!\d)\d{{4}})年"
+    rf"(?:(?P<month>{_CHINESE_NUMBER})月(?:(?P<day>{_CHINESE_NUMBER})[日号])?|的?(?P<season>[春夏秋冬]))?"
     rf"|(?P<lone_month>(?<!\d){_CHINESE_NUMBER})月(?:(?P<lone_day>{_CHINESE_NUMBER})[日号])?"
     rf"|(?P<count>(?<!\d){_CHINESE_NUMBER})个?(?P<unit>[天日周年月]|週間|星期|礼拜|ヶ月)(?:之|以)?前"
     r"|(?P<far_day>大前天|今天|今日|一昨日|昨天|昨日|昨晚|前天)"

@@ -10,11 +10,10 @@ from collections.abc import Collection
 from functools import cache
 from itertools import pairwise
 
-from memory.recall.lexicon.dates import has_chinese_time
+from memory.recall.lexicon.dates import SINCE, WEEKEND, YEARS, Meaning, has_chinese_time, time_meanings
 from memory.recall.lexicon.languages import stop_words
 from memory.recall.lexicon.scripts import UNSPACED_SCRIPTS, script_of
 from memory.recall.lexicon.terms import blank_phrases, tokenize
-from memory.recall.lexicon.time_words import SINCE, WEEKEND, YEARS, Meaning, time_meanings
 from memory.recall.lexicon.word_lists import join_lines, load_pattern, load_words
 
 QUESTION, ASKS, FIRST_PERSON, TIME, NAME = "question", "asks", "first_person", "time", "name"
@@ -30,7 +29,7 @@ WHEN: it asks for a time. SMALL_TALK: it needs no memory. BARE: it has search wo
 for a name (where, who, which, called …).
 """
 OTHER, SELF, WE = "other", "self", "we"
-"""More kinds of words (words/question_words.toml): other questions (who, where, how many), and words for "I" and "we"."""
+"""More kinds of words in words/question_words.toml: who, where, how many …, and words for "I" and "we"."""
 _QUESTION_MARKS = "?？؟"
 _AFTER_A_QUESTION = " \t\n\r\"'”»)!！"
 _QUESTION_ENDINGS = ("吗", "呢", "吗。", "呢。", "ですか", "ますか", "ですか。", "ますか。")
@@ -111,7 +110,7 @@ def _pattern(language: str, kind: str) -> re.Pattern[str] | None:
 
 
 def _has_time(meanings: list[Meaning]) -> bool:
-    """Return True if the words of a text (see time_words.py) say when something happens."""
+    """Return True if the words of a text (see words/time_words.toml) say when something happens."""
     if _TIME.search("".join(kind for kind, _ in meanings)):
         return True
     few = any(
@@ -124,7 +123,7 @@ def _has_time(meanings: list[Meaning]) -> bool:
 
 
 def has_self_ending(text: str, languages: Collection[str]) -> bool:
-    """Return True if a word of a text in lower case means "I" or "my" by its ending: Spanish "compré", Persian "سگم"."""
+    """Return True if a word in lower case means "I" or "my" by its ending: Spanish "compré", Persian "سگم"."""
     joined = text.replace("\u200c", "")
     others = _words_of("question_words", "no_self_endings")
     return any(

@@ -242,7 +242,7 @@ _LONGEST_CACHED = 24
 
 
 def word_terms(word: str, language: str) -> WeightedHashes:
-    """Return the terms of one casefolded word in this language, none for a stop word. A run without spaces is a word."""
+    """Return the terms of a casefolded word in this language, none for a stop word. A run without spaces is a word."""
     return (
         _cached_word_terms(word, language)
         if len(word) <= _LONGEST_CACHED
