@@ -1,4 +1,4 @@
-"""The composition root: builds everything, runs it until it is told to stop, and takes it down again."""
+"""The service: build all parts of a process, run them until a stop, and end them in order."""
 
 import asyncio
 import os
@@ -36,17 +36,18 @@ from bot.app.simulation import open_simulator
 from bot.app.stores import Stores, embedder_config, open_stores
 from bot.app.turns import build_turns, build_worker
 from bot.app.upkeep import (
+    compress_forever,
     index_forever,
     leave,
     mend_forever,
     reindex_forever,
     rewrite_forever,
+    update_gauges_forever,
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
-from bot.observe import metrics
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.settings import WEBHOOK_PATH, Settings
@@ -64,17 +65,14 @@ from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, warm_up
-from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
 DRAIN_S = 3.0
-GAUGES_S = 10.0
 COMPRESSIONS_AT_ONCE = 2
-"""Of one process and partition: each waits for a model most of its time."""
-COMPRESSION_POLL_S = 2.0
+"""Compressions per process and partition. Each waits for a model most of its time."""
 _HEALTH_TIMEOUT_S = 3.0
 
 
@@ -87,16 +85,15 @@ async def run_service(
     health_port: int | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
-    """Run until SIGTERM or SIGINT, or until `stopping` is set where it is given.
+    """Run until SIGTERM or SIGINT, or until `stopping` is set. Then end within 20 s, whatever hangs.
 
-    Then: stop claiming, finish or hand back what runs, within 20 s, whatever hangs.
-
-    Raises PageOperator and MemoryFailure errors when the start cannot succeed. A store, a Telegram or a model
-    that does not answer yet is waited for: the webhook answers 503 until then.
+    At the end no context is claimed any more, and running work finishes or hands its context back. Raises PageOperator
+    and MemoryFailure errors if the start cannot succeed. The start waits for a store, a Telegram or a model that does
+    not answer yet; the webhook answers 503 meanwhile.
     """
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     settings, spec = read_agents(settings)
-    build_team(settings, spec, None)  # a mistake in them ends the start first
+    build_team(settings, spec, None)  # a mistake in the agents ends the start first
     service = _Service(settings, spec, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, simulate=simulate, health_port=health_port)
@@ -114,7 +111,7 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
 
 
 class _Service:
-    """The parts of one process, as they come up. `has_process`: nobody else lives in it."""
+    """The parts of one process, in the order of their start. `has_process`: the process runs nothing else."""
 
     def __init__(self, settings: Settings, spec: TeamSpec, *, has_process: bool) -> None:
         self._has_process = has_process
@@ -129,7 +126,7 @@ class _Service:
     async def live(
         self, stopping: asyncio.Event, *, serve: bool, work: bool, simulate: bool, health_port: int | None
     ) -> None:
-        """From the first listening port to the end of the stores."""
+        """Start, run, and close everything in reverse order."""
         async with AsyncExitStack() as stack:
             start = self.start(stack, serve=serve, simulate=simulate, health_port=health_port)
             if await unless(stopping, start, name="start"):
@@ -138,7 +135,7 @@ class _Service:
     async def start(
         self, stack: AsyncExitStack, *, serve: bool, simulate: bool, health_port: int | None
     ) -> bool:
-        """Bring everything up; HTTP first, so that a taken port ends the start and Telegram gets its 503s."""
+        """Open everything. HTTP comes first, so that a port in use ends the start and Telegram gets 503s."""
         settings = self._settings
         port = settings.http_port if serve else health_port
         if port is not None:
@@ -165,9 +162,11 @@ class _Service:
         if self._has_process:
             freeze_garbage_collection()
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
-        # Before what takes its time: /health/ready says by now that updates are taken.
+        # First, because the rest takes its time and /health/ready already says that updates are accepted.
         ingest = self._ingest = self._build_ingest(stores, outside, inbox) if serve else None
-        with suppress(StoreUnavailable, StoreFull):  # away again by now: the first claim makes the groups
+        with suppress(
+            StoreUnavailable, StoreFull
+        ):  # if the store has gone again, the first claim creates the groups
             await inbox.open()
         async with background() as tasks:
             if self._settings.redis_url is not None:
@@ -190,7 +189,7 @@ class _Service:
         await leave(self._indexers)
 
     async def what_is_down(self) -> dict[str, str]:
-        """For /health/ready: each part that does not answer now, with one sentence."""
+        """Return the parts that do not answer now, each with one sentence, for /health/ready."""
         if self._stores is None:
             return {self._waits_for or "start": "not reached yet"}
         down: dict[str, str] = {}
@@ -267,15 +266,15 @@ class _Service:
             )
             if compressor is not None:
                 tasks += [
-                    spawn(_compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
+                    spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
                     for number in range(COMPRESSIONS_AT_ONCE)
                 ]
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
-        tasks.append(spawn(_gauge_forever(inbox, summaries, stores), "gauges"))
+        tasks.append(spawn(update_gauges_forever(inbox, summaries, stores), "gauges"))
         return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
-        """Have Telegram push updates to us, or poll for them; `serve` alone is for webhooks. Never returns."""
+        """Let Telegram push updates, or poll for them. Without a worker only pushed updates are taken. Never returns."""
         settings = self._settings
         if settings.webhook_url is not None:
             await set_webhook(
@@ -286,59 +285,12 @@ class _Service:
             )
         elif not polls:
             log.warning(
-                "webhook_not_set", setting="WEBHOOK_URL", hint="serve takes only what is pushed to it"
+                "webhook_not_set", setting="WEBHOOK_URL", hint="serve takes only updates that Telegram pushes"
             )
         elif await no_webhook_elsewhere(telegram):
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
-
-
-async def _compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:
-    """Until `stopping`: what is begun by then goes on while the turns end, and is cancelled with the rest."""
-    while not stopping.is_set():
-        begun = time.perf_counter()
-        try:
-            result = await compressor.step()
-            is_idle = not result.is_busy
-            if result.ref is not None:
-                metrics.COMPRESSIONS.labels(result.outcome).inc()
-                metrics.COMPRESSION_SECONDS.observe(time.perf_counter() - begun)
-                _log_compression(result)
-        except MemoryFailure as error:
-            log.warning("compression_waits", error=str(error))
-            is_idle = True
-        if is_idle:
-            await asyncio.sleep(COMPRESSION_POLL_S)
-
-
-def _log_compression(result: CompressionResult) -> None:
-    say = log.warning if result.reason else log.info
-    say(
-        "conversation_compressed" if result.summaries else "conversation_not_compressed",
-        context=result.ref.context_id if result.ref else "",
-        outcome=result.outcome,
-        summaries=result.summaries,
-        messages=result.messages,
-        **({"reason": result.reason} if result.reason else {}),
-    )
-
-
-async def _gauge_forever(inbox: RedisInbox, summaries: RedisSummaries | None, stores: Stores) -> None:
-    while True:
-        try:
-            depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
-            metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
-            metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
-            if summaries is not None:
-                due = [await summaries.count_due(partition) for partition in range(stores.partitions)]
-                metrics.COMPRESSIONS_DUE.set(sum(due))
-            progress = await stores.reindexer.progress()
-            metrics.REINDEX_MESSAGES.set(progress.total if progress.target else 0)
-            metrics.REINDEX_MESSAGES_DONE.set(progress.done if progress.target else 0)
-        except MemoryFailure:
-            pass  # the loops that need the store say so
-        await asyncio.sleep(GAUGES_S)
 
 
 async def _answers(question: Coroutine[Any, Any, object]) -> bool:
