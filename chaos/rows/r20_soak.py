@@ -15,7 +15,6 @@ from chaos.rig.heap import heap_file, read_notes
 from chaos.rig.judging import judge
 from chaos.rig.measures import (
     Sizes,
-    children_of,
     floors,
     parent_of,
     percentile,
@@ -176,13 +175,10 @@ class _Soak:
 
 
 def _processes(system: System, staying: Sequence[Program]) -> dict[str, int]:
-    """Ours that run now: those that are never killed, and the embedded index with the process behind it."""
+    """Return our running processes: those that are never killed, the embedded index, and the guardians."""
     found = {program.command: program.process.pid for program in staying}
-    front = system.server_pid("index")
-    if front:
-        found["index front"] = front
-        for number, shard in enumerate(children_of(front)):
-            found[f"index shard {number}"] = shard
+    if index := system.server_pid("index"):
+        found["index"] = index
     for store in ("valkey", "index"):
         server = system.server_pid(store)
         if server and (guardian := parent_of(server)):
