@@ -75,12 +75,12 @@ _LOOKALIKES = str.maketrans("аеорсухіјѕһԁӏοναι【〔〖〘〚�
 
 
 def as_read(text: str) -> str:
-    """All of its `seen_characters`."""
+    """Return all `seen_characters` of the text."""
     return "".join(seen_characters(text))
 
 
 def seen_characters(text: str) -> Iterator[str]:
-    """The characters as readers take them: plain and in lower case, without blanks and without what has no width."""
+    """Yield the characters as readers see them: plain, in lower case, without blanks and invisible characters."""
     for character in text:
         yield from _plain(character)
 

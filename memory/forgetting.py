@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from memory.errors import RecallUnavailable
-from memory.history.store import Erased, HistoryStore
+from memory.history.store import Erasure, HistoryStore
 from memory.keys import ContextRef
 from memory.recall.recall import Recall, VectorErasure
 
@@ -49,7 +49,7 @@ async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
 
 async def prove_erased(
     ref: ContextRef,
-    erased: Erased,
+    erased: Erasure,
     *,
     store: HistoryStore,
     recall: Recall | None,
@@ -69,7 +69,7 @@ async def prove_erased(
         except RecallUnavailable:
             vectors_left = None
     snapshot = await store.load(ref, limit=0)
-    kept = await store.count_kept(ref)
+    kept = await store.count_traces(ref)
     return ErasureReceipt(
         messages_erased=erased.messages,
         vectors_erased=max(vectors_before, vectors.before) - vectors.left if vectors_left is not None else 0,
@@ -126,7 +126,7 @@ async def delete_provably(
         summaries_erased=deleted.summaries,
         ledger_turns_erased=deleted.ledger_turns,
         artifacts_erased=deleted.artifacts,
-        others_left=(await store.count_kept(ref, telling=deleted)).total,
+        others_left=(await store.count_traces(ref, mentioning=deleted)).total,
         quotes_erased=deleted.quotes,
     )
 

@@ -17,7 +17,7 @@ from bot.transport.gating import HELP_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.forgetting import ErasureReceipt
-from memory.history.store import HistorySnapshot, Kept
+from memory.history.store import HistorySnapshot, TraceCounts
 from memory.history.summary import render_summary
 
 _FAILURES: dict[type[TellUser], str] = {
@@ -72,7 +72,7 @@ def stopped_mark(words: Words) -> str:
     return f"\n\n_({words('stopped-mark')})_"
 
 
-def memory_text(words: Words, snapshot: HistorySnapshot, kept: Kept, *, searchable: int | None) -> str:
+def memory_text(words: Words, snapshot: HistorySnapshot, kept: TraceCounts, *, searchable: int | None) -> str:
     """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 
     The summary comes last, so that its text cannot change the lines above it.

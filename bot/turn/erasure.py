@@ -10,7 +10,7 @@ from bot.transport.migrations import Migrations
 from bot.turn.store import ErasedContext, TurnStore
 from memory.forgetting import ErasureReceipt, count_vectors, prove_erased
 from memory.history import contexts
-from memory.history.store import Erased, HistoryStore
+from memory.history.store import Erasure, HistoryStore
 from memory.keys import ContextRef, partition_of
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
@@ -47,7 +47,7 @@ class Eraser:
         """
         return await prove_erased(
             ref,
-            Erased(
+            Erasure(
                 epoch=erased.epoch,
                 messages=erased.messages,
                 summaries=erased.summaries,

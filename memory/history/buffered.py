@@ -1,4 +1,4 @@
-"""The history as one turn sees it: read once, appended to in memory, written by the turn's commit."""
+"""The history during one turn: read once, appended to in memory, written by the turn's commit."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -6,20 +6,16 @@ from dataclasses import replace
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
-from memory.history.store import PEOPLE_LIMIT, Deleted, Erased, HistorySnapshot, HistoryStore, Kept
+from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, TraceCounts
 from memory.keys import ContextRef
 
 
 class BufferedHistory:
-    """HistoryStore of one context for one turn, over the store that the snapshot was loaded from.
+    """HistoryStore of one context for one turn, over the store that `snapshot` was loaded from.
 
-    Appends wait in `pending`, visible to every read at once, until the turn's commit writes them; a turn
-    that fails leaves no trace of them. Their sequences are provisional. Deleting, editing and erasing go through
-    to the store at once: forgetting does not wait for a commit. After an erasure of its own the turn's commit
-    meets a new epoch; after anyone else's, what must read the store again raises Forgotten.
-
-    `snapshot` is what was read. With `hidden_from`, what the store has from this sequence on, its newest messages, is
-    as if it were not there.
+    Appended messages wait in `pending`, visible to every read, until the turn's commit writes them. Their sequences
+    are provisional. Deleting, editing and erasing change the store at once. After an erasure by somebody else, reading
+    the store again raises Forgotten. Stored messages from the sequence `hidden_from` on are hidden.
     """
 
     def __init__(
@@ -40,19 +36,19 @@ class BufferedHistory:
 
     @property
     def epoch(self) -> int:
-        """The context's epoch, as this turn knows it; it rises when the turn itself erases the history."""
+        """Return the context's epoch in this turn; it rises when the turn itself erases the history."""
         return self.snapshot.epoch
 
     async def restore(self, messages: Sequence[Message]) -> None:
-        """Append what a turn that was interrupted had pending; what is pending already stays as it is."""
+        """Append the pending messages of an interrupted turn, except those that are pending already."""
         await self.append(self._ref, messages, epoch=self.epoch)
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
-        """See HistoryStore; without a round trip unless more is wanted than was preloaded."""
+        """See HistoryStore; no round trip unless more messages are wanted than were preloaded."""
         _check(ref, self._ref)
-        if limit > len(self._known()) and not self.snapshot.has_all_uncovered:
+        if limit > len(self._loaded()) and not self.snapshot.has_all_uncovered:
             await self._reload(limit)
-        known = self._known()
+        known = self._loaded()
         newest = tuple(known[max(len(known) - limit, 0) :])
         pending = len(self.pending)
         return replace(
@@ -70,7 +66,7 @@ class BufferedHistory:
         _check(ref, self._ref)
         if epoch != self.snapshot.epoch:
             raise Forgotten
-        known = {message.id: message for message in self._known()}
+        known = {message.id: message for message in self._loaded()}
         for message in messages:
             if message.id not in known:
                 known[message.id] = replace(message, sequence=self._next_sequence)
@@ -87,13 +83,13 @@ class BufferedHistory:
         limit: int,
         whole: bool = False,
     ) -> list[Message]:
-        """See HistoryStore; reads the store only beyond what was preloaded."""
+        """See HistoryStore; reads the store only for messages that were not preloaded."""
         _check(ref, self._ref)
         if after_sequence is not None:
             return await self._page_forward(after_sequence, limit=limit, whole=whole)
         known = [
             message
-            for message in reversed(self._known())
+            for message in reversed(self._loaded())
             if before_sequence is None or _sequence(message) < before_sequence
         ]
         if known or (self.snapshot.is_whole_conversation and not whole):
@@ -103,9 +99,9 @@ class BufferedHistory:
         return await self._store.page(ref, before_sequence=before, limit=limit, whole=whole)
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
-        """See HistoryStore; reads the store only for those that were not preloaded."""
+        """See HistoryStore; reads the store only for messages that were not preloaded."""
         _check(ref, self._ref)
-        found = {message.id: message for message in self._known() if message.id in ids}
+        found = {message.id: message for message in self._loaded() if message.id in ids}
         missing = [wanted for wanted in ids if wanted not in found]
         stored = await self._store.get(ref, missing) if missing else {}
         return found | {
@@ -115,7 +111,7 @@ class BufferedHistory:
     async def around(
         self, ref: ContextRef, sequences: Collection[int], *, reach: int
     ) -> dict[int, list[Message]]:
-        """See HistoryStore; reads the store, without what is pending."""
+        """See HistoryStore; pending messages are left out."""
         _check(ref, self._ref)
         stored = await self._store.around(ref, sequences, reach=reach)
         return {
@@ -135,7 +131,7 @@ class BufferedHistory:
         epoch: int,
         note: str | None = None,
     ) -> bool:
-        """See HistoryStore; goes through to the store at once, unless the message is a pending one."""
+        """See HistoryStore; changes the store at once, unless the message is pending."""
         _check(ref, self._ref)
         for at, message in enumerate(self.pending):
             if message.id == message_id:
@@ -153,8 +149,8 @@ class BufferedHistory:
 
     async def delete(
         self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
-    ) -> Deleted:
-        """See HistoryStore; goes through to the store at once, and reads again what it took."""
+    ) -> Deletion:
+        """See HistoryStore; changes the store at once and reads it again."""
         _check(ref, self._ref)
         pending = [message for message in self.pending if message.id in ids]
         stored = [wanted for wanted in ids if wanted not in [message.id for message in pending]]
@@ -167,13 +163,13 @@ class BufferedHistory:
             await self._reload(len(self.snapshot.newest))
         return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
 
-    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
-        """See HistoryStore; what the turn itself called is not written yet, and not counted."""
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
+        """See HistoryStore; the calls of this turn are not written yet, and not counted."""
         _check(ref, self._ref)
-        return await self._store.count_kept(ref, telling=telling)
+        return await self._store.count_traces(ref, mentioning=mentioning)
 
-    async def erase(self, ref: ContextRef) -> Erased:
-        """See HistoryStore; goes through to the store at once and reads it again."""
+    async def erase(self, ref: ContextRef) -> Erasure:
+        """See HistoryStore; changes the store at once and reads it again."""
         _check(ref, self._ref)
         erased = await self._store.erase(ref)
         self._hidden_from, self._hidden_count = None, 0
@@ -195,27 +191,27 @@ class BufferedHistory:
             if page:
                 return page
             return [message for message in self.pending if _sequence(message) > after][:limit]
-        return [message for message in self._known() if _sequence(message) > after][:limit]
+        return [message for message in self._loaded() if _sequence(message) > after][:limit]
 
-    def _known(self) -> list[Message]:
-        """What can be read without the store, oldest first: the preloaded messages and the pending ones."""
+    def _loaded(self) -> list[Message]:
+        """Return the preloaded and the pending messages, oldest first."""
         return [*self.snapshot.newest, *self.pending]
 
 
 def _check(ref: ContextRef, own: ContextRef) -> None:
     if ref != own:
-        raise ValueError("a turn reads the history of its own context only")
+        raise ValueError("a turn can read only the history of its own context")
 
 
 def _strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:
-    """Take the quotations of these out of the messages; from how many."""
+    """Take the quotations of these ids out of the messages; return how many messages had one."""
     quoting = [m for m in messages if m.quote and m.quote.telegram_message_id in telegram_ids]
     messages[:] = [replace(m, quote=None) if m in quoting else m for m in messages]
     return len(quoting)
 
 
 def _with_senders(people: Mapping[int, str], messages: Sequence[Message]) -> Mapping[int, str]:
-    """The people of a context after these messages were appended."""
+    """Return the people of a context after these messages are appended."""
     found = dict(people)
     for sender in (message.sender for message in messages if message.sender):
         if sender.id in found or len(found) < PEOPLE_LIMIT:
@@ -233,9 +229,9 @@ def _sequence(message: Message) -> int:
 
 
 def rewind(snapshot: HistorySnapshot, sequence: int) -> HistorySnapshot:
-    """The snapshot without the messages from this sequence on, the newest ones, and without their turns of the ledger.
+    """Return the snapshot without the messages from this sequence on, and without their turns of the ledger.
 
-    Who had the chat before a transfer of that turn has it again. `next_sequence` stays: sequences are given once.
+    A transfer in those turns is undone. `next_sequence` stays: no sequence is used twice.
     """
     gone = sum(not is_before(message, sequence) for message in snapshot.newest)
     undone = [turn for turn in snapshot.ledger if turn.last_sequence >= sequence]
@@ -251,5 +247,5 @@ def rewind(snapshot: HistorySnapshot, sequence: int) -> HistorySnapshot:
 
 
 def is_before(message: Message, sequence: int | None) -> bool:
-    """Whether the message stands before this sequence; None is after all of them."""
+    """Return True if the message comes before this sequence; None is after all messages."""
     return sequence is None or message.sequence is None or message.sequence < sequence

@@ -1,4 +1,4 @@
-"""The ledger: tool calls, their results, delegations and transfers, kept beside the two-way conversation."""
+"""The ledger: tool calls, their results, delegations and transfers of the turns of a conversation."""
 
 import json
 import math
@@ -11,40 +11,40 @@ EntryKind = Literal["tool", "delegation", "transfer"]
 
 _NAME_CHARACTERS = 64
 _NOT_IN_NAMES = re.compile(r"[^\w .-]+")
-# JSON leaves these as they are: the first three may be taken for line ends, surrogates cannot be encoded.
+# JSON does not escape these: readers may take the first three for line ends, and surrogates cannot be encoded.
 _NOT_PLAIN = re.compile("[\u0085\u2028\u2029\ud800-\udfff]")
 _DEEPEST = 20
-"""JSON that is nested deeper is told as a string: indentation would multiply it, and readers fail on it."""
+"""JSON with deeper nesting is rendered as a string: indentation would multiply it, and readers fail on it."""
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One call and what it gave. `input` is JSON text; `output` is what the model read, an artifact's reference too.
-
-    `name` is the tool's; of a delegation or a transfer it is the agent's to whom it went. `delegation_id` is the
-    path of the delegation within which it ran ("" for the agent that talks with the chat, `a` for one that it
-    delegated to, `a/b` below that). A delegation's own entry belongs to who delegated; its `opened` is the path
-    that it opened. `quotes` are the ids, with spaces, of the messages and artifacts that the output quotes: what
-    erases one of these erases the entry's turn too.
-    """
+    """One call and its result."""
 
     id: str
     kind: EntryKind
     agent: str
+    """The agent that called."""
     name: str
+    """The tool, or the agent that a delegation or a transfer went to."""
     input: str
+    """JSON text."""
     output: str
+    """The result as the model read it; for an artifact, its reference."""
     is_error: bool = False
     delegation_id: str = ""
+    """Path of the delegation that it ran in: "" for the chat's agent, `a` for its delegate, `a/b` below that."""
     opened: str = ""
+    """Path that a delegation's own entry opened."""
     artifact_id: str = ""
     quotes: str = ""
+    """Ids, with spaces, of quoted messages and artifacts. Erasing one of them erases this entry's turn too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerTurn:
-    """What one turn called, and the messages of that turn: the sequences of its first and its last one."""
+    """Calls of one turn, and the sequences of its first and its last message. Scripts rely on the order of the fields."""
 
     first_sequence: int
     last_sequence: int
@@ -52,23 +52,24 @@ class LedgerTurn:
 
 
 def is_visible(entry: LedgerEntry, delegation_id: str) -> bool:
-    """Whether an agent that runs within this delegation sees the entry (rows I10 and I11).
+    """Return True if an agent in this delegation may see the entry (rows I10 and I11).
 
-    It sees what ran at the top level, within its own delegation, within those above it and below it; never
-    what an unrelated one did. The agent that talks with the chat ("") sees everything.
+    It sees entries of the top level, of its own delegation, and of those above and below it. The chat's agent ("")
+    sees everything.
     """
-    theirs, ours = entry.delegation_id, delegation_id
-    return theirs == ours or _is_above(theirs, ours) or _is_above(ours, theirs)
+    other, own = entry.delegation_id, delegation_id
+    return other == own or _is_above(other, own) or _is_above(own, other)
 
 
 def is_within(entry: LedgerEntry, delegation_id: str) -> bool:
-    """Whether the entry was called within this delegation, or within one below it."""
+    """Return True if the entry belongs to this delegation, or to one below it."""
     return entry.delegation_id == delegation_id or _is_above(delegation_id, entry.delegation_id)
 
 
 def render_entry(entry: LedgerEntry) -> str:
-    """The entry as a prompt tells it (row I8). Input and output are JSON: objects and arrays are indented, any other
-    text is one JSON string, so that nothing in them can begin a line with `## ` or `**`.
+    """Render the entry for a prompt (row I8). Input and output are JSON, so no line of them begins with `## ` or `**`.
+
+    Objects and arrays are indented; any other text is one JSON string.
     """
     failed = " (failed)" if entry.is_error else ""
     return f"## {_title(entry)}\n\n**Input:**\n{_as_json(entry.input)}\n\n**Output{failed}:**\n{_as_json(entry.output)}"
@@ -90,12 +91,12 @@ def _safe_name(name: str) -> str:
 
 def _as_json(text: str) -> str:
     value = _read_structure(text)
-    told = json.dumps(text if value is None else value, ensure_ascii=False, indent=2)
-    return _NOT_PLAIN.sub(lambda found: f"\\u{ord(found[0]):04x}", told)
+    line = json.dumps(text if value is None else value, ensure_ascii=False, indent=2)
+    return _NOT_PLAIN.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 def _read_structure(text: str) -> object:
-    """The JSON object or array in the text; None where it is neither, or where reading it would lose something."""
+    """Return the JSON object or array in the text; None if there is none, or if reading would lose something."""
     if not text.lstrip().startswith(("{", "[")) or _is_deep(text):
         return None
     try:

@@ -1,4 +1,4 @@
-"""One message of a conversation, and its form at rest."""
+"""One message of a conversation, and its text as prompts, indexes and summaries read it."""
 
 import re
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from memory.characters import seen_characters
 Role = Literal["user", "assistant", "system", "tool"]
 
 CONVERSATION_ROLES: tuple[Role, ...] = ("user", "assistant")
-"""The roles of a two-way conversation: what the window selectors choose from."""
+"""Roles of a two-way conversation; the window selectors choose from them."""
 
 NOTED = (
     *("photo", "livephoto", "video", "videomessage", "voicemessage", "audiofile", "document", "file"),
     *("animation", "sticker", "location", "livelocation", "venue", "contact", "poll", "quiz", "dice", "game"),
     *("story", "checklist", "picture", "image"),
 )
-"""What notes begin with (bot/transport/contents.py), after the article and without blanks."""
+"""First words of notes (bot/transport/contents.py), after the article and without blanks."""
 
 _TOLD_MARK = re.compile(rf"\((?:forwardedfrom|paidmedia|an?(?:{'|'.join(NOTED)}))")
 _LONGEST_MARK = 20
@@ -27,7 +27,7 @@ _NAMESPACE = UUID("5d9e5d0e-52a5-4b0b-9a0c-6f1f6f0f5c11")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """Who wrote a message: a Telegram user (or channel) id and the name they showed then."""
+    """Sender of a message: a Telegram user (or channel) id, and the name shown at that time."""
 
     id: int
     name: str
@@ -35,7 +35,7 @@ class Sender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What a message answers to: the (part of the) message that was quoted, and whose it is ("" for the bot's own)."""
+    """Quotation in a reply: the quoted text, its message, and its sender ("" for the bot)."""
 
     telegram_message_id: int
     sender_name: str
@@ -43,52 +43,52 @@ class Quote:
 
 
 Continuation = Literal["", "paste", "bundle"]
-"""How a message continues the one before it: as the rest of a text that Telegram has split, or as the next one of an
-album or of forwarded messages. Prompts tell them as one."""
+"""Kind of continuation: "paste" is the rest of a text that Telegram split, "bundle" the next message of an album or of
+forwarded messages. Prompts show such messages as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message of one context. `tokens` is the chat model's count of `told_text`; `sent_at` is Unix seconds.
-
-    `text` is what its sender said: the text, the caption, or what was heard in a voice message. `note` is one line of
-    ours on what came with it ("a photo", "a location at …"), `forwarded_from` the name of who wrote it first, `quote`
-    what it answers to.
-
-    `sequence` is given by the store when the message is appended (0, 1, 2 … per context) and is None before.
-    `telegram_message_id` is the id in the chat that it came from; a reply that was split has its ids in the
-    store's index only. `is_stopped` marks a reply that its reader ended; `edited_at` (Unix seconds) a message
-    whose text was replaced since.
-    """
+    """A message of one context."""
 
     id: str
     role: Role
     text: str
+    """Text, caption, or transcript of a voice message."""
     sent_at: float
+    """Unix seconds."""
     tokens: int
+    """The chat model's count of `told_text`."""
     sender: Sender | None = None
     telegram_message_id: int | None = None
+    """Id in the chat that it came from. A split reply has its ids in the store's index only."""
     sequence: int | None = None
+    """Number in the context (0, 1, 2 …), None before the message is appended."""
     is_stopped: bool = False
+    """True for a reply that its reader stopped."""
     edited_at: float | None = None
+    """Unix seconds of the last edit."""
     note: str = ""
+    """One line of ours about attachments, such as "a photo"."""
     forwarded_from: str = ""
+    """Name of the original sender."""
     continues: Continuation = ""
     quote: Quote | None = None
+    """Must stay the last field: scripts cut it off when the quoted message is forgotten."""
 
 
 def told_text(message: Message) -> str:
-    """All that a message tells, in plain words: what indexes, summaries and searches read. Prompts mark its parts.
+    """Return the message with its notes in plain words, for indexes, summaries and searches. Prompts mark its parts.
 
-    The quotation is not in it: it is another message's text.
+    The quotation is left out: it is another message's text.
     """
     return told(message.text, note=message.note, forwarded_from=message.forwarded_from)
 
 
 def told(text: str, *, note: str, forwarded_from: str) -> str:
-    """The text with lines before it that tell where it came from and what came with it, in round brackets.
+    """Return the text after lines about its origin and its attachments, in round brackets.
 
-    A line of the text that begins like one of these is quoted with `> `.
+    A line of the text that looks like one of these lines is quoted with `> `.
     """
     name = " ".join(re.split(r"[()\s]+", forwarded_from)).strip()
     lines = [
@@ -100,7 +100,7 @@ def told(text: str, *, note: str, forwarded_from: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """The line, quoted if readers could take it for one of ours."""
+    """Return the line, quoted if readers could take it for one of ours."""
     seen = seen_characters(line)
     if next(seen, "") != "(":  # nearly every line
         return line
@@ -108,10 +108,10 @@ def _unmarked(line: str) -> str:
 
 
 def message_id(*parts: object) -> str:
-    """The same parts give the same id (UUIDv5), so repeating an append is harmless."""
+    """Return the id (UUIDv5) of these parts: the same parts give the same id, so repeating an append is harmless."""
     return str(uuid5(_NAMESPACE, "\x1f".join(str(part) for part in parts)))
 
 
 def is_indexed(message: Message) -> bool:
-    """Whether recall can find the message: a user's or an assistant's, with text."""
+    """Return True if recall can find the message: it is a user's or an assistant's, with text."""
     return message.role in CONVERSATION_ROLES and bool(told_text(message).strip())

@@ -14,10 +14,10 @@ from memory.history.store import (
     SESSION_GAP_S,
     SESSION_MESSAGES,
     CurrentMessages,
-    Deleted,
-    Erased,
+    Deletion,
+    Erasure,
     HistorySnapshot,
-    Kept,
+    TraceCounts,
 )
 from memory.history.summary import Summary
 from memory.history.talk import HeardLine
@@ -203,10 +203,10 @@ class RedisHistory:
 
     async def delete(
         self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
-    ) -> Deleted:
+    ) -> Deletion:
         """See HistoryStore."""
         if not ids and not quoted:
-            return Deleted()
+            return Deletion()
         call = forget_messages(
             ref,
             context_id=ref.context_id,
@@ -220,13 +220,13 @@ class RedisHistory:
             raise Forgotten
         return _parse_deleted(reply, ids)
 
-    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
         """See HistoryStore. Artifacts that have expired are not counted."""
         prefix = artifact_key(ref, "")
-        if telling is None:
+        if mentioning is None:
             reply = await self._redis.run(count_traces(ref, artifact_prefix=prefix))
             summaries, turns, artifacts, people, sessions, heard = reply
-            return Kept(
+            return TraceCounts(
                 summaries=summaries,
                 ledger_turns=turns,
                 artifacts=artifacts,
@@ -234,17 +234,17 @@ class RedisHistory:
                 sessions=sessions,
                 heard=heard,
             )
-        reply = await self._redis.run(count_mentions(ref, artifact_prefix=prefix, deleted=telling))
+        reply = await self._redis.run(count_mentions(ref, artifact_prefix=prefix, deleted=mentioning))
         summaries, turns, artifacts, people, quotes = reply
-        return Kept(
+        return TraceCounts(
             summaries=summaries, ledger_turns=turns, artifacts=artifacts, people=people, quotes=quotes
         )
 
-    async def erase(self, ref: ContextRef) -> Erased:
+    async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
         call = erase_context(ref, context_id=ref.context_id, artifact_prefix=artifact_key(ref, ""))
         epoch, messages, summaries, turns, artifacts, heard = await self._redis.run(call)
-        return Erased(
+        return Erasure(
             epoch=epoch,
             messages=messages,
             summaries=summaries,
@@ -353,7 +353,7 @@ def count_traces(ref: ContextRef, *, artifact_prefix: str) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def count_mentions(ref: ContextRef, *, artifact_prefix: str, deleted: Deleted) -> ScriptCall: ...
+def count_mentions(ref: ContextRef, *, artifact_prefix: str, deleted: Deletion) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -439,9 +439,9 @@ def erase_keys(ref: ContextRef) -> list[str]:
     ]
 
 
-def _parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deleted:
+def _parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deletion:
     messages, summaries, turns, artifacts, sequences, named, senders, quotes, known_by = reply
-    return Deleted(
+    return Deletion(
         messages=messages,
         summaries=summaries,
         ledger_turns=turns,

@@ -1,4 +1,4 @@
-"""Which messages of a history go into a prompt."""
+"""Selectors choose the messages of a history that go into a prompt."""
 
 from bisect import bisect_left
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -9,23 +9,23 @@ from typing import Protocol
 from memory.history.message import CONVERSATION_ROLES, Message, told_text
 
 WINDOW_CHUNK = 16
-"""How many messages a window loses at once where its beginning should stay the same for many turns."""
+"""Messages that a window loses at once, so that its beginning stays the same for many turns."""
 
 
 class MessageSelector(Protocol):
-    """Chooses from a history; write your own by writing this one method."""
+    """Chooses messages from a history. Your own selector needs this one method."""
 
     async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
-        """The chosen messages, in the order of the conversation.
+        """Return the chosen messages in the order of the conversation.
 
-        `newest` gives the messages newest first and reads them page by page: stop as soon as the choice is
-        made, and the cost does not grow with the history.
+        `newest` yields the messages newest first and reads them page by page. Stop as soon as the choice is made:
+        then the cost does not grow with the history.
         """
         ...
 
 
 class TokenCounter(Protocol):
-    """Counts and cuts as the model that reads the prompt does."""
+    """Counts and cuts text in tokens of the model that reads the prompt."""
 
     def count(self, text: str) -> int: ...
 
@@ -34,7 +34,7 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MessageWindowMessageSelector:
-    """The `n` most recent messages of users and assistants; all of them where there are fewer."""
+    """The `n` most recent messages of users and assistants, or all if there are fewer."""
 
     n: int
 
@@ -56,20 +56,19 @@ class MessageWindowMessageSelector:
 
 @dataclass(frozen=True, slots=True)
 class TokenWindowMessageSelector:
-    """The most recent messages of users and assistants that have at most `max_tokens` of text together.
+    """The most recent messages of users and assistants with up to `max_tokens` of text together.
 
-    The window ends at the first message that does not fit: it never has a hole. If that is the newest one,
-    it is cut in the middle, with a mark, rather than leaving nothing. With `max_messages` the window also ends
-    after that many: then it reads no further than that.
-
-    With a `chunk` a window that reached a limit begins at a message whose sequence is a multiple of it, see
-    `chunk_start`: its beginning stays put for a chunk of messages, and so does the prefix of the prompt.
+    The window ends at the first message that does not fit, so it never has a hole. If the newest message does not fit,
+    it is cut in the middle, with a mark.
     """
 
     max_tokens: int
     tokenizer: TokenCounter
     max_messages: int | None = None
+    """The window also ends after this many messages, and reads no further."""
     chunk: int = 1
+    """A window that reached a limit begins at a multiple of this (see `chunk_start`): its beginning stays the same
+    for a chunk of messages, and so does the prefix of the prompt."""
 
     def __post_init__(self) -> None:
         _check_not_negative(self.max_tokens)
@@ -85,7 +84,7 @@ class TokenWindowMessageSelector:
         async for message in newest:
             if message.role not in CONVERSATION_ROLES:
                 continue
-            # Counted here: `message.tokens` is of the model that was in use when it was written.
+            # Count again: `message.tokens` is of the model that was in use when the message was written.
             tokens = self.tokenizer.count(told_text(message))
             if tokens > room:
                 return self._from_chunk(chosen[::-1]) or self._cut(message)
@@ -99,9 +98,9 @@ class TokenWindowMessageSelector:
         return chosen[chunk_start([message.sequence for message in chosen], self.chunk) :]
 
     def _cut(self, message: Message) -> list[Message]:
-        """The message with its text in what its note and origin leave of the room."""
-        beside = self.tokenizer.count(told_text(replace(message, text="")))
-        text = self.tokenizer.cut_middle(message.text, max(self.max_tokens - beside, 0))
+        """Return the message with its text cut to the room that its note and origin leave."""
+        extra = self.tokenizer.count(told_text(replace(message, text="")))
+        text = self.tokenizer.cut_middle(message.text, max(self.max_tokens - extra, 0))
         cut = replace(message, text=text)
         tokens = self.tokenizer.count(told_text(cut))
         if not text.strip() or tokens > self.max_tokens:
@@ -111,7 +110,7 @@ class TokenWindowMessageSelector:
 
 @dataclass(frozen=True, slots=True)
 class AfterSequence:
-    """What `selector` chooses from the messages after `sequence`: those that no summary covers."""
+    """The choice of `selector` from the messages after `sequence`, which no summary covers."""
 
     selector: MessageSelector
     sequence: int
@@ -127,12 +126,12 @@ class AfterSequence:
                 return
             yield message
             if message.sequence == self.sequence + 1:
-                return  # asking for the one before it would read a page of what is covered
+                return  # the next message would cost a page of covered messages
 
 
 @dataclass(frozen=True, slots=True)
 class NoMessages:
-    """No history at all."""
+    """An empty choice."""
 
     async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
         """See MessageSelector; reads nothing."""
@@ -140,11 +139,10 @@ class NoMessages:
 
 
 def chunk_start(sequences: Sequence[int | None], chunk: int) -> int:
-    """Where a window of these sequences begins when its beginning should stay put for `chunk` messages.
+    """Return the index at which a window of these sequences begins, so that its beginning stays for `chunk` messages.
 
-    That is at the first multiple of `chunk`, or behind it where that message is missing. More than half of the
-    window is never given up for it: then a half, a quarter … of the chunk is used. 0 for messages without
-    sequences, and for none.
+    It is the first multiple of `chunk`, or the next sequence after it. A window never gives up more than half of its
+    messages: then a half, a quarter … of the chunk is used. Return 0 if a sequence is missing.
     """
     numbered = [sequence for sequence in sequences if sequence is not None]
     if len(numbered) < len(sequences) or not numbered:
@@ -160,4 +158,4 @@ def chunk_start(sequences: Sequence[int | None], chunk: int) -> int:
 
 def _check_not_negative(number: int) -> None:
     if number < 0:
-        raise ValueError("a window cannot be smaller than nothing")
+        raise ValueError("a window cannot be negative")

@@ -1,4 +1,4 @@
-"""What a store of histories does, and what one read of it gives."""
+"""The contract of a store of histories, its records, and reading it page by page."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,73 +11,73 @@ from memory.history.talk import HeardLine
 from memory.keys import ContextRef
 
 SESSION_GAP_S = 3600.0
-"""A message that comes so long after the one before begins a session."""
+"""A message that comes at least this long after the previous one begins a session, a stretch of talk."""
 SESSION_MESSAGES = 100
-"""A session has at most so many messages: talk that never pauses would else be one."""
+"""Limit of messages in a session: talk without a pause would be one session otherwise."""
 PAGE = 100
-"""Messages in a round trip: a window of 8,000 tokens rarely has more."""
+"""Messages of one round trip: a window of 8,000 tokens rarely has more."""
 PEOPLE_LIMIT = 500
-"""Of how many who wrote in a context the names are kept."""
+"""Names that are stored of the people of a context, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySnapshot:
-    """A context as one read found it. `newest` is of the current conversation, oldest first, without what
-    the `summary` covers. `ledger` has the turns of those messages, oldest first.
-
-    `count` is of the whole history, `conversation_count` of the current conversation, which begins at the
-    sequence `conversation_start`; `covered_count` of its messages are told by the summary. `created_at` is None while nothing was ever appended in this epoch.
-    `people` are those who wrote here (sender id → the name that they showed last; at most PEOPLE_LIMIT).
-    `active_agent` is who a transfer gave the chat to, "" for the main agent. `revision` counts deletions and
-    edits. `heard` is what was said here lately and not to the bot, oldest first. `summary_failed_at` is the `next_sequence` at which summarising failed for good, None while it does not.
-    """
+    """A context at one moment."""
 
     epoch: int
     count: int
+    """Messages of the whole history."""
     conversation_count: int
+    """Messages of the current conversation."""
     conversation_start: int
+    """Sequence at which the current conversation begins."""
     next_sequence: int
     created_at: float | None
+    """Unix seconds of the first message of this epoch, or None."""
     newest: tuple[Message, ...]
+    """Newest messages of the current conversation, oldest first, without those that the summary covers."""
     summary: Summary | None = None
     covered_count: int = 0
+    """Messages that the summary covers."""
     ledger: tuple[LedgerTurn, ...] = ()
+    """Turns of the messages in `newest`, oldest first."""
     active_agent: str = ""
+    """The agent that a transfer gave the chat to; "" for the main agent."""
     revision: int = 0
+    """Count of deletions and edits."""
     summary_failed_at: int | None = None
+    """`next_sequence` at which summarising was given up, or None."""
     people: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Sender id → the name shown last, of up to PEOPLE_LIMIT senders."""
     heard: tuple[HeardLine, ...] = ()
+    """Recent talk that was not addressed to the bot, oldest first."""
 
     @property
     def is_whole_conversation(self) -> bool:
-        """Whether `newest` holds every message of the current conversation."""
+        """Return True if `newest` has every message of the current conversation."""
         return len(self.newest) >= self.conversation_count
 
     @property
     def has_all_uncovered(self) -> bool:
-        """Whether `newest` holds every message of the current conversation that no summary covers."""
+        """Return True if `newest` has every message of the current conversation that no summary covers."""
         return len(self.newest) >= self.conversation_count - self.covered_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentMessages:
-    """The epoch of a context now, those of the wanted messages that are there now, and what is known of them.
-
-    `people` are those who wrote in the context, as in HistorySnapshot. `sessions` tells of each message the
-    sequence at which its session began: 0 of those from before sessions were kept.
-    """
+    """Messages of a context that exist now, with its epoch and its people."""
 
     epoch: int
     messages: Mapping[str, Message]
     people: Mapping[int, str] = field(default_factory=dict[int, str])
+    """See HistorySnapshot."""
     sessions: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Message id → sequence at which its session began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """How much is kept of a context beside its messages. `people` are names, `sessions` beginnings of sessions,
-    `heard` lines that were not said to the bot, `quotes` quotations in other messages.
-    """
+class TraceCounts:
+    """Numbers of the records that are stored of a context besides its messages."""
 
     summaries: int
     ledger_turns: int
@@ -86,17 +86,18 @@ class Kept:
     sessions: int = 0
     heard: int = 0
     quotes: int = 0
+    """Messages that quote a deleted one."""
 
     @property
     def total(self) -> int:
-        """All of it."""
-        told = self.summaries + self.ledger_turns + self.artifacts
-        return told + self.people + self.sessions + self.heard + self.quotes
+        """Return the sum of all counts."""
+        records = self.summaries + self.ledger_turns + self.artifacts
+        return records + self.people + self.sessions + self.heard + self.quotes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erased:
-    """What erasing a context removed, and the epoch that began with it."""
+class Erasure:
+    """Counts of what the erasure of a context removed, and the new epoch."""
 
     epoch: int
     messages: int
@@ -107,41 +108,41 @@ class Erased:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
-    """What deleting messages removed: them, and what told of them.
-
-    `quotes` is how many messages quoted them and lost the quotation. `sequences` are those of the messages,
-    `artifact_ids` those that the ledger turns named, `message_ids` what was to be deleted, `sender_ids` who wrote it,
-    `known_by` what it was quoted under (Telegram and message ids): for reading back.
-    """
+class Deletion:
+    """Counts of what the deletion of messages removed, and the facts by which reading back finds traces of them."""
 
     messages: int = 0
     summaries: int = 0
     ledger_turns: int = 0
     artifacts: int = 0
     sequences: tuple[int, ...] = ()
+    """Sequences of the deleted messages."""
     artifact_ids: tuple[str, ...] = ()
+    """Artifacts that the deleted turns named."""
     message_ids: tuple[str, ...] = ()
+    """Ids that the caller wanted to delete."""
     sender_ids: tuple[int, ...] = ()
     quotes: int = 0
+    """Messages that lost a quotation."""
     known_by: tuple[str, ...] = ()
+    """Telegram and message ids under which the messages were quoted."""
 
 
 class HistoryStore(Protocol):
     """Messages of many contexts. Every write names the epoch in which its work began.
 
-    A write raises Forgotten, and writes nothing, when the context was reset since; a write of nothing does
-    nothing. All methods raise StoreUnavailable or StoreFull when the store cannot answer.
+    After a reset a write raises Forgotten and writes nothing. All methods raise StoreUnavailable or StoreFull if the
+    store cannot answer.
     """
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
-        """The context and the newest `limit` messages of its current conversation, in one round trip."""
+        """Load the context with the newest `limit` messages of its current conversation, in one round trip."""
         ...
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
-        """Append in order; returns the messages with their sequences.
+        """Append in order; return the messages with their sequences.
 
-        A message whose id is there already is not appended again and keeps its sequence.
+        A message whose id exists is not appended again and keeps its sequence.
         """
         ...
 
@@ -154,22 +155,24 @@ class HistoryStore(Protocol):
         limit: int,
         whole: bool = False,
     ) -> list[Message]:
-        """A page of the current conversation, or of the whole history; newest first.
+        """Read a page of the current conversation, or of the whole history, newest first.
 
-        With `after_sequence` (-1 for the beginning): oldest first, from there on. A page may be short; only
-        an empty one says that there is no more.
+        With `after_sequence` (-1 for the beginning) it is oldest first. A page may be short; only an empty page is
+        the end.
         """
         ...
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
-        """The messages with these ids; those that are not there are left out."""
+        """Return the messages with these ids that exist."""
         ...
 
     async def around(
         self, ref: ContextRef, sequences: Collection[int], *, reach: int
     ) -> dict[int, list[Message]]:
-        """For each of these sequences its message and at most `reach` before and after it in its session, in one
-        round trip: oldest first, of the whole history; none of those that are gone.
+        """Return for each sequence its message with up to `reach` neighbours on each side, oldest first.
+
+        Neighbours are of the same session, also of older conversations. It takes one round trip. A sequence without a
+        message has none.
         """
         ...
 
@@ -184,38 +187,36 @@ class HistoryStore(Protocol):
         epoch: int,
         note: str | None = None,
     ) -> bool:
-        """Replace a message's text (and its note, unless that is None), drop the summaries, ledger turns and quotations
-        that told the old one, queue its vector anew. `tokens` are those of its `told_text`.
+        """Replace a message's text, and its note unless that is None; queue the update of its vector.
 
-        False if the message is not kept. An edit that is older than the one kept changes nothing.
+        Summaries, ledger turns and quotations of the old text are dropped. `tokens` are those of its `told_text`.
+        Return False if the message does not exist. An edit older than the stored one changes nothing.
         """
         ...
 
     async def delete(
         self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
-    ) -> Deleted:
-        """Delete messages, and the summaries, ledger turns, artifacts and quotations that tell of them; queues the
-        removal of their vectors, and a compression where a summary went.
+    ) -> Deletion:
+        """Delete messages, and the summaries, ledger turns, artifacts and quotations that mention them.
 
-        `quoted` are Telegram ids of messages that are not kept: what quotes them loses the quotation all the same.
+        It queues the removal of their vectors, and a compression if a summary is dropped. `quoted` are Telegram ids of
+        messages that are not stored: messages that quote them lose the quotation too.
         """
         ...
 
-    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
-        """What is kept beside the messages; with `telling` only what still tells of those deleted ones, such as
-        the name of one who has no message left.
-        """
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
+        """Count the records besides the messages; with `mentioning`, only those that still mention the deleted messages."""
         ...
 
-    async def erase(self, ref: ContextRef) -> Erased:
-        """Erase the whole history and begin a new epoch; queues the removal of the vectors."""
+    async def erase(self, ref: ContextRef) -> Erasure:
+        """Erase the whole history and begin a new epoch; queue the removal of the vectors."""
         ...
 
 
 async def newest_first(
     store: HistoryStore, ref: ContextRef, *, whole: bool = False
 ) -> AsyncGenerator[Message]:
-    """The current conversation (or the whole history) from its end; reads only as far as it is asked."""
+    """Yield the current conversation, or the whole history, from its end; reads only as far as it is consumed."""
     page = await store.page(ref, limit=PAGE, whole=whole)
     while page:
         for message in page:
@@ -226,7 +227,7 @@ async def newest_first(
 async def oldest_first(
     store: HistoryStore, ref: ContextRef, *, whole: bool = False
 ) -> AsyncGenerator[Message]:
-    """The current conversation (or the whole history) from its beginning, messages appended meanwhile too."""
+    """Yield the current conversation, or the whole history, from its beginning, with messages appended meanwhile."""
     page = await store.page(ref, after_sequence=-1, limit=PAGE, whole=whole)
     while page:
         for message in page:

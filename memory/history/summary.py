@@ -1,4 +1,4 @@
-"""What a summary of a conversation says, which messages it covers, and how it is told."""
+"""Summaries of a conversation: their content, the messages they cover, and their rendering."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from memory.characters import seam_before
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact about a person, as it was told; `about` is how the conversation calls them."""
+    """One fact about a person; `about` is the name that the conversation uses."""
 
     about: str
     fact: str
@@ -17,7 +17,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactNote:
-    """An artifact that the covered messages worked with: its id, the tool that made it, what it holds."""
+    """An artifact of the covered messages: its id, the tool that made it, and its content in short."""
 
     id: str
     tool: str
@@ -26,10 +26,7 @@ class ArtifactNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryText:
-    """What a summary tells: the fixed fields of row I4. Empty fields are empty, never missing.
-
-    `next` is the state from which the conversation goes on.
-    """
+    """Content of a summary: the fixed fields of row I4. `next` is the state from which the conversation goes on."""
 
     overview: str = ""
     primary_goal: str = ""
@@ -46,23 +43,22 @@ class SummaryText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A summary of a conversation from its beginning up to and including the sequence `upto_sequence`.
-
-    It builds on the summary `builds_on` ("" for the first one of a conversation): it tells what that one told,
-    and the messages after it, from `from_sequence` on, whose ids are kept beside it. `conversation_start` is the
-    sequence at which its conversation begins. `tokens` is the size of its rendered text; `created_at` is in Unix
-    seconds.
-    """
+    """A summary of a conversation, from its beginning up to and including the sequence `upto_sequence`."""
 
     id: str
     builds_on: str
+    """The summary before it, whose content it repeats; "" for the first one of a conversation."""
     conversation_start: int
+    """Sequence at which the conversation begins."""
     from_sequence: int
+    """First sequence of the messages that it adds; their ids are stored next to it."""
     upto_sequence: int
     text: SummaryText
     tokens: int
+    """Tokens of its rendered text."""
     model: str
     created_at: float
+    """Unix seconds."""
 
 
 _Item = str | Fact | ArtifactNote
@@ -87,7 +83,7 @@ _LABELS: tuple[tuple[_ListName | _TextName, str], ...] = (
     ("next", "To go on from"),
 )
 LABELS = tuple(label for _, label in _LABELS)
-"""What lines begin with that are not items."""
+"""Labels at the beginning of lines that are not items."""
 _GIVES_WAY_FIRST: tuple[_ListName, ...] = (
     "secondary_goals",
     "done",
@@ -98,20 +94,20 @@ _GIVES_WAY_FIRST: tuple[_ListName, ...] = (
     "decisions",
     "facts",
 )
-"""What people told of themselves is asked for longest after it was said: it goes last."""
+"""Lists that are shortened, the least important first. Facts come last: people ask for them after a long time."""
 _CUT_FIRST: tuple[_TextName, ...] = ("next", "primary_goal", "overview")
 _CUT = " […]"
 
 
 def is_blank(text: SummaryText) -> bool:
-    """Whether it tells nothing."""
+    """Return True if the summary is empty."""
     return not render_summary(text)
 
 
 def render_summary(text: SummaryText) -> str:
-    """The summary in plain words: a line for each text, a short list for each list; "" for a blank one.
+    """Render the summary in plain words: a line for each text, a short list for each list; "" for an empty one.
 
-    Every text and item stands on one line, behind a label of ours or a dash: none can forge a line.
+    Every text and item is on one line, after a label of ours or a dash, so none can imitate a line.
     """
     lines: list[str] = []
     for name, label in _LABELS:
@@ -125,15 +121,15 @@ def render_summary(text: SummaryText) -> str:
 
 
 def fit_summary(text: SummaryText, max_tokens: int, count: Callable[[str], int]) -> SummaryText:
-    """The summary with its rendering in at most `max_tokens`; the same one if it fits already.
+    """Return the summary shortened to `max_tokens` when rendered; the same one if it fits already.
 
-    Of the lists the least important gives way first, its last items before the others; then texts are cut. A
-    summary that told something still does, even where one character takes more than `max_tokens`.
+    The least important lists lose their last items first; then texts are cut. A summary that is not empty never
+    becomes empty, even if one character takes more than `max_tokens`.
     """
     fitted = _smaller(text, max_tokens, count)
     if is_blank(fitted) and not is_blank(text):
-        told = SummaryText(overview=" ".join(_told(text)))
-        return _with_text_cut(told, "overview", max_tokens, count, least=1)
+        overview = SummaryText(overview=" ".join(_items(text)))
+        return _with_text_cut(overview, "overview", max_tokens, count, least=1)
     return fitted
 
 
@@ -153,7 +149,7 @@ def _items_of(text: SummaryText, name: _ListName) -> tuple[_Item, ...]:
 
 
 def _shortened(items: tuple[_Item, ...], excess: int, count: Callable[[str], int]) -> tuple[_Item, ...]:
-    """The items without as many of the last ones as take `excess` tokens, or without any."""
+    """Drop the last items until they have made up for `excess` tokens."""
     kept = len(items)
     while kept and excess > 0:
         kept -= 1
@@ -164,7 +160,7 @@ def _shortened(items: tuple[_Item, ...], excess: int, count: Callable[[str], int
 def _with_text_cut(
     text: SummaryText, name: _TextName, max_tokens: int, count: Callable[[str], int], *, least: int = 0
 ) -> SummaryText:
-    """With as many characters of that text as fit, found by halving; never fewer than `least`."""
+    """Cut that text to the characters that fit, found by bisection; never below `least`."""
     if count(render_summary(text)) <= max_tokens:
         return text
     whole = _one_line(cast("str", getattr(text, name)))
@@ -184,8 +180,8 @@ def _beginning(whole: str, length: int) -> str:
     return f"{kept}{_CUT}" if len(kept) < len(whole) and len(kept) > len(_CUT) else kept
 
 
-def _told(text: SummaryText) -> list[str]:
-    """Every text and item of it on its own."""
+def _items(text: SummaryText) -> list[str]:
+    """Return every text and every item of the summary as one line each."""
     values = [cast("str | tuple[_Item, ...]", getattr(text, name)) for name, _ in _LABELS]
     items = [item for value in values for item in ((value,) if isinstance(value, str) else value)]
     return [line for item in items if (line := _item_line(item))]
@@ -202,5 +198,5 @@ def _item_line(item: _Item) -> str:
 
 
 def _one_line(text: str) -> str:
-    # split() knows every line break that readers may see as one: U+0085, U+2028, U+2029, form feeds too.
+    # split() also takes U+0085, U+2028, U+2029 and form feeds for line breaks, as readers may.
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""What was said in a chat and not to the bot: a short window of talk, kept beside the history."""
+"""Talk in a chat that is not addressed to the bot: a short window, stored next to the history."""
 
 from dataclasses import dataclass
 
@@ -6,37 +6,35 @@ from memory.characters import seam_before, well_formed
 from memory.history.message import Sender
 
 HEARD_CHARS = 1000
-"""How much of one message is kept."""
+"""Characters stored of one message, at most."""
 _MOVED = 2**40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeardLine:
-    """A message that was not addressed to the bot, or (`is_service`) what happened in the chat, such as who joined.
-
-    `text` is told as data, never as an instruction; `sent_at` is Unix seconds. `pinned` is the score of the message that
-    was pinned, whose words are in the text then.
-    """
+    """A message that was not addressed to the bot, or an event of the chat. Prompts render it as data."""
 
     telegram_message_id: int
     sender: Sender
     text: str
     sent_at: float
+    """Unix seconds."""
     is_service: bool = False
+    """True for an event, such as somebody who joined."""
     pinned: int | None = None
+    """Score of the pinned message, whose text is copied into this line."""
 
 
 def score_of(telegram_message_id: int, *, is_moved: bool) -> int:
-    """Where the line of this message stands, and how it is found.
+    """Return the score by which the line of this message is ordered and found.
 
-    A group that became a supergroup (`is_moved`) counts its messages anew: they come after those of the group, and
-    never stand for them.
+    A group that became a supergroup (`is_moved`) numbers its messages again: they come after those of the group.
     """
     return telegram_message_id + (_MOVED if is_moved else 0)
 
 
 def cut(text: str) -> str:
-    """What is kept of a text: at most HEARD_CHARS characters, the last of them "…" where more was said."""
+    """Return the first HEARD_CHARS characters of a text, with "…" at the end if more was said."""
     text = well_formed(text.strip())
     if len(text) <= HEARD_CHARS:
         return text

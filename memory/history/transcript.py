@@ -16,12 +16,12 @@ _NOT_IN_NAMES = re.compile(r"[^\w .'’-]+")  # noqa: RUF001 - the apostrophe of
 _RESERVED_NAMES = frozenset(["assistant", "bot", "developer", "me", "system", "tool", "user", "you"])
 _INPUT_CHARACTERS = 400
 _OUTPUT_CHARACTERS = 800
-"""Of a call a summary keeps what came of it; the whole stands in the ledger, or in an artifact."""
+"""Limits of a call in a transcript: the summary needs its result, and the ledger or an artifact has the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """A message, or part number `part` of the `parts` that it was cut into; `text` is that part's."""
+    """A message, or one of the `parts` that it was cut into; `text` is the text of that part."""
 
     message: Message
     text: str
@@ -30,16 +30,16 @@ class Excerpt:
 
 
 Line = Excerpt | LedgerEntry
-"""What stands on one line of a transcript."""
+"""One line of a transcript."""
 
 
 def render_line(line: Line) -> str:
-    """The line; its texts are JSON strings, so that nothing in them ends the quotation or forges a line."""
+    """Render the line. Its texts are JSON strings, so nothing in them can end the quotation or imitate a line."""
     return _render_entry(line) if isinstance(line, LedgerEntry) else _render_excerpt(line)
 
 
 def quote(text: str) -> str:
-    """The text as a JSON string on one line, for every reader's notion of a line."""
+    """Return the text as a JSON string on one line, also for readers that know other line breaks."""
     quoted = json.dumps(well_formed(text), ensure_ascii=False)
     for separator in ("\u0085", "\u2028", "\u2029"):  # JSON leaves these as they are
         quoted = quoted.replace(separator, f"\\u{ord(separator):04x}")
@@ -47,7 +47,7 @@ def quote(text: str) -> str:
 
 
 def quote_json(value: object) -> str:
-    """Plain JSON data (mappings, lists, texts) on one line, with every text quoted as `quote` does."""
+    """Return plain JSON data on one line, with every text quoted by `quote`."""
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, object]", value)
         return "{" + ", ".join(f"{quote(name)}: {quote_json(inner)}" for name, inner in fields.items()) + "}"
@@ -64,7 +64,7 @@ def _render_excerpt(excerpt: Excerpt) -> str:
 
 
 def _speaker(message: Message) -> str:
-    """Who wrote it, in characters that cannot imitate the rest of a line, and not by a role that is not theirs."""
+    """Return the role and name of the sender, without characters that imitate a line and without reserved names."""
     if message.role != "user" or message.sender is None:
         return message.role
     name = " ".join(_NOT_IN_NAMES.sub(" ", message.sender.name).split())[:_NAME_CHARACTERS].strip()
@@ -74,9 +74,9 @@ def _speaker(message: Message) -> str:
 
 def _render_entry(entry: LedgerEntry) -> str:
     artifact = {"artifact": entry.artifact_id} if entry.artifact_id else {}
-    asked, given = _cut(entry.input, _INPUT_CHARACTERS), _cut(entry.output, _OUTPUT_CHARACTERS)
+    request, result = _cut(entry.input, _INPUT_CHARACTERS), _cut(entry.output, _OUTPUT_CHARACTERS)
     kind = "error" if entry.is_error else "output"
-    return quote_json({entry.kind: entry.name, **artifact, "input": asked, kind: given})
+    return quote_json({entry.kind: entry.name, **artifact, "input": request, kind: result})
 
 
 def _cut(text: str, at_most: int) -> str:

@@ -133,7 +133,7 @@ async def test_deleting_a_covered_message_in_a_turn_brings_back_what_the_summary
     snapshot = await turn.load(REF, limit=50)
     assert (snapshot.summary, snapshot.revision) == (None, 1)
     assert ids(snapshot.newest) == ["m0", *(f"m{n}" for n in range(2, 8)), "mine"]
-    assert (await turn.count_kept(REF)).ledger_turns == 3
+    assert (await turn.count_traces(REF)).ledger_turns == 3
 
 
 async def test_an_edit_in_a_turn_goes_through_at_once(redis: RedisClient) -> None:

@@ -223,7 +223,7 @@ async def test_a_reset_erases_all_that_a_turn_kept_and_counts_it(redis: RedisCli
         epoch=1, messages=4, updates=1, vectors=3, summaries=1, ledger_turns=1, artifacts=1
     )
     assert await keys_with(redis, "quokka") == []
-    assert (await memory.store.count_kept(REF)).total == 0
+    assert (await memory.store.count_traces(REF)).total == 0
     assert await redis.call("EXISTS", keys.compress_key(0)) == 0
     assert (await memory.store.load(REF, limit=1)).active_agent == ""
 

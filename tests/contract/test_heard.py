@@ -215,7 +215,7 @@ async def test_it_is_loaded_with_the_history_oldest_first(store: HistoryStore) -
 
 
 async def test_an_erasure_counts_it_and_the_receipt_says_so(store: HistoryStore) -> None:
-    assert (await store.count_kept(REF)).heard == 2
+    assert (await store.count_traces(REF)).heard == 2
 
     receipt = await prove_erased(REF, await store.erase(REF), store=store, recall=None)
 

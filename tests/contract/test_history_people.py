@@ -10,7 +10,7 @@ from memory.forgetting import delete_provably, prove_erased
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore, Kept
+from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore, TraceCounts
 from memory.keys import (
     ContextRef,
     epoch_key,
@@ -175,7 +175,7 @@ async def test_a_session_keeps_its_name_when_its_first_message_is_deleted(store:
 async def test_after_the_last_message_is_deleted_the_next_one_begins_a_session(store: TellingStore) -> None:
     await store.append(REF, [at(1000.0, "m0")], epoch=0)
     await store.delete(REF, ["m0"], epoch=0)
-    assert (await store.count_kept(REF)).total == 0
+    assert (await store.count_traces(REF)).total == 0
 
     await store.append(REF, [at(1001.0, "m1"), at(1002.0, "m2")], epoch=0)
 
@@ -186,11 +186,13 @@ async def test_an_erasure_takes_the_people_and_the_sessions_and_reading_back_cou
     store: TellingStore,
 ) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
-    assert await store.count_kept(REF) == Kept(summaries=0, ledger_turns=0, artifacts=0, people=2, sessions=1)
+    assert await store.count_traces(REF) == TraceCounts(
+        summaries=0, ledger_turns=0, artifacts=0, people=2, sessions=1
+    )
 
     erased = await store.erase(REF)
 
-    assert (await store.count_kept(REF)).total == 0
+    assert (await store.count_traces(REF)).total == 0
     assert await people(store) == {}
     assert (await prove_erased(REF, erased, store=store, recall=None)).is_proven
     await store.append(REF, [at(2000.0, "m0"), at(2001.0, "m1")], epoch=1)
@@ -253,7 +255,7 @@ async def test_a_deletions_receipt_is_not_proven_while_a_name_without_a_message_
     deleted = await store.delete(REF, ["m0"], epoch=0)
     await redis.call("HSET", people_key(REF), ANNA.id, "Anna")
 
-    assert await store.count_kept(REF, telling=deleted) == Kept(
+    assert await store.count_traces(REF, mentioning=deleted) == TraceCounts(
         summaries=0, ledger_turns=0, artifacts=0, people=1
     )
 
@@ -272,4 +274,4 @@ async def test_a_commit_makes_its_people_and_sessions_known_once(redis: RedisCli
     assert (await box.snapshot(claim)).people == {ANNA.id: "Anna"}
     assert (await store.get_current({REF: ["m0", "m1"]}))[REF].sessions == {"m0": 0, "m1": 1}
     await box.turns.reset(REF)
-    assert (await store.count_kept(REF)).total == 0
+    assert (await store.count_traces(REF)).total == 0

@@ -10,7 +10,7 @@ from memory.forgetting import delete_provably
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Quote, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deleted, Kept
+from memory.history.store import Deletion, TraceCounts
 from memory.keys import telegram_key
 from memory.redis.client import RedisClient, load_script, open_redis
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
@@ -74,7 +74,7 @@ async def test_forgetting_a_message_takes_the_quotations_of_it_and_nothing_else(
     assert snapshot.newest == (replace(m1, quote=None), m2, replace(m3, quote=None), m4)
     assert snapshot.revision == 1
     assert (deleted.messages, deleted.quotes) == (1, 2)
-    assert await memory.store.count_kept(REF, telling=deleted) == Kept(
+    assert await memory.store.count_traces(REF, mentioning=deleted) == TraceCounts(
         summaries=0, ledger_turns=0, artifacts=0
     )
 
@@ -121,7 +121,7 @@ async def test_the_summaries_and_calls_that_may_have_told_a_quotation_go_with_it
 
     deleted = await memory.store.delete(REF, [], epoch=0, quoted=[1])
 
-    assert deleted == Deleted(
+    assert deleted == Deletion(
         summaries=1, ledger_turns=1, artifacts=1, artifact_ids=("a1",), quotes=2, known_by=("1",)
     )
     assert (await memory.store.load(REF, limit=50)).summary == first
@@ -143,7 +143,7 @@ async def test_a_receipt_is_not_proven_while_a_quotation_is_left(memory: Memory)
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
     await memory.store.append(REF, [quoting("m9", 99, 1)], epoch=0)
 
-    assert (await memory.store.count_kept(REF, telling=deleted)).quotes == 1
+    assert (await memory.store.count_traces(REF, mentioning=deleted)).quotes == 1
 
 
 async def test_a_quotation_of_another_chat_belongs_to_no_message_here(memory: Memory) -> None:

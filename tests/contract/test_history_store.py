@@ -9,7 +9,7 @@ import pytest
 from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
-from memory.history.store import Deleted, newest_first, oldest_first
+from memory.history.store import Deletion, newest_first, oldest_first
 from memory.keys import (
     ContextRef,
     context_key,
@@ -159,7 +159,7 @@ async def test_work_that_began_before_a_reset_is_forgotten_and_writes_nothing(st
 async def test_writing_nothing_does_nothing(store: Store) -> None:
     await store.erase(REF)
     assert await store.append(REF, [], epoch=0) == []
-    assert await store.delete(REF, [], epoch=0) == Deleted()
+    assert await store.delete(REF, [], epoch=0) == Deletion()
     assert (await store.load(REF, limit=9)).created_at is None
 
 

@@ -9,7 +9,7 @@ from memory.errors import Forgotten
 from memory.forgetting import delete_provably, prove_erased
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deleted, Kept
+from memory.history.store import Deletion, TraceCounts
 from memory.keys import (
     artifact_key,
     artifacts_key,
@@ -27,7 +27,7 @@ from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
 
 REF = a_ref()
-NOTHING = Kept(summaries=0, ledger_turns=0, artifacts=0)
+NOTHING = TraceCounts(summaries=0, ledger_turns=0, artifacts=0)
 
 
 async def a_conversation(memory: Memory) -> None:
@@ -78,7 +78,7 @@ async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(mem
 
     deleted = await memory.store.delete(REF, ["m4"], epoch=0)
 
-    assert deleted == Deleted(
+    assert deleted == Deletion(
         messages=1,
         summaries=1,
         ledger_turns=1,
@@ -92,7 +92,9 @@ async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(mem
     assert snapshot.summary == a_summary("s1", upto=3)
     assert ids(snapshot.newest) == ["m5", *(f"m{n}" for n in range(6, 12))]
     assert snapshot.revision == 1
-    assert await memory.store.count_kept(REF) == Kept(summaries=1, ledger_turns=5, artifacts=5, sessions=1)
+    assert await memory.store.count_traces(REF) == TraceCounts(
+        summaries=1, ledger_turns=5, artifacts=5, sessions=1
+    )
 
 
 async def test_forgetting_a_message_drops_the_later_turns_that_quote_it_and_what_quotes_their_artifacts(
@@ -113,9 +115,9 @@ async def test_forgetting_a_message_drops_the_later_turns_that_quote_it_and_what
     assert sorted(deleted.artifact_ids) == ["a0", "a12"]
     snapshot = await memory.store.load(REF, limit=50)
     assert (snapshot.summary, [turn.first_sequence for turn in snapshot.ledger]) == (None, [18])
-    assert (await memory.store.count_kept(REF, telling=deleted)).total == 0
+    assert (await memory.store.count_traces(REF, mentioning=deleted)).total == 0
     await memory.add_turn(REF, _quoting(16, 17, "m1"))
-    assert (await memory.store.count_kept(REF, telling=deleted)).ledger_turns == 1
+    assert (await memory.store.count_traces(REF, mentioning=deleted)).ledger_turns == 1
 
 
 async def test_an_edit_drops_the_later_turns_that_quote_the_old_text(memory: Memory) -> None:
@@ -153,7 +155,7 @@ async def test_forgetting_what_is_not_kept_changes_nothing(memory: Memory) -> No
     await a_conversation(memory)
     before = await memory.store.load(REF, limit=50)
 
-    assert await memory.store.delete(REF, ["nothing"], epoch=0) == Deleted()
+    assert await memory.store.delete(REF, ["nothing"], epoch=0) == Deletion()
 
     assert await memory.store.load(REF, limit=50) == before
 
@@ -189,9 +191,9 @@ async def test_reading_back_finds_what_still_tells_of_a_message(memory: Memory) 
     await memory.add_summary(REF, a_summary("late", upto=4), ["m3", "m4"])
     await memory.add_turn(REF, a_turn(2, 3, artifact="a2"))
 
-    left = await memory.store.count_kept(REF, telling=deleted)
+    left = await memory.store.count_traces(REF, mentioning=deleted)
 
-    assert left == Kept(summaries=1, ledger_turns=1, artifacts=1)
+    assert left == TraceCounts(summaries=1, ledger_turns=1, artifacts=1)
 
 
 async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memory: Memory) -> None:
@@ -201,7 +203,9 @@ async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memor
 
     snapshot = await memory.store.load(REF, limit=50)
     assert (snapshot.summary, snapshot.covered_count, snapshot.conversation_count) == (None, 0, 0)
-    assert await memory.store.count_kept(REF) == Kept(summaries=0, ledger_turns=6, artifacts=6, sessions=1)
+    assert await memory.store.count_traces(REF) == TraceCounts(
+        summaries=0, ledger_turns=6, artifacts=6, sessions=1
+    )
 
 
 async def test_an_erasure_counts_all_of_it_and_leaves_none(memory: Memory) -> None:
@@ -210,7 +214,7 @@ async def test_an_erasure_counts_all_of_it_and_leaves_none(memory: Memory) -> No
     erased = await memory.store.erase(REF)
 
     assert (erased.messages, erased.summaries, erased.ledger_turns, erased.artifacts) == (12, 2, 6, 6)
-    assert await memory.store.count_kept(REF) == NOTHING
+    assert await memory.store.count_traces(REF) == NOTHING
     receipt = await prove_erased(REF, erased, store=memory.store, recall=None)
     assert (receipt.summaries_erased, receipt.ledger_turns_erased, receipt.artifacts_erased) == (2, 6, 6)
     assert (receipt.others_left, receipt.is_proven) == (0, True)
@@ -384,7 +388,9 @@ async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisC
     await memory.store.erase(REF)
 
     assert await memory.store.load(other, limit=9) == before
-    assert await memory.store.count_kept(other) == Kept(summaries=1, ledger_turns=1, artifacts=1, sessions=1)
+    assert await memory.store.count_traces(other) == TraceCounts(
+        summaries=1, ledger_turns=1, artifacts=1, sessions=1
+    )
 
 
 async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: RedisClient) -> None:
@@ -392,11 +398,11 @@ async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: R
     await a_conversation(memory)
     await redis.call("DEL", artifact_key(REF, "a4"))
 
-    assert (await memory.store.count_kept(REF)).artifacts == 5
+    assert (await memory.store.count_traces(REF)).artifacts == 5
     receipt = await delete_provably(REF, ["m4"], epoch=0, store=memory.store, recall=None)
 
     assert receipt.is_proven
-    assert (await memory.store.count_kept(REF)).artifacts == 5
+    assert (await memory.store.count_traces(REF)).artifacts == 5
 
 
 async def test_the_ledger_is_read_by_the_sequences_that_its_turns_end_at(redis: RedisClient) -> None:

@@ -17,7 +17,7 @@ from memory.errors import Forgotten
 from memory.forgetting import delete_provably
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Kept
+from memory.history.store import TraceCounts
 from memory.keys import ContextRef
 from memory.recall.spaces import SWEEP_AFTER_S
 from memory.redis.client import RedisClient, open_redis
@@ -82,7 +82,7 @@ async def test_what_tells_of_messages_is_read_counted_and_erased(redis: RedisCli
     assert (await store.load(ref, limit=50)).summary is None
     assert await store.start_conversation(ref, epoch=0) == 6
     assert (await store.erase(ref)).artifacts == 2
-    assert await store.count_kept(ref) == Kept(summaries=0, ledger_turns=0, artifacts=0)
+    assert await store.count_traces(ref) == TraceCounts(summaries=0, ledger_turns=0, artifacts=0)
 
 
 @EVERY_PARTITION
@@ -96,10 +96,10 @@ async def test_people_and_sessions_are_kept_read_and_erased(redis: RedisClient, 
     deleted = await store.delete(ref, ["m2"], epoch=0)
 
     assert (current.people, current.sessions) == ({1: "Anna", 2: "Ben"}, {"m1": 0})
-    assert (await store.count_kept(ref, telling=deleted)).people == 0
+    assert (await store.count_traces(ref, mentioning=deleted)).people == 0
     assert (await store.load(ref, limit=0)).people == {1: "Anna"}
     await store.erase(ref)
-    assert (await store.count_kept(ref)).total == 0
+    assert (await store.count_traces(ref)).total == 0
 
 
 @EVERY_PARTITION

@@ -130,7 +130,7 @@ async def test_i05_each_summary_builds_on_the_last_and_the_newest_few_are_kept(r
     assert await redis.call("ZRANGE", lineage_key(REF), 0, -1) == newest
     fields = await redis.call("HKEYS", summaries_key(REF))
     assert set(fields) == {*newest, *(f"covers:{kept}" for kept in newest)}
-    assert (await memory.store.count_kept(REF)).summaries == STORED_SUMMARIES
+    assert (await memory.store.count_traces(REF)).summaries == STORED_SUMMARIES
 
 
 async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:

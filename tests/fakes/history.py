@@ -11,10 +11,10 @@ from memory.history.store import (
     SESSION_GAP_S,
     SESSION_MESSAGES,
     CurrentMessages,
-    Deleted,
-    Erased,
+    Deletion,
+    Erasure,
     HistorySnapshot,
-    Kept,
+    TraceCounts,
 )
 from memory.history.summary import Summary
 from memory.history.talk import HeardLine
@@ -169,10 +169,10 @@ class InMemoryHistory:
 
     async def delete(
         self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
-    ) -> Deleted:
+    ) -> Deletion:
         """See HistoryStore."""
         if not ids and not quoted:
-            return Deleted()
+            return Deletion()
         kept = _of_epoch(self._kept(ref), epoch)
         gone = [kept.messages.pop(each) for each in dict.fromkeys(ids) if each in kept.messages]
         shown_as = [*quoted, *(message.telegram_message_id for message in gone)]
@@ -186,7 +186,7 @@ class InMemoryHistory:
         turns += quoting
         artifacts = _artifacts_of(turns)
         telling = [*sequences, *stripped, *(turn.last_sequence for turn in quoting)]
-        return Deleted(
+        return Deletion(
             messages=len(gone),
             summaries=_drop_summaries(kept, telling),
             ledger_turns=len(turns),
@@ -199,35 +199,35 @@ class InMemoryHistory:
             known_by=_known_by(gone, quoted) if gone or stripped else (),
         )
 
-    async def count_kept(self, ref: ContextRef, *, telling: Deleted | None = None) -> Kept:
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
         """See HistoryStore."""
         kept = self._kept(ref)
         summaries, turns = kept.summaries, kept.ledger
-        if telling is not None:
-            present = [each for each in telling.sequences if each >= kept.conversation_start]
+        if mentioning is not None:
+            present = [each for each in mentioning.sequences if each >= kept.conversation_start]
             summaries = [s for s in summaries if present and s.upto_sequence >= min(present)]
-            of_them = _turns_of(turns, telling.sequences)
-            turns = of_them + _quoting(turns, {*telling.message_ids, *telling.artifact_ids})
+            of_them = _turns_of(turns, mentioning.sequences)
+            turns = of_them + _quoting(turns, {*mentioning.message_ids, *mentioning.artifact_ids})
         artifacts = _artifacts_of(kept.ledger)
-        if telling is not None:
-            artifacts = tuple(each for each in artifacts if each in telling.artifact_ids)
-        names = telling.known_by if telling is not None else ()
+        if mentioning is not None:
+            artifacts = tuple(each for each in artifacts if each in mentioning.artifact_ids)
+        names = mentioning.known_by if mentioning is not None else ()
         quoting = _quoting_messages(kept, [int(each) for each in names if each.isdecimal()])
-        return Kept(
+        return TraceCounts(
             quotes=len(quoting),
             summaries=len(summaries),
             ledger_turns=len(turns),
             artifacts=len(artifacts),
-            people=len(kept.people) if telling is None else 0,
-            sessions=len(kept.sessions) if telling is None else 0,
-            heard=len(kept.heard) if telling is None else 0,
+            people=len(kept.people) if mentioning is None else 0,
+            sessions=len(kept.sessions) if mentioning is None else 0,
+            heard=len(kept.heard) if mentioning is None else 0,
         )
 
-    async def erase(self, ref: ContextRef) -> Erased:
+    async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
         gone = self._kept(ref)
         self._contexts[ref] = _Kept(epoch=gone.epoch + 1)
-        return Erased(
+        return Erasure(
             epoch=gone.epoch + 1,
             messages=len(gone.messages),
             summaries=len(gone.summaries),

@@ -21,7 +21,7 @@ class MemoryCommands:
 
     async def memory(self, call: CommandCall) -> Reply:
         """Count what is remembered. If the index does not answer, the text says so."""
-        kept = await self.history.count_kept(call.ref)
+        kept = await self.history.count_traces(call.ref)
         try:
             searchable = await self.recall.count(call.ref)
         except RecallUnavailable:

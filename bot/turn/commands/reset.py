@@ -111,7 +111,7 @@ class ResetCommand:
     async def _is_empty(self, call: CommandCall) -> bool:
         if call.snapshot.count or await self.store.dead_letters(call.ref):
             return False
-        return not (await self.history.count_kept(call.ref)).total
+        return not (await self.history.count_traces(call.ref)).total
 
     async def _reset_other(self, call: CommandCall, argument: str) -> Reply:
         if not self.permissions.is_operator(call.message.sender_id):

@@ -49,7 +49,7 @@ def test_what_is_larger_than_32_mib_fails_with_its_size(value: object, size: int
         render_output(value)
 
     assert str(failed.value) == (
-        f"The output is too large to be read: {size} bytes; at most 33554432 bytes are kept. Ask for less of it."
+        f"The output is too large to be read: {size} bytes; at most 33554432 bytes are stored. Ask for less of it."
     )
 
 
