@@ -8,13 +8,12 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import Protocol
 
 from bot.inbox.records import ISOLATED_FROM, Claim
 from bot.inbox.slots import Slots
 
-PACE_S = 0.05
-"""Updates over which one worker died begin this far apart, so that a second death takes fewer of them along."""
 SURVIVED_S = 1.0
 """An update that kills its worker usually does so at once. After this long it is not suspected any more."""
 ALONE_S, SHORTEST_ALONE_S = 2.0, 0.25
@@ -23,6 +22,9 @@ each death in which others ran too: then it may kill late.
 """
 OPEN_S = 0.5
 """Pause between two isolated periods, in which others begin."""
+
+
+Note = Callable[[], Awaitable[None]]
 
 
 class Settling(Protocol):
@@ -37,18 +39,12 @@ class Isolation:
     def __init__(self, settling: Settling, slots: Slots) -> None:
         self._settling = settling
         self._slots = slots
-        self._pace = asyncio.Lock()
         self._lane = asyncio.Lock()
         self._isolated: set[Claim] = set()
         self._alone: Claim | None = None
         self._open = asyncio.Event()
         self._open.set()
         self._closed_at = self._opened_at = self._begun_at = -math.inf
-
-    async def until_free(self) -> None:
-        """Return when a slot is free and no update is isolated."""
-        async with self._work_beside_others():
-            return
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
         """Settle the claim. Return True if the context has more to do and is still ours.
@@ -57,31 +53,25 @@ class Isolation:
         """
         rotate = rotate or not self._open.is_set()
         has_more = await self._settling.settle(claim, rotate=rotate, handed_back=handed_back)
-        if has_more and not self._open.is_set():
-            return await self._settling.settle(claim, rotate=True)
-        if has_more:
-            self._note_begin()
-        return has_more
+        if has_more and self._open.is_set():
+            self._begun_at = monotonic()
+            return True
+        return has_more and await self._settling.settle(claim, rotate=True)
 
     @asynccontextmanager
-    async def begin(self, claim: Claim, let_others_in: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
+    async def begin(self, claim: Claim, let_others_in: Note) -> AsyncGenerator[None]:
         """Run the block in a slot, as soon as the claim's update may begin.
 
         `let_others_in` stores that an isolated update has survived. It returns before another update begins.
         """
-        if claim.deaths and not claim.is_isolated:
-            async with self._pace:
-                await asyncio.sleep(PACE_S)
-        working = self._isolate(claim, let_others_in) if claim.is_isolated else self._work_beside_others()
+        working = self._isolate(claim, let_others_in) if claim.is_isolated else self.slot()
         async with working:
-            self._note_begin()
+            self._begun_at = monotonic()
             yield
 
-    def _note_begin(self) -> None:
-        self._begun_at = asyncio.get_running_loop().time()
-
     @asynccontextmanager
-    async def _work_beside_others(self) -> AsyncGenerator[None]:
+    async def slot(self) -> AsyncGenerator[None]:
+        """Run the block in a slot while no update is isolated."""
         while True:
             await self._open.wait()
             async with self._slots.work():
@@ -90,9 +80,7 @@ class Isolation:
                     return
 
     @asynccontextmanager
-    async def _isolate(
-        self, claim: Claim, let_others_in: Callable[[], Awaitable[None]]
-    ) -> AsyncGenerator[None]:
+    async def _isolate(self, claim: Claim, let_others_in: Note) -> AsyncGenerator[None]:
         self._isolated.add(claim)
         survival: asyncio.Task[None] | None = None
         try:
@@ -109,14 +97,13 @@ class Isolation:
 
     async def _close(self) -> None:
         """Let nothing begin from now on, and wait until everything that began has survived."""
-        time = asyncio.get_running_loop().time
         if self._open.is_set():
-            await asyncio.sleep(self._opened_at + OPEN_S - time())
+            await asyncio.sleep(self._opened_at + OPEN_S - monotonic())
             self._open.clear()
-            await asyncio.sleep(self._begun_at + SURVIVED_S - time())
-            self._closed_at = time()
+            await asyncio.sleep(self._begun_at + SURVIVED_S - monotonic())
+            self._closed_at = monotonic()
 
-    async def _survive(self, claim: Claim, let_others_in: Callable[[], Awaitable[None]]) -> None:
+    async def _survive(self, claim: Claim, let_others_in: Note) -> None:
         share_s = max(SHORTEST_ALONE_S, ALONE_S / len(self._isolated))
         await asyncio.sleep(share_s * 2 ** (claim.deaths - ISOLATED_FROM))
         await let_others_in()
@@ -128,8 +115,7 @@ class Isolation:
         if self._alone == claim:
             self._alone = None
             self._lane.release()
-        now = asyncio.get_running_loop().time()
-        is_over = not self._isolated or now >= self._closed_at + ALONE_S
+        is_over = not self._isolated or monotonic() >= self._closed_at + ALONE_S
         if is_over and self._alone is None and not self._open.is_set():
             self._open.set()
-            self._opened_at = now
+            self._opened_at = monotonic()

@@ -20,6 +20,8 @@ CLAIM_WAIT_MS = 1_000
 """Longest blocking read. It is less than the client's socket time-out of 5 s, and delays a stop."""
 SWEPT_AT_ONCE = 8
 """Contexts that one sweep takes over. The living workers share those of a dead one."""
+PACE_S = 0.05
+"""Pause after each update over which a worker has died, so that the next death takes fewer of them along."""
 SWEEP_PAUSE_S = 0.1
 """Pause after a sweep that found as many as it could take."""
 
@@ -106,12 +108,13 @@ class Worker:
             await _retrying((*_AWAY, CommandRefused), self._claim, partition, stopping)
 
     async def _claim(self, partition: int, stopping: asyncio.Event) -> None:
-        await self._isolation.until_free()
+        async with self._isolation.slot():
+            pass  # there is room for one more context
         if stopping.is_set():
             return
         claims = await self._queue.claim(partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS)
         self._start(claims)
-        await asyncio.sleep(0)  # the new task asks for its slot before `until_free` does
+        await asyncio.sleep(0)  # the new task asks for its slot before the next claim does
 
     async def _sweep_forever(self, partition: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
@@ -128,7 +131,8 @@ class Worker:
         )
         for claim in claims:
             log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.delivery)
-        self._start(claims)
+            self._start([claim])
+            await asyncio.sleep(PACE_S if claim.deaths else 0)
         return len(claims)
 
     def _start(self, claims: Sequence[Claim]) -> None:

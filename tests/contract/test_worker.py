@@ -202,6 +202,26 @@ async def test_nothing_is_claimed_during_an_isolation_though_a_slot_is_free(
 async def _no_note() -> None: ...
 
 
+async def test_contexts_over_which_one_worker_died_begin_a_little_apart(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "PACE_S", 0.05)
+    box = await open_inbox(redis)
+    for chat in range(1, 4):
+        await box.accept(chat, chat=chat)
+    for claim in await box.inbox.claim(0, consumer="died", count=3, wait_ms=1):
+        await box.take(claim)
+    begun = list[float]()
+
+    async def work(_: Claim) -> None:
+        begun.append(asyncio.get_running_loop().time())
+
+    async with _running(box.inbox, work, lease_s=0.3):
+        await eventually(lambda: len(begun) == 3)
+
+    assert all(later - earlier > 0.04 for earlier, later in pairwise(begun))
+
+
 async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(
     redis: RedisClient,
 ) -> None:

@@ -89,7 +89,6 @@ def _claim(name: str, deaths: int) -> Claim:
 async def bench(
     monkeypatch: pytest.MonkeyPatch,
     *,
-    pace_s: float = LONG_S,
     survived_s: float = SHORT_S,
     alone_s: float = LONG_S,
     shortest_s: float = SHORT_S,
@@ -97,7 +96,6 @@ async def bench(
     slots: int = 100,
 ) -> AsyncGenerator[Bench]:
     for name, seconds in (
-        ("PACE_S", pace_s),
         ("SURVIVED_S", survived_s),
         ("ALONE_S", alone_s),
         ("SHORTEST_ALONE_S", shortest_s),
@@ -117,21 +115,6 @@ async def test_updates_without_a_death_begin_at_once(monkeypatch: pytest.MonkeyP
             await one.start(name, deaths=0)
 
         assert one.begun == ["a", "b", "c"]
-
-
-async def test_updates_with_one_death_begin_one_after_the_other_and_keep_no_slot(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with bench(monkeypatch, pace_s=0.02, slots=2) as one:
-        for name in ("a", "b", "c"):
-            await one.start(name, deaths=1)
-        await one.start("fresh", deaths=0)
-        assert one.begun == ["fresh"]
-        await one.until_begun("a")
-        assert one.begun == ["fresh", "a"]
-
-        await one.end("a")
-        await one.until_begun("b")
 
 
 async def test_after_two_deaths_nothing_begins_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +201,8 @@ async def test_between_two_isolated_periods_others_begin(monkeypatch: pytest.Mon
         await one.start("alone", deaths=2)
         await one.start("alone too", deaths=2)
         await one.end("alone")
-        await one.isolation.until_free()
+        async with one.isolation.slot():
+            pass
         await one.start("claimed now", deaths=0)
         await one.start("and now", deaths=0)
         assert one.begun == ["alone", "claimed now", "and now"]
