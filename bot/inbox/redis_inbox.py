@@ -11,8 +11,7 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, ISOLATED_FROM, Accepted, 
 from memory import keys
 from memory.errors import CommandRefused
 from memory.keys import ContextRef
-from memory.redis.client import RedisClient, Script, load_script
-from memory.redis.group_commit import GroupCommit
+from memory.redis.client import GroupCommit, RedisClient, Script, load_script
 from memory.redis.lua import Key, ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"

@@ -1,9 +1,9 @@
-"""The one door to Redis or Valkey: commands, one-trip pipelines, Lua scripts and durable writes."""
+"""The one door to Redis or Valkey: commands, one-trip pipelines, Lua scripts, durable writes and group commit."""
 
 import asyncio
 import builtins
 import hashlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib import resources
@@ -49,6 +49,13 @@ _PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
 """Replies of a server that cannot serve now. `BUSY ` is a long script; BUSYGROUP is another thing."""
 _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
 """Errors of the driver about a command that no cluster takes. Its other errors are about the cluster's state."""
+
+TRIPS_AT_ONCE = 2
+"""More would make smaller groups. With one, a call may wait two seconds for a server that confirms once a second."""
+CALLS_PER_TRIP = 64
+
+RunAll = Callable[[Sequence[ScriptCall]], Awaitable[list[Any]]]
+"""Runs scripts durably. A script's failure takes the place of its reply."""
 
 Command = tuple[str | int | float | bytes, ...]
 
@@ -256,6 +263,60 @@ class RedisClient:
             self._room.release()
         if _cancellations() > before:
             raise asyncio.CancelledError
+
+
+class GroupCommit:
+    """Sends a call at once if fewer than TRIPS_AT_ONCE trips are under way. Later calls go together in the next trip."""
+
+    def __init__(self, run_all: RunAll) -> None:
+        self._run_all = run_all
+        self._waiting: list[tuple[ScriptCall, asyncio.Future[Any]]] = []
+        self._under_way = 0
+        self._trips: set[asyncio.Task[None]] = set()  # the loop itself keeps tasks by weak references only
+
+    async def run(self, call: ScriptCall) -> Any:
+        """Return the script's reply when its writes are on disk. Raises its failure, or that of the whole trip.
+
+        If the caller is cancelled the script may still run.
+        """
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, reply))
+        if self._under_way < TRIPS_AT_ONCE:
+            self._under_way += 1
+            trip = asyncio.create_task(self._travel(), name="group-commit")
+            self._trips.add(trip)
+            trip.add_done_callback(self._trips.discard)
+        return await reply
+
+    async def _travel(self) -> None:
+        try:
+            while self._waiting:
+                await self._take_along()
+        finally:
+            self._under_way -= 1
+
+    async def _take_along(self) -> None:
+        group = self._waiting[:CALLS_PER_TRIP]
+        del self._waiting[:CALLS_PER_TRIP]
+        try:
+            replies = await self._run_all([call for call, _ in group])
+        except asyncio.CancelledError:
+            for _, reply in group:
+                reply.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 — raised in each caller
+            replies = [error] * len(group)
+        for (_, reply), outcome in zip(group, replies, strict=True):
+            _resolve(reply, outcome)
+
+
+def _resolve(reply: asyncio.Future[Any], outcome: Any) -> None:
+    if reply.done():  # its caller was cancelled
+        return
+    if isinstance(outcome, Exception):
+        reply.set_exception(outcome)
+    else:
+        reply.set_result(outcome)
 
 
 def _as_call(
