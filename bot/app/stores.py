@@ -11,8 +11,8 @@ import structlog
 
 from bot.errors import SettingsInvalid
 from bot.settings import Settings
-from bot.transport.guests import Guests
 from bot.transport.migrations import Migrations
+from bot.transport.people import Guests
 from memory.errors import StoreMismatch, StoreUnavailable
 from memory.recall.embedders.embedder import Embedder
 from memory.recall.qdrant.index import open_qdrant

@@ -27,7 +27,7 @@ from bot.inbox.worker import Worker
 from bot.media.pdf import PdfReader
 from bot.media.reader import MediaReader
 from bot.settings import Settings
-from bot.transport.administrators import Administrators
+from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
 from bot.turn.answer import Answerer, AnswerLimits
 from bot.turn.batch import BurstWaits
@@ -174,7 +174,7 @@ def _build_shared(
 ) -> _Shared:
     access, team = build_access(settings), build_team(settings, spec, outside.models)
     store = TurnStore(stores.redis, clock=clock)
-    administrators = Administrators(outside.telegram, clock=clock)
+    administrators = Administrators(outside.telegram.is_administrator, clock=clock)
     return _Shared(
         store=store,
         team=team,

@@ -13,7 +13,7 @@ from bot.cli.failures import CommandFailed
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.errors import TelegramFailure, TelegramRefused
 from bot.settings import Settings
-from bot.transport.guests import KNOWN_S, Guests
+from bot.transport.people import GUEST_S, Guests
 from bot.transport.telegram_api import open_telegram
 from memory import keys
 from memory.redis.client import open_redis
@@ -42,7 +42,7 @@ async def print_invitation(settings: Settings, *, as_json: bool) -> None:
 async def print_guests(settings: Settings, *, as_json: bool) -> None:
     """Print who was let in by an invitation."""
     async with _open_guests(settings) as guests:
-        known = await guests.known()
+        known = await guests.list()
     if as_json:
         print_json([{"user_id": guest.user_id, "since": iso(guest.since)} for guest in known])
     elif not known:
@@ -65,7 +65,7 @@ async def revoke(settings: Settings, user_id: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"user_id": user_id, "revoked": True})
         return
-    print_line(f"{user_id} is let in no more, within {KNOWN_S:.0f} seconds everywhere.")
+    print_line(f"{user_id} is let in no more, within {GUEST_S:.0f} seconds everywhere.")
     if user_id in settings.allowed_user_ids or user_id in build_access(settings).operator_ids:
         print_line("But ALLOWED_USER_IDS or OPERATOR_IDS names them: they may use the bot all the same.")
 

@@ -1,16 +1,28 @@
-"""What is in a message beside its text, and what happened in a chat: one short line each, for the model (pure)."""
+"""Content of a raw message: its file, and one short line for the model on anything that is not text (pure).
+
+The functions that read JSON accept any shape. A field that is missing or has a wrong type is empty, 0 or None.
+"""
 
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias, cast
 
-from bot.transport.attachments import attachment_in
-from bot.transport.raw_json import Json, float_in, int_in, name_in, object_in, objects_in, str_in
+from memory.characters import well_formed
 
+Json: TypeAlias = Mapping[str, object]
+
+NOTHING: Json = {}
 NOTE_CHARACTERS = 600
-"""No note is longer."""
+"""Maximum length of a note."""
+FILE_KINDS = (
+    *("animation", "live_photo", "audio", "document", "photo"),
+    *("sticker", "video", "video_note", "voice"),
+)
+"""Kinds of content that consist of one file. An animation also has a document, a live photo also has a photo."""
 
-# The fields of service messages, which nobody has written, from the Bot API documentation (10.0).
+# Fields of service messages, from the Bot API documentation (10.0).
 _SERVICE = """
     boost_added channel_chat_created chat_background_set chat_owner_changed chat_owner_left chat_shared
     checklist_tasks_added checklist_tasks_done connected_website delete_chat_photo direct_message_price_changed
@@ -30,35 +42,125 @@ _PINNED_CHARACTERS = 200
 _OPTIONS = 12
 _PEOPLE = 10
 _ENDING_CATEGORIES = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp", "Zs", "Ps", "Pe", "Pi", "Pf"])
-"""Of characters that are not seen, and of those that could end a note or a quotation: brackets and quotation marks."""
+"""Categories of invisible characters, brackets and quotation marks: these could end a note or a quotation."""
 _ENDING = frozenset('[]<>{}"`|″❝❞')
 _HARMLESS = frozenset("()’")  # noqa: RUF001 - the apostrophe of names
 
 
-def note_on(message: Json) -> str:
-    """What a raw message has beside its text, or what a service message says; "" for a text, and for what tells nothing.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that came with a message; for a photo, its largest size."""
 
-    The note is one line of at most NOTE_CHARACTERS, in which names and texts of people cannot forge a mark or a second
-    line: it has no brackets, quotation marks and control characters. Never raises, whatever the message holds.
+    kind: str
+    """One of FILE_KINDS."""
+    file_id: str
+    """Name of the file for getFile."""
+    unique_id: str
+    """Identity of the file, the same for every bot and at all times."""
+    size: int = 0
+    """Bytes; 0 if unknown."""
+    mime_type: str = ""
+    file_name: str = ""
+    duration_s: int = 0
+    """0 if unknown."""
+    width: int = 0
+    height: int = 0
+
+
+def int_in(raw: Json, key: str) -> int | None:
+    """Return the whole number under this key; True and False are not numbers."""
+    value = raw.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def float_in(raw: Json, key: str, *, at_most: float) -> float | None:
+    """Return the number under this key if its absolute value is at most `at_most`."""
+    value = raw.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= at_most else None
+
+
+def str_in(raw: Json, key: str) -> str:
+    """Return the text under this key. Lone surrogates become U+FFFD, because no store or endpoint accepts them."""
+    value = raw.get(key)
+    return well_formed(value) if isinstance(value, str) else ""
+
+
+def object_in(raw: Json, key: str) -> Json:
+    """Return the object under this key."""
+    value = raw.get(key)
+    return cast("Json", value) if isinstance(value, dict) else NOTHING
+
+
+def objects_in(raw: Json, key: str) -> list[Json]:
+    """Return the objects of the list under this key, without its other items."""
+    value = raw.get(key)
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Json", item) for item in items if isinstance(item, dict)]
+
+
+def name_in(party: Json) -> str:
+    """Return the title or full name of a user or chat, else the username, else the id."""
+    full = " ".join(filter(None, (str_in(party, "first_name"), str_in(party, "last_name"))))
+    number = int_in(party, "id")
+    return (
+        str_in(party, "title") or full or str_in(party, "username") or ("" if number is None else str(number))
+    )
+
+
+def attachment_in(message: Json) -> Attachment | None:
+    """Return the file of a raw message; None if there is no file to fetch."""
+    kind = next((kind for kind in FILE_KINDS if kind in message), "")
+    if kind == "photo" or (kind == "live_photo" and not str_in(object_in(message, kind), "file_id")):
+        file = max(objects_in(message, "photo"), key=_pixels, default=NOTHING)
+    else:
+        file = object_in(message, kind)
+    file_id = str_in(file, "file_id")
+    if not file_id:
+        return None
+    side = int_in(file, "length") or 0  # a video note is square
+    return Attachment(
+        kind=kind,
+        file_id=file_id,
+        unique_id=str_in(file, "file_unique_id"),
+        size=max(0, int_in(file, "file_size") or 0),
+        mime_type=str_in(file, "mime_type"),
+        file_name=str_in(file, "file_name"),
+        duration_s=max(0, int_in(file, "duration") or 0),
+        width=int_in(file, "width") or side,
+        height=int_in(file, "height") or side,
+    )
+
+
+def _pixels(size: Json) -> int:
+    return (int_in(size, "width") or 0) * (int_in(size, "height") or 0)
+
+
+def note_on(message: Json) -> str:
+    """Return one line on the content of a raw message, or on the event of a service message; "" for plain text.
+
+    Names and texts of people cannot forge a mark or a second line in it: brackets, quotation marks and control
+    characters are left out. Never raises.
     """
     describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in message), None)
-    told = describe(message) if describe else _event(message)
-    return told if len(told) <= NOTE_CHARACTERS else f"{told[: NOTE_CHARACTERS - 1]}…"
+    note = describe(message) if describe else _event(message)
+    return note if len(note) <= NOTE_CHARACTERS else f"{note[: NOTE_CHARACTERS - 1]}…"
 
 
 def plain_words(text: str, at_most: int = _NAME_CHARACTERS) -> str:
-    """The text on one line, without what could end a note or a quotation, and cut."""
+    """Return the text on one line, cut, and without characters that could end a note or a quotation."""
     plain = " ".join("".join(each if _is_plain(each) else " " for each in text).split())
     return plain if len(plain) <= at_most else f"{plain[: at_most - 1]}…"
 
 
 @lru_cache(maxsize=4_096)
 def _is_plain(character: str) -> bool:
-    """Whether it neither is unseen nor could be read as a bracket or a quotation mark, in any of Unicode's forms."""
+    """Return False for invisible characters, and for all Unicode forms of brackets and quotation marks."""
     if character in _HARMLESS:
         return True
-    seen = unicodedata.normalize("NFKC", character)
-    return unicodedata.category(character) not in _ENDING_CATEGORIES and _ENDING.isdisjoint(seen)
+    normal = unicodedata.normalize("NFKC", character)
+    return unicodedata.category(character) not in _ENDING_CATEGORIES and _ENDING.isdisjoint(normal)
 
 
 def _sticker(message: Json) -> str:
@@ -75,8 +177,8 @@ def _location(message: Json) -> str:
 
 def _venue(message: Json) -> str:
     venue = object_in(message, "venue")
-    told = [plain_words(str_in(venue, "title")), plain_words(str_in(venue, "address"), 120)]
-    return _joined("a venue", *(f", {each}" for each in told if each), _at(object_in(venue, "location")))
+    words = [plain_words(str_in(venue, "title")), plain_words(str_in(venue, "address"), 120)]
+    return _joined("a venue", *(f", {each}" for each in words if each), _at(object_in(venue, "location")))
 
 
 def _at(location: Json) -> str:
@@ -88,8 +190,8 @@ def _at(location: Json) -> str:
 def _contact(message: Json) -> str:
     contact = object_in(message, "contact")
     full = " ".join(filter(None, (str_in(contact, "first_name"), str_in(contact, "last_name"))))
-    told = [plain_words(full), plain_words(str_in(contact, "phone_number"))]
-    return _joined("a contact", *(f", {each}" for each in told if each))
+    words = [plain_words(full), plain_words(str_in(contact, "phone_number"))]
+    return _joined("a contact", *(f", {each}" for each in words if each))
 
 
 def _poll(message: Json) -> str:
@@ -139,8 +241,8 @@ def _file(kind: str) -> Callable[[Json], str]:
 def _audio(message: Json) -> str:
     audio = object_in(message, "audio")
     names = [plain_words(str_in(audio, key)) for key in ("title", "performer")]
-    told = " by ".join(filter(None, names)) or plain_words(str_in(audio, "file_name"))
-    return _joined(_file("an audio file")(message), f", {told}" if told else "")
+    title = " by ".join(filter(None, names)) or plain_words(str_in(audio, "file_name"))
+    return _joined(_file("an audio file")(message), f", {title}" if title else "")
 
 
 def _document(message: Json) -> str:
@@ -151,7 +253,7 @@ def _document(message: Json) -> str:
 
 
 def size_in_words(size: int) -> str:
-    """A size in bytes as people write it: 1.2 MB."""
+    """Return a size in bytes as people write it, such as "1.2 MB"."""
     if size < 1_000:
         return f"{size} bytes"
     if size < 1_000_000:
@@ -163,7 +265,7 @@ def _joined(*parts: str) -> str:
     return "".join(parts)
 
 
-# In the order in which they are looked for: an animation also has a document, a venue a location, a live photo a photo.
+# Order matters: an animation also has a document, a venue a location, a live photo a photo.
 _CONTENTS: Mapping[str, Callable[[Json], str]] = {
     "animation": _file("an animation"),
     "live_photo": _file("a live photo"),
@@ -187,9 +289,9 @@ _CONTENTS: Mapping[str, Callable[[Json], str]] = {
 
 
 def _event(message: Json) -> str:
-    """What a service message says, as a sentence with the names of who did it."""
-    found = next((_EVENTS[kind] for kind in _EVENTS if kind in message), None)
-    return found(message, _actor(message)) if found else ""
+    """Return the event of a service message as a sentence with the names of the people."""
+    describe = next((_EVENTS[kind] for kind in _EVENTS if kind in message), None)
+    return describe(message, _actor(message)) if describe else ""
 
 
 def _actor(message: Json) -> str:
@@ -215,13 +317,13 @@ def _left(message: Json, actor: str) -> str:
 def _pinned(message: Json, actor: str) -> str:
     pinned = object_in(message, "pinned_message")
     writer = plain_words(name_in(object_in(pinned, "sender_chat") or object_in(pinned, "from")))
-    told = plain_words(str_in(pinned, "text") or str_in(pinned, "caption"), _PINNED_CHARACTERS)
-    if not told:
-        # Only contents: a pinned service message (there is none) must not lead to another pinned one, and so on.
+    text = plain_words(str_in(pinned, "text") or str_in(pinned, "caption"), _PINNED_CHARACTERS)
+    if not text:
+        # Only _CONTENTS: a forged chain of pinned service messages must not recurse.
         describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in pinned), None)
-        told = describe(pinned)[:_PINNED_CHARACTERS] if describe else ""
+        text = describe(pinned)[:_PINNED_CHARACTERS] if describe else ""
     whose = f"a message of {writer}" if writer else "a message"
-    return _joined(f"{actor} pinned {whose}", f": {told}" if told else "")
+    return _joined(f"{actor} pinned {whose}", f": {text}" if text else "")
 
 
 def _topic(what: str, key: str) -> Callable[[Json, str], str]:

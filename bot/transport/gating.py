@@ -103,8 +103,8 @@ def admit(
     chat, or where it or its message names or answers us.
     """
     message = update.message
-    if update.kind == "my_chat_member" and update.membership is not None:
-        return _admit_membership(update.membership, is_permitted)
+    if update.membership is not None and message is not None:
+        return _admit_membership(update.membership, message, is_permitted)
     if update.kind not in {"message", "edited_message", "callback_query"}:
         return _ignored(_UNANSWERED_KINDS.get(update.kind, "unused_kind"))
     if message is None:
@@ -119,7 +119,7 @@ def admit(
         return _ignored("from_bot")
     if update.kind == "edited_message":
         return _admit_edit(message, is_permitted)
-    if message.migrate_to_chat_id is not None or message.migrate_from_chat_id is not None:
+    if message.event.migrate_to_chat_id or message.event.migrate_from_chat_id:
         return Admission(action="migration", reason="migration")
     return _admit_message(message, bot, is_permitted, commands)
 
@@ -128,8 +128,6 @@ def asker_of(update: ParsedUpdate) -> int | None:
     """Who asks something of us with this update; None where nobody does."""
     if update.callback is not None:
         return update.callback.sender_id
-    if update.membership is not None:
-        return update.membership.actor_id
     return update.message.sender_id if update.message else None
 
 
@@ -142,18 +140,18 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
     return message.text
 
 
-def _admit_membership(membership: Membership, is_permitted: bool) -> Admission:
+def _admit_membership(membership: Membership, message: IncomingMessage, is_permitted: bool) -> Admission:
     """A change of our own standing. One that changes nothing for us is not told: nobody is greeted twice.
 
     Who removes or blocks us need not be permitted to: it is a fact. In a group, somebody who may not use the bot
     and brings it in is refused.
     """
     was_inside, is_inside = _is_inside(membership.old_status), _is_inside(membership.new_status)
-    if membership.chat_type == "private":
+    if message.chat_type == "private":
         if was_inside == is_inside:
             return _ignored("same_membership")
         return Admission(action="membership", reason="unblocked" if is_inside else "blocked")
-    if membership.chat_type not in GROUPS:
+    if message.chat_type not in GROUPS:
         return _ignored("channel_post")
     if was_inside and not is_inside:
         return Admission(action="membership", reason="left")
@@ -178,7 +176,7 @@ def _admit_edit(message: IncomingMessage, is_permitted: bool) -> Admission:
     """
     if message.is_automatic_forward:
         return _overheard(message, "channel_post", is_permitted)
-    if message.is_bot:
+    if message.author.is_bot:
         return _overheard(message, "from_bot", is_permitted)
     if message.kind in MEDIA_KINDS and message.kind not in CAPTIONED_KINDS:
         return _overheard(message, "no_text", is_permitted)
@@ -209,7 +207,7 @@ def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: 
     """Why a message is not for any bot, or for another one; None if it could be for us."""
     if message.is_automatic_forward:
         return "channel_post"
-    if message.is_bot:
+    if message.author.is_bot:
         return "from_bot"
     if message.kind == SERVICE:
         return "service_message"

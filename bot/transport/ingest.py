@@ -1,69 +1,62 @@
-"""From a raw update to the inbox: decide what it asks for, then store it durably. Webhook and polling share it."""
+"""From a raw update to the inbox: decide what to do with it, then store it. Webhook and polling share this."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
-from bot.transport.continuations import continuation
 from bot.transport.gating import GROUPS, INVITED, Access, Admission, BotIdentity, admit, asker_of
-from bot.transport.guests import digest_of
-from bot.transport.overheard import heard_line
-from bot.transport.quotations import without_quotations
-from bot.transport.raw_json import int_in, object_in
+from bot.transport.people import digest_of
+from bot.transport.relations import continuation, without_content, without_quotations
 from bot.transport.updates import (
-    MEMBERSHIP,
+    SERVICE,
     Callback,
-    Command,
     IncomingMessage,
     Membership,
     ParsedUpdate,
     context_keys,
     parse_update,
 )
-from memory.codec import dump_json
+from memory.codec import dump_json, parse_json
 from memory.history import contexts
-from memory.history.talk import HeardLine, score_of
+from memory.history.message import Sender, told
+from memory.history.talk import HeardLine, cut, score_of
 from memory.keys import ContextRef, context_id, partition_of
 
 NAMESPACE = "telegram"
-"""What Telegram's contexts are hashed under; no other transport uses it."""
+"""Namespace of Telegram's contexts in the hash of a context id."""
 
 COMMANDS = ("start", "help", "new", "reset", "forget", "memory", "stop", "stats", "usage")
-"""The commands that we have."""
+"""Names of our commands."""
 
-HEARD = "heard"
-HEARD_EDIT = "heard_edit"
-"""How the record of an update ends that was only heard, or was an edit of such a message."""
+HEARD, HEARD_EDIT = "heard", "heard_edit"
+"""Reasons in the record of an update that was only stored as talk, and of an edit of such a message."""
 
 ADDRESSED = 200
-"""Of how many people in groups a process remembers the last message to the bot, which another may continue."""
+"""Maximum number of people in groups whose last message to the bot a process remembers."""
 
-_PLACE = ("message_id", "date", "chat", "from", "sender_chat", "message_thread_id", "is_topic_message")
-"""Of a message: where it stands, and whose it is."""
 _WAITING_PRESSES = ("help_button", "reset_button")
 """Reasons of presses that wait for the running turn; the others concern it."""
 _GONE = ("blocked", "left")
-"""What became of us where nothing can be sent any more: no sign of life of the chat."""
+"""Reasons of membership changes after which nothing can be sent to the chat."""
 
 
 class Door(Protocol):
-    """The inbox as the ingest needs it."""
+    """The part of the inbox that stores an update."""
 
     async def accept(self, arrival: Arrival) -> Accepted: ...
 
 
 class Anchors(Protocol):
-    """Which chat was which group before (bot/transport/migrations.py)."""
+    """Former groups of supergroups (bot/transport/migrations.py)."""
 
     async def resolve(self, chat_id: int, *, is_first_seen: bool = False) -> int: ...
     async def learn(self, old_chat_id: int, new_chat_id: int) -> None: ...
 
 
 class GuestList(Protocol):
-    """Whom an invitation let in (bot/transport/guests.py)."""
+    """People with an accepted invitation (bot/transport/people.py)."""
 
     async def includes(self, user_id: int) -> bool: ...
     def doubt(self, user_id: int) -> None: ...
@@ -71,45 +64,33 @@ class GuestList(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorRules:
-    """By which settings updates are taken in. `interrupts`: a new message ends the answer to the one before. `door` is
-    what operators are told they came by.
-    """
+    """Settings for taking updates in."""
 
     partitions: int
     keeps_talk: bool = True
+    """Store talk in groups that is not addressed to the bot."""
     interrupts: bool = False
+    """End a running answer when a new message arrives."""
     door: Literal["webhook", "polling"] = "webhook"
+    """Source of the updates, for operators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingUpdate:
-    """An update out of the inbox: what was decided at the door, and the message.
-
-    `anchor_id` is the chat id under which the memory is: another than the message's where a group became a supergroup.
-    A pressed button's `message` is the one under it; a membership's is one of kind MEMBERSHIP, with the id 0.
-    """
+    """An update as it waits in the inbox: the decision at the door and the message."""
 
     update_id: int
     admission: Admission
     message: IncomingMessage
+    """The message; for a press the one under the button, for a membership change one of kind MEMBERSHIP."""
     anchor_id: int
+    """Chat id of the memory. It differs from the message's after a group became a supergroup."""
     callback: Callback | None = None
     membership: Membership | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Visit:
-    """An update at the door, with what was found out about it."""
-
-    update: ParsedUpdate
-    message: IncomingMessage
-    admission: Admission
-    anchor_id: int
-    raw: Mapping[str, Any]
-
-
 class Ingest:
-    """Takes updates in. `bot` is who we are, without which a group's messages cannot be judged."""
+    """Stores updates in the inbox. `bot` is our own identity, needed to judge messages in groups."""
 
     def __init__(
         self,
@@ -130,51 +111,49 @@ class Ingest:
         self._addressed: dict[tuple[int, int | None, int | None], IncomingMessage] = {}
 
     async def take_in(self, raw: Mapping[str, Any]) -> Accepted:
-        """Store one update; on disk when this returns, unless it is `full`. Raises the store's errors."""
+        """Store one update. It is on disk after the return, unless the result is `full`. Raises the store's errors."""
         update = parse_update(raw)
-        message = update.message or membership_message(update)
+        message = update.message
         if message is None:
-            return await self._accept(self._unplaced(update))
+            return await self._accept(self._unplaced(update), self._admit(update, False))
         anchor_id = await self._anchor_of(update, message)
         admission = self._admit(update, await self._is_permitted(update, message.chat_id, anchor_id))
         if admission.reason == INVITED:
             admission = self._with_digest(admission, message)
-        admission = self._continued(update, admission)
-        visit = _Visit(update=update, message=message, admission=admission, anchor_id=anchor_id, raw=raw)
-        arrival = replace(self._arrival(visit), gate=self._gate(admission))
-        return await self._accept(arrival, is_refused=admission.action == "refuse")
+        admission = self._continued(update, message, admission)
+        waiting = WaitingUpdate(
+            update_id=update.update_id,
+            admission=admission,
+            message=message,
+            anchor_id=anchor_id,
+            callback=update.callback,
+            membership=update.membership,
+        )
+        return await self._accept(self._arrival(waiting, update.kind), admission)
 
-    async def _accept(self, arrival: Arrival, *, is_refused: bool = False) -> Accepted:
-        outcome = await self._door.accept(arrival)
-        metrics.UPDATES.labels("refused" if is_refused else outcome).inc()
+    async def _accept(self, arrival: Arrival, admission: Admission) -> Accepted:
+        gate = f"{self._rules.door} {admission.action} {admission.reason or '-'}"
+        outcome = await self._door.accept(replace(arrival, gate=gate))
+        metrics.UPDATES.labels("refused" if admission.action == "refuse" else outcome).inc()
         return outcome
 
     def _admit(self, update: ParsedUpdate, is_permitted: bool) -> Admission:
         return admit(update, bot=self._bot, is_permitted=is_permitted, commands=COMMANDS)
 
     def _unplaced(self, update: ParsedUpdate) -> Arrival:
-        """An update of no chat: noted, so that it is known when it comes again."""
+        """Return the arrival of an update without a chat: noted only, so that a repeat is recognised."""
         ref = ContextRef(context_id="none", partition=partition_of(0, self._rules.partitions))
-        admission = self._admit(update, False)
-        return Arrival(
-            update_id=update.update_id,
-            ref=ref,
-            mode="ignored",
-            reason=admission.reason,
-            gate=self._gate(admission),
-        )
-
-    def _gate(self, admission: Admission) -> str:
-        """What operators are told of it: the door, what was decided, why."""
-        return f"{self._rules.door} {admission.action} {admission.reason or '-'}"
+        reason = self._admit(update, False).reason
+        return Arrival(update_id=update.update_id, ref=ref, mode="ignored", reason=reason)
 
     async def _anchor_of(self, update: ParsedUpdate, message: IncomingMessage) -> int:
-        """The id of the memory's chat. What tells of a migration is learnt first, whichever of the two messages it is."""
-        if update.kind == "message" and message.migrate_to_chat_id is not None:
-            await self._anchors.learn(message.chat_id, message.migrate_to_chat_id)
-        if update.kind == "message" and message.migrate_from_chat_id is not None:
-            await self._anchors.learn(message.migrate_from_chat_id, message.chat_id)
-        # Of a supergroup's updates only its messages surely come after the one that tells what it was.
+        """Return the chat id of the memory. Either message of a migration teaches us first that the ids belong together."""
+        event = message.event
+        if update.kind == "message" and event.migrate_to_chat_id:
+            await self._anchors.learn(message.chat_id, event.migrate_to_chat_id)
+        if update.kind == "message" and event.migrate_from_chat_id:
+            await self._anchors.learn(event.migrate_from_chat_id, message.chat_id)
+        # Only messages of a supergroup surely come after the message that announces the migration.
         return await self._anchors.resolve(message.chat_id, is_first_seen=update.kind != "message")
 
     async def _is_permitted(self, update: ParsedUpdate, chat_id: int, anchor_id: int) -> bool:
@@ -186,7 +165,7 @@ class Ingest:
         return await self._guests.includes(asker)
 
     def _with_digest(self, admission: Admission, message: IncomingMessage) -> Admission:
-        """An invitation's code is never stored, and who has one is asked for anew with the next message."""
+        """Replace an invitation's code by its digest, and look the person up again with the next message."""
         if self._guests is not None and message.sender_id is not None:
             self._guests.doubt(message.sender_id)
         command = admission.command
@@ -194,31 +173,30 @@ class Ingest:
             return admission
         return replace(admission, command=replace(command, argument=digest_of(command.argument)))
 
-    def _continued(self, update: ParsedUpdate, admission: Admission) -> Admission:
-        """In a group a mention stands in one message only: what continues it is for us too.
+    def _continued(self, update: ParsedUpdate, message: IncomingMessage, admission: Admission) -> Admission:
+        """Admit a message of a group that continues one to the bot, although only the first has the mention.
 
-        That is the rest of an album, of a bundle of forwards after their comment, of a text that Telegram has split.
+        It is the rest of an album, of forwards after their comment, or of a text that Telegram has split.
         """
-        message = update.message
-        if message is None or update.kind != "message" or message.chat_type not in GROUPS:
+        if update.kind != "message" or message.chat_type not in GROUPS:
             return admission
         place = (message.chat_id, message.thread_id, message.sender_id)
         before = self._addressed.get(place)
-        how = continuation(before, message) if before and admission.action == "hear" else ""
-        if how and admission.reason == "not_addressed":
-            admission = Admission(action="turn", reason=how)
+        relation = continuation(before, message) if before and admission.action == "hear" else ""
+        if relation and admission.reason == "not_addressed":
+            admission = Admission(action="turn", reason=relation)
         if admission.action == "turn":
             if len(self._addressed) >= ADDRESSED:
                 self._addressed.clear()
             self._addressed[place] = message
         return admission
 
-    def _arrival(self, visit: _Visit) -> Arrival:
-        admission, message = visit.admission, visit.message
+    def _arrival(self, waiting: WaitingUpdate, kind: str) -> Arrival:
+        admission, message = waiting.admission, waiting.message
         arrival = Arrival(
-            update_id=visit.update.update_id,
+            update_id=waiting.update_id,
             ref=telegram_ref(
-                self._bot.id, visit.anchor_id, message.thread_id, partitions=self._rules.partitions
+                self._bot.id, waiting.anchor_id, message.thread_id, partitions=self._rules.partitions
             ),
             mode="ignored",
             reason=admission.reason,
@@ -228,30 +206,29 @@ class Ingest:
             case "ignore":
                 return arrival
             case "hear":
-                return self._heard(visit, arrival)
+                return self._with_talk(arrival, waiting, kind)
             case "edit":
-                payload = _payload(visit)
-                return replace(
-                    self._heard(visit, arrival), mode="turn", payload=payload, signal=_signal(visit)
-                )
+                arrival = self._with_talk(arrival, waiting, kind)
+                return replace(arrival, mode="turn", payload=_payload(waiting), signal=_signal(waiting))
             case _:
                 mode = "stop" if admission.action == "stop" else "turn"
-                signal = _signal(visit, interrupts=self._rules.interrupts)
-                return replace(arrival, mode=mode, reason="", payload=_payload(visit), signal=signal)
+                signal = _signal(waiting, interrupts=self._rules.interrupts)
+                return replace(arrival, mode=mode, reason="", payload=_payload(waiting), signal=signal)
 
-    def _heard(self, visit: _Visit, arrival: Arrival) -> Arrival:
-        """With the line that is kept of it. An edit only replaces the one that is kept."""
-        message = visit.message
-        is_moved = visit.anchor_id != message.chat_id
-        line = heard_line(message, is_moved=is_moved)
+    def _with_talk(self, arrival: Arrival, waiting: WaitingUpdate, kind: str) -> Arrival:
+        """Add the line of talk to store. An edit only replaces a stored line."""
+        message = waiting.message
+        is_moved = waiting.anchor_id != message.chat_id
+        line = _talk_line(message, is_moved=is_moved)
         is_unwanted = message.chat_type in GROUPS and not self._rules.keeps_talk
-        if line is None or is_unwanted or _left(visit.raw) == self._bot.id:
+        # Our own leaving is the last event of a chat, and must not begin a memory of it.
+        if line is None or is_unwanted or message.event.left_user_id == self._bot.id:
             return arrival
-        keys = context_keys(self._bot.id, visit.anchor_id, message.thread_id)
+        keys = context_keys(self._bot.id, waiting.anchor_id, message.thread_id)
         title = message.chat_title or message.sender_name
         return replace(
             arrival,
-            reason=HEARD_EDIT if visit.update.kind == "edited_message" else HEARD,
+            reason=HEARD_EDIT if kind == "edited_message" else HEARD,
             heard=dump_json(HeardLine, line),
             heard_score=score_of(message.message_id, is_moved=is_moved),
             registered=contexts.dump_entry(keys, title=title, created_at=float(message.date)),
@@ -259,94 +236,52 @@ class Ingest:
 
 
 def telegram_ref(bot_id: int, chat_id: int, thread_id: int | None, *, partitions: int) -> ContextRef:
-    """Where the memory of a chat, or of one topic of it, lives. All topics of a chat share its partition."""
+    """Return the context of a chat or of one topic of it. All topics of a chat share its partition."""
     keys = context_keys(bot_id, chat_id, thread_id)
     return ContextRef(context_id=context_id(NAMESPACE, keys), partition=partition_of(chat_id, partitions))
 
 
-def membership_message(update: ParsedUpdate) -> IncomingMessage | None:
-    """A message to stand for a change of the bot's standing, which has none: from who made it, in the chat itself."""
-    membership = update.membership
-    if membership is None:
-        return None
-    return IncomingMessage(
-        update_id=update.update_id,
-        chat_id=membership.chat_id,
-        chat_type=membership.chat_type,
-        chat_title=membership.chat_title,
-        thread_id=None,
-        message_id=0,
-        date=membership.date,
-        edit_date=None,
-        sender_id=membership.actor_id,
-        sender_name=membership.actor_name,
-        sender_username="",
-        is_bot=False,
-        is_automatic_forward=False,
-        language_code=membership.actor_language,
-        kind=MEMBERSHIP,
-        text="",
-        entities=(),
-        reply_to=None,
-        migrate_to_chat_id=None,
-        migrate_from_chat_id=None,
-    )
-
-
-def dump_waiting(admission: Admission, raw: Mapping[str, Any], *, anchor_id: int | None = None) -> str:
-    """What waits in the inbox, as ASCII JSON (a lone surrogate in a text must not break the store)."""
-    command = admission.command
-    fields: dict[str, object] = {
-        "action": admission.action,
-        "reason": admission.reason,
-        "command": [command.name, command.argument, command.mention] if command else None,
-        "update": raw,
-    }
-    if anchor_id is not None:
-        fields["anchor"] = anchor_id
-    return json.dumps(fields, separators=(",", ":"))
-
-
 def parse_waiting(payload: str) -> WaitingUpdate:
-    """The inverse of `dump_waiting`; raises ValueError for an update without a message."""
-    fields = json.loads(payload)
-    update = parse_update(fields["update"])
-    message = update.message or membership_message(update)
-    if message is None:
-        raise ValueError("an update without a message waits in the inbox")
-    name_argument_mention = fields["command"]
-    command = None
-    if name_argument_mention:
-        name, argument, mention = name_argument_mention
-        command = Command(name=name, argument=argument, mention=mention)
-    return WaitingUpdate(
-        update_id=update.update_id,
-        admission=Admission(action=fields["action"], reason=fields["reason"], command=command),
-        message=message,
-        anchor_id=fields.get("anchor", message.chat_id),
-        callback=update.callback,
-        membership=update.membership,
+    """Return the update of an inbox record. Raises RecordCorrupt."""
+    return parse_json(WaitingUpdate, payload)
+
+
+def _talk_line(message: IncomingMessage, *, is_moved: bool) -> HeardLine | None:
+    """Return the line to store of a message that was not addressed to the bot, without quotations; None if it is empty.
+
+    `is_moved`: the chat is a supergroup that was a group before.
+    """
+    is_service = message.kind == SERVICE
+    pinned_id = message.event.pinned_message_id
+    text = message.note
+    if not is_service:
+        text = told(message.text, note=message.note, forwarded_from=message.forwarded_from)
+    text = cut(text)
+    if not text:
+        return None
+    return HeardLine(
+        telegram_message_id=message.message_id,
+        sender=Sender(id=message.sender_id or 0, name=message.sender_name),
+        text=text,
+        sent_at=float(message.date),
+        is_service=is_service,
+        pinned=score_of(pinned_id, is_moved=is_moved) if pinned_id else None,
     )
 
 
-def _left(raw: Mapping[str, Any]) -> int | None:
-    """Who has left the chat by this update. Our own leaving is the last of a chat, and may not begin a memory of it."""
-    return int_in(object_in(object_in(raw, "message"), "left_chat_member"), "id")
-
-
-def _signal(visit: _Visit, *, interrupts: bool = False) -> Signal | None:
+def _signal(waiting: WaitingUpdate, *, interrupts: bool = False) -> Signal | None:
     """Return the signal for a running turn of the context, or None if the update only waits."""
-    message, callback = visit.message, visit.update.callback
+    message, callback, admission = waiting.message, waiting.callback, waiting.admission
     signal = Signal(
         kind="edit",
-        update_id=visit.update.update_id,
+        update_id=waiting.update_id,
         telegram_message_id=message.message_id,
         sender_id=message.sender_id or 0,
     )
-    match visit.admission.action:
+    match admission.action:
         case "edit":
             return signal
-        case "press" if callback is not None and visit.admission.reason not in _WAITING_PRESSES:
+        case "press" if callback is not None and admission.reason not in _WAITING_PRESSES:
             return replace(signal, kind="press", sender_id=callback.sender_id)
         case "turn" if interrupts:
             return replace(signal, kind="message")
@@ -356,32 +291,11 @@ def _signal(visit: _Visit, *, interrupts: bool = False) -> Signal | None:
             return None
 
 
-def _payload(visit: _Visit) -> str:
-    """What waits: of a stranger's update and of a pressed button no words at all, of a turn no others' than it quotes."""
-    admission = visit.admission
-    if admission.action == "press":
-        kept = _pressed(visit.raw)
-    elif "message" in visit.raw and (admission.action == "refuse" or admission.reason == INVITED):
-        kept = _without_content(visit.raw)
+def _payload(waiting: WaitingUpdate) -> str:
+    """Return the inbox record. It has no content of refused people and of messages under a pressed button."""
+    action = waiting.admission.action
+    if action in {"press", "refuse"} or waiting.admission.reason == INVITED:
+        message = without_content(waiting.message)
     else:
-        kept = without_quotations(visit.raw, keeps_quoted=admission.action == "turn")
-    is_moved = visit.anchor_id != visit.message.chat_id
-    return dump_waiting(admission, kept, anchor_id=visit.anchor_id if is_moved else None)
-
-
-def _pressed(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Which button of which message, and who pressed it."""
-    callback = cast("dict[str, Any]", raw["callback_query"])
-    message = cast("dict[str, Any]", callback["message"])
-    pressed = {name: callback[name] for name in ("id", "data", "from") if name in callback}
-    kept = {name: message[name] for name in _PLACE if name in message}
-    return {"update_id": raw["update_id"], "callback_query": pressed | {"message": kept}}
-
-
-def _without_content(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What a refusal needs to know and no more: nothing that a refused person wrote is stored."""
-    message = raw["message"]
-    return {
-        "update_id": raw["update_id"],
-        "message": {name: message[name] for name in _PLACE if name in message},
-    }
+        message = without_quotations(waiting.message, keeps_quoted=action == "turn")
+    return dump_json(WaitingUpdate, replace(waiting, message=message))

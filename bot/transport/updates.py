@@ -1,91 +1,57 @@
-"""Reads raw Bot API updates into facts of our own; no shape of JSON makes it fail, unknown fields are ignored."""
+"""Raw Bot API updates as records of our own. No shape of JSON makes the parser fail; unknown fields are ignored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.transport.attachments import Attachment, attachment_in
-from bot.transport.contents import SERVICE_FIELDS, note_on
-from bot.transport.raw_json import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.contents import (
+    NOTHING,
+    SERVICE_FIELDS,
+    Attachment,
+    Json,
+    attachment_in,
+    int_in,
+    name_in,
+    note_on,
+    object_in,
+    objects_in,
+    str_in,
+)
 from bot.transport.rich_text import utf16_slice
 
 UNKNOWN = "unknown"
 TEXT, CAPTION = "text", "caption"
 SERVICE, MEMBERSHIP = "service", "membership"
-"""The kinds of messages that nobody has written: what happened in the chat, and with our own standing there."""
+"""Kinds of messages without an author: an event in the chat, and a change of the bot's own membership."""
 
-# The kinds of update and their fields, from the Bot API documentation (10.0).
-MESSAGE_KINDS = frozenset(
-    {
-        "message",
-        "edited_message",
-        "channel_post",
-        "edited_channel_post",
-        "business_message",
-        "edited_business_message",
-        "guest_message",
-    }
-)
-UPDATE_KINDS = MESSAGE_KINDS | {
-    "business_connection",
-    "callback_query",
-    "chat_boost",
-    "chat_join_request",
-    "chat_member",
-    "chosen_inline_result",
-    "deleted_business_messages",
-    "inline_query",
-    "managed_bot",
-    "message_reaction",
-    "message_reaction_count",
-    "my_chat_member",
-    "poll",
-    "poll_answer",
-    "pre_checkout_query",
-    "purchased_paid_media",
-    "removed_chat_boost",
-    "shipping_query",
-}
-# What a person sends. An animation also has a document, a venue a location, a live photo a photo: those come first.
-MEDIA_KINDS = (
-    "animation",
-    "live_photo",
-    "audio",
-    "document",
-    "paid_media",
-    "photo",
-    "sticker",
-    "story",
-    "video",
-    "video_note",
-    "voice",
-    "checklist",
-    "contact",
-    "dice",
-    "game",
-    "poll",
-    "venue",
-    "location",
-)
-# Those that may have a caption: an edit may take the last of their text away, or make one of a text.
-CAPTIONED_KINDS = (
-    "animation",
-    "live_photo",
-    "audio",
-    "document",
-    "paid_media",
-    "photo",
-    "video",
-    "voice",
-)
-
+# Kinds of messages, of other updates and of contents, from the Bot API documentation (10.0).
+_MESSAGES = """
+    message edited_message channel_post edited_channel_post business_message edited_business_message guest_message
+"""
+_OTHER_UPDATES = """
+    business_connection callback_query chat_boost chat_join_request chat_member chosen_inline_result
+    deleted_business_messages inline_query managed_bot message_reaction message_reaction_count my_chat_member poll
+    poll_answer pre_checkout_query purchased_paid_media removed_chat_boost shipping_query
+"""
+# Order matters: an animation also has a document, a venue a location, a live photo a photo.
+_MEDIA = """
+    animation live_photo audio document paid_media photo sticker story video video_note voice checklist contact dice
+    game poll venue location
+"""
+_CAPTIONED = "animation live_photo audio document paid_media photo video voice"
+MESSAGE_KINDS = frozenset(_MESSAGES.split())
+UPDATE_KINDS = MESSAGE_KINDS | frozenset(_OTHER_UPDATES.split())
+MEDIA_KINDS = tuple(_MEDIA.split())
+"""Contents that people send."""
+CAPTIONED_KINDS = tuple(_CAPTIONED.split())
+"""Contents with an optional caption: an edit may remove or add their text."""
 
 _ORIGINS = ("sender_user", "sender_chat", "chat")
-"""Where the types of MessageOrigin have the sender, but that of hidden people."""
+"""Fields of a MessageOrigin with its sender; a hidden user has none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageEntity:
-    """A marked range of a received text; offset and length are UTF-16 code units and may not fit the text."""
+    """A marked range of a received text, in UTF-16 code units. The range may not fit the text."""
 
     type: str
     offset: int
@@ -97,107 +63,149 @@ class MessageEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyTo:
-    """The message that was replied to, as far as the update tells; `quote` is the part that was picked out.
-
-    `message_id` is 0 for one of another chat or topic. `text` is its text or caption, or the note on what is in it, in
-    round brackets.
-    """
+    """The message that a message replies to, as far as the update describes it."""
 
     message_id: int
+    """0 for a message of another chat or topic."""
     sender_id: int | None
     sender_name: str
     text: str
+    """Text or caption, or the note on the content in round brackets."""
     quote: str
+    """Part of the text that the sender selected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """The chat of a message."""
+
+    id: int
+    type: str = ""
+    title: str = ""
+    thread_id: int | None = None
+    """Topic of the message; None outside of topics and in "General"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Sender of a message: a person, or a chat for anonymous administrators and channel posts."""
+
+    id: int | None = None
+    name: str = ""
+    is_bot: bool = False
+    language_code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceEvent:
+    """Ids that a service message names; 0 for none."""
+
+    migrate_to_chat_id: int = 0
+    migrate_from_chat_id: int = 0
+    pinned_message_id: int = 0
+    left_user_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncomingMessage:
-    """One message. Its sender is the chat itself for anonymous administrators, and a channel for its posts.
+    """One received message. A change of the bot's membership is a message of kind MEMBERSHIP with the id 0."""
 
-    `thread_id` is set in topics only, and not in "General". `date` is in Unix seconds. `text` is the caption for a
-    `kind` of "caption". Other kinds are in MEDIA_KINDS, or "service", or "unknown" for a content that the Bot API
-    documentation (10.0) does not name.
-
-    `forwarded_from` is who wrote a forwarded message ("" for one that is not), `media_group_id` the album that it is
-    of. `note` is one line for the model on what is in it beside its text: a sticker, a place, who joined.
-    `pinned_message_id` is of the message that a service message has words of, 0 for none.
-    """
-
-    update_id: int
-    chat_id: int
-    chat_type: str
-    chat_title: str
-    thread_id: int | None
+    chat: Chat
+    author: Author
     message_id: int
     date: int
-    edit_date: int | None
-    sender_id: int | None
-    sender_name: str
-    sender_username: str
-    is_bot: bool
-    is_automatic_forward: bool
-    language_code: str
+    """Unix seconds."""
     kind: str
-    text: str
-    entities: tuple[MessageEntity, ...]
-    reply_to: ReplyTo | None
-    migrate_to_chat_id: int | None
-    migrate_from_chat_id: int | None
+    """TEXT, CAPTION, one of MEDIA_KINDS, SERVICE, MEMBERSHIP, or UNKNOWN for unknown content."""
+    text: str = ""
+    """Text or caption."""
+    entities: tuple[MessageEntity, ...] = ()
+    reply_to: ReplyTo | None = None
+    edit_date: int | None = None
     forwarded_from: str = ""
+    """Name of the original author of a forwarded message; "" if it is not forwarded."""
     media_group_id: str = ""
+    """Album of the message."""
     attachment: Attachment | None = None
     note: str = ""
-    pinned_message_id: int = 0
+    """One line for the model on content other than text, such as a sticker or who joined."""
+    is_automatic_forward: bool = False
+    event: ServiceEvent = ServiceEvent()
+
+    @property
+    def chat_id(self) -> int:
+        """Id of the chat."""
+        return self.chat.id
+
+    @property
+    def chat_type(self) -> str:
+        """Type of the chat: "private", "group", "supergroup" or "channel"."""
+        return self.chat.type
+
+    @property
+    def chat_title(self) -> str:
+        """Title of the chat, or the name of the person in a private chat."""
+        return self.chat.title
+
+    @property
+    def thread_id(self) -> int | None:
+        """Topic of the message."""
+        return self.chat.thread_id
+
+    @property
+    def sender_id(self) -> int | None:
+        """Id of the author."""
+        return self.author.id
+
+    @property
+    def sender_name(self) -> str:
+        """Name of the author."""
+        return self.author.name
+
+    @property
+    def language_code(self) -> str:
+        """IETF language tag of the author, "" if unknown."""
+        return self.author.language_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback:
-    """A button that was pressed; `data` is ours, as we gave it to the button."""
+    """The press of an inline button; `data` is our own text from the button."""
 
     id: str
     data: str
     sender_id: int
-    sender_name: str
     language_code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """A change of the bot's (or, for chat_member, somebody's) standing in a chat; statuses as in ChatMember.
+    """A change of the bot's own membership, with statuses as in ChatMember.
 
-    Somebody "restricted" who is not in the chat has "left". `date` is in Unix seconds.
+    The status is "left" also for a "restricted" member who is not in the chat.
     """
 
-    chat_id: int
-    chat_type: str
-    chat_title: str
-    user_id: int
-    actor_id: int
-    actor_name: str
     old_status: str
     new_status: str
-    actor_language: str = ""
-    date: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedUpdate:
-    """One update: its kind, "unknown" for one that the Bot API documentation (10.0) does not name.
-
-    `message` is there for the MESSAGE_KINDS and, as the message under the button, for callback_query;
-    it is None where the update's own message lacks a chat or an id. `update_id` is 0 where there is none.
-    """
+    """One update."""
 
     update_id: int
+    """0 if the update has none."""
     kind: str
+    """One of UPDATE_KINDS, or UNKNOWN."""
     message: IncomingMessage | None = None
+    """The message, or the message under a pressed button; None if its chat or id is missing."""
     callback: Callback | None = None
     membership: Membership | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """`/name@mention argument`; the name is in lower case, the mention without its @ and empty if there is none."""
+    """A command such as `/name@mention argument`: the name in lower case, the mention without its @ or empty."""
 
     name: str
     argument: str
@@ -205,22 +213,22 @@ class Command:
 
 
 def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
-    """The facts of one update. Never raises: what is missing or of a wrong type is empty, 0 or None."""
+    """Return the facts of one update. Never raises: a missing or wrong field is empty, 0 or None."""
     update_id = int_in(raw, "update_id") or 0
     kind = next((name for name in raw if name in UPDATE_KINDS), UNKNOWN)
     body = object_in(raw, kind)
     if kind in MESSAGE_KINDS:
-        return ParsedUpdate(update_id=update_id, kind=kind, message=_message(update_id, body))
+        return ParsedUpdate(update_id=update_id, kind=kind, message=_message(body))
     if kind == "callback_query":
-        message = _message(update_id, object_in(body, "message"))
+        message = _message(object_in(body, "message"))
         return ParsedUpdate(update_id=update_id, kind=kind, message=message, callback=_callback(body))
-    if kind in {"my_chat_member", "chat_member"}:
-        return ParsedUpdate(update_id=update_id, kind=kind, membership=_membership(body))
+    if kind == "my_chat_member" and (message := _membership_message(body)):
+        return ParsedUpdate(update_id=update_id, kind=kind, message=message, membership=_membership(body))
     return ParsedUpdate(update_id=update_id, kind=kind)
 
 
 def parse_command(message: IncomingMessage) -> Command | None:
-    """The command that the message begins with, by its bot_command entity; None for any other message."""
+    """Return the command at the beginning of the message, by its bot_command entity; None without one."""
     for entity in message.entities:
         if entity.type == "bot_command" and entity.offset == 0:
             written = utf16_slice(message.text, 0, entity.length)
@@ -231,45 +239,63 @@ def parse_command(message: IncomingMessage) -> Command | None:
 
 
 def context_keys(bot_id: int, chat_id: int, thread_id: int | None) -> dict[str, object]:
-    """The keys of the context that a chat, or one topic of it, has with this bot."""
+    """Return the keys of the context that a chat, or one of its topics, has with this bot."""
     keys: dict[str, object] = {"bot_id": bot_id, "chat_id": chat_id}
     return keys if thread_id is None else keys | {"message_thread_id": thread_id}
 
 
-def _message(update_id: int, raw: Json) -> IncomingMessage | None:
-    chat = object_in(raw, "chat")
-    chat_id, message_id = int_in(chat, "id"), int_in(raw, "message_id")
-    if chat_id is None or message_id is None:
+def _message(raw: Json) -> IncomingMessage | None:
+    message_id, chat = int_in(raw, "message_id"), _chat(raw)
+    if chat is None or message_id is None:
         return None
     kind = _content_kind(raw)
-    person = object_in(raw, "from")
-    sender = object_in(raw, "sender_chat") or person
     return IncomingMessage(
-        update_id=update_id,
-        chat_id=chat_id,
-        chat_type=str_in(chat, "type"),
-        chat_title=name_in(chat),
-        thread_id=int_in(raw, "message_thread_id") if raw.get("is_topic_message") is True else None,
+        chat=chat,
+        author=_author(
+            object_in(raw, "sender_chat") or object_in(raw, "from"), person=object_in(raw, "from")
+        ),
         message_id=message_id,
         date=_time(raw, "date") or 0,
         edit_date=_time(raw, "edit_date"),
-        sender_id=int_in(sender, "id"),
-        sender_name=name_in(sender),
-        sender_username=str_in(sender, "username"),
-        is_bot=sender.get("is_bot") is True,
-        is_automatic_forward=raw.get("is_automatic_forward") is True,
-        language_code=str_in(person, "language_code"),
         kind=kind,
         text=_text(raw),
         entities=_entities(raw, "caption_entities" if kind == CAPTION else "entities"),
         reply_to=_reply_to(raw),
-        migrate_to_chat_id=int_in(raw, "migrate_to_chat_id"),
-        migrate_from_chat_id=int_in(raw, "migrate_from_chat_id"),
         forwarded_from=_forwarded_from(raw),
         media_group_id=str_in(raw, "media_group_id"),
         attachment=attachment_in(raw),
         note=note_on(raw),
+        is_automatic_forward=raw.get("is_automatic_forward") is True,
+        event=_event(raw),
+    )
+
+
+def _chat(raw: Json) -> Chat | None:
+    chat = object_in(raw, "chat")
+    chat_id = int_in(chat, "id")
+    if chat_id is None:
+        return None
+    thread_id = int_in(raw, "message_thread_id") if raw.get("is_topic_message") is True else None
+    return Chat(id=chat_id, type=str_in(chat, "type"), title=name_in(chat), thread_id=thread_id)
+
+
+def _author(sender: Json, *, person: Json) -> Author:
+    return Author(
+        id=int_in(sender, "id"),
+        name=name_in(sender),
+        is_bot=sender.get("is_bot") is True,
+        language_code=str_in(person, "language_code"),
+    )
+
+
+def _event(raw: Json) -> ServiceEvent:
+    if not SERVICE_FIELDS & raw.keys():
+        return ServiceEvent()
+    return ServiceEvent(
+        migrate_to_chat_id=int_in(raw, "migrate_to_chat_id") or 0,
+        migrate_from_chat_id=int_in(raw, "migrate_from_chat_id") or 0,
         pinned_message_id=int_in(object_in(raw, "pinned_message"), "message_id") or 0,
+        left_user_id=int_in(object_in(raw, "left_chat_member"), "id") or 0,
     )
 
 
@@ -302,7 +328,7 @@ def _entities(raw: Json, key: str) -> tuple[MessageEntity, ...]:
 
 
 def _forwarded_from(raw: Json) -> str:
-    """Who wrote a forwarded message first; hidden people by the name that they show."""
+    """Return the name of the original author; a hidden user has the name that they show."""
     _, name = _origin(object_in(raw, "forward_origin"))
     old = object_in(raw, "forward_from_chat") or object_in(raw, "forward_from")
     name = name or str_in(raw, "forward_sender_name") or name_in(old)
@@ -311,13 +337,13 @@ def _forwarded_from(raw: Json) -> str:
 
 
 def _origin(origin: Json) -> tuple[int | None, str]:
-    """The sender's id, where it is told, and name, of a MessageOrigin of any type."""
+    """Return the id (None if hidden) and the name of the sender of a MessageOrigin."""
     party = next((each for key in _ORIGINS if (each := object_in(origin, key))), NOTHING)
     return int_in(party, "id"), name_in(party) or str_in(origin, "sender_user_name")
 
 
 def _reply_to(raw: Json) -> ReplyTo | None:
-    """None also where Telegram only says which topic a message is in: the reply is to the topic's creation."""
+    """Return None also for a reply to a topic's creation: Telegram only names the topic with it."""
     replied = object_in(raw, "reply_to_message")
     message_id = int_in(replied, "message_id")
     quote = str_in(object_in(raw, "quote"), "text")
@@ -350,33 +376,30 @@ def _callback(raw: Json) -> Callback:
         id=str_in(raw, "id"),
         data=str_in(raw, "data"),
         sender_id=int_in(sender, "id") or 0,
-        sender_name=name_in(sender),
         language_code=str_in(sender, "language_code"),
     )
 
 
-def _membership(raw: Json) -> Membership | None:
-    chat, actor = object_in(raw, "chat"), object_in(raw, "from")
-    old, new = object_in(raw, "old_chat_member"), object_in(raw, "new_chat_member")
-    chat_id = int_in(chat, "id")
-    if chat_id is None:
+def _membership_message(raw: Json) -> IncomingMessage | None:
+    """Return a message from the person who changed the bot's membership, because Telegram sends none."""
+    chat, actor = _chat(raw), object_in(raw, "from")
+    if chat is None:
         return None
-    return Membership(
-        chat_id=chat_id,
-        chat_type=str_in(chat, "type"),
-        chat_title=name_in(chat),
-        user_id=int_in(object_in(new, "user"), "id") or 0,
-        actor_id=int_in(actor, "id") or 0,
-        actor_name=name_in(actor),
-        old_status=_standing(old),
-        new_status=_standing(new),
-        actor_language=str_in(actor, "language_code"),
-        date=_time(raw, "date") or 0,
+    author = Author(
+        id=int_in(actor, "id") or 0, name=name_in(actor), language_code=str_in(actor, "language_code")
+    )
+    return IncomingMessage(
+        chat=chat, author=author, message_id=0, date=_time(raw, "date") or 0, kind=MEMBERSHIP
     )
 
 
+def _membership(raw: Json) -> Membership:
+    old, new = object_in(raw, "old_chat_member"), object_in(raw, "new_chat_member")
+    return Membership(old_status=_standing(old), new_status=_standing(new))
+
+
 def _time(raw: Json, key: str) -> int | None:
-    """Unix seconds that a calendar has."""
+    """Return Unix seconds, None outside of the calendar."""
     seconds = int_in(raw, key)
     return seconds if seconds is not None and 0 <= seconds < 2**33 else None
 

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from bot.transport.continuations import continuation, may_go_on
 from bot.transport.gating import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate
+from bot.transport.relations import continuation, may_go_on
 from bot.transport.updates import IncomingMessage
 from memory.history.message import Continuation
 
@@ -133,15 +133,15 @@ def _fold(messages: Sequence[WaitingUpdate], among: Sequence[WaitingUpdate]) -> 
 
 def _edited(update: WaitingUpdate, edits: Sequence[WaitingUpdate]) -> WaitingUpdate:
     """Return the update with its message after these edits. It stays the reply or forward that it was."""
-    theirs = [edit.message for edit in edits if _is_edit_of(edit, [update])]
+    theirs = [edit for edit in edits if _is_edit_of(edit, [update])]
     if not theirs:
         return update
-    newest = max(theirs, key=lambda message: (message.edit_date or message.date, message.update_id))
+    newest = max(
+        theirs, key=lambda edit: (edit.message.edit_date or edit.message.date, edit.update_id)
+    ).message
     sent = update.message
-    now = replace(
-        newest, update_id=update.update_id, language_code=sent.language_code, reply_to=sent.reply_to
-    )
-    return replace(update, message=now)
+    author = replace(newest.author, language_code=sent.language_code)
+    return replace(update, message=replace(newest, author=author, reply_to=sent.reply_to))
 
 
 def _is_edit_of(edit: WaitingUpdate, messages: Sequence[WaitingUpdate]) -> bool:

@@ -81,7 +81,7 @@ class Memberships:
 
     async def _migrate(self, update: WaitingUpdate, ref: ContextRef, *, epoch: int) -> None:
         """Keep the memory of a group that has a new id, without its Telegram message ids."""
-        new_chat_id = update.message.migrate_to_chat_id or update.message.chat_id
+        new_chat_id = update.message.event.migrate_to_chat_id or update.message.chat_id
         is_first = await self.migrations.forget_telegram_ids(ref, epoch=epoch, new_chat_id=new_chat_id)
         if is_first:
             log.info("group_migrated", anchor=update.anchor_id, to=new_chat_id)

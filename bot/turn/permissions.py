@@ -8,8 +8,8 @@ import structlog
 from bot.agent.context import Caller, Place, Role, lowest_role
 from bot.agent.team import Team
 from bot.errors import TelegramFailure
-from bot.transport.administrators import Administrators
 from bot.transport.gating import GROUPS, Access
+from bot.transport.people import Administrators
 from bot.transport.updates import IncomingMessage
 from bot.turn.question import Question
 

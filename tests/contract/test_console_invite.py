@@ -7,7 +7,7 @@ import pytest
 
 from bot.app.stores import open_stores
 from bot.settings import load_settings
-from bot.transport.guests import Redeemed, digest_of
+from bot.transport.people import Redeemed, digest_of
 from tests.contract.console_rig import ConsoleRig, on_stores
 
 ANNA = 1001

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from bot.transport.guests import KNOWN_S, TRIES, UNKNOWN_S, Guest, Guests, digest_of
+from bot.transport.people import GUEST_S, STRANGER_S, TRIES, Guest, Guests, digest_of
 from memory.redis.client import RedisClient
 from tests.redis_values import keys_with
 
@@ -31,7 +31,7 @@ async def test_an_invitation_lets_one_person_in_once_and_resumed_it_is_still_acc
 
     assert await guests.includes(ANNA)
     assert not await guests.includes(BEN)
-    assert await guests.known() == [Guest(user_id=ANNA, since=1000.0)]
+    assert await guests.list() == [Guest(user_id=ANNA, since=1000.0)]
 
 
 async def test_of_many_who_use_a_code_at_the_same_time_one_is_let_in(redis: RedisClient) -> None:
@@ -39,7 +39,7 @@ async def test_of_many_who_use_a_code_at_the_same_time_one_is_let_in(redis: Redi
     digest = digest_of(await guests.invite())
     answers = await asyncio.gather(*(guests.redeem(user, digest) for user in range(1, 21)))
     assert sorted(answers) == ["accepted"] + ["invalid"] * 19
-    assert len(await guests.known()) == 1
+    assert len(await guests.list()) == 1
 
 
 async def test_a_guest_leaves_another_invitation_unused(redis: RedisClient) -> None:
@@ -80,7 +80,7 @@ async def test_who_is_revoked_is_no_guest_here_at_once_and_elsewhere_within_a_mi
 
     assert not await here.includes(ANNA)
     assert await elsewhere.includes(ANNA)
-    clock.now += KNOWN_S
+    clock.now += GUEST_S
     assert not await elsewhere.includes(ANNA)
 
 
@@ -98,5 +98,5 @@ async def test_a_stranger_is_asked_for_once_in_a_while_and_at_once_when_in_doubt
     assert await door.includes(ANNA)
     assert not await door.includes(BEN)
     await worker.redeem(BEN, digest_of(await worker.invite()))
-    clock.now += UNKNOWN_S
+    clock.now += STRANGER_S
     assert await door.includes(BEN)

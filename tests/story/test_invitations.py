@@ -2,7 +2,7 @@
 
 import time
 
-from bot.transport.guests import Guests
+from bot.transport.people import Guests
 from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, WEEKEND, StoryStores, running_bot
 

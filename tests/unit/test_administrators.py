@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.errors import ChatMigrated, TelegramUnavailable
-from bot.transport.administrators import BELIEVED_S, REMEMBERED, Administrators
+from bot.transport.people import ADMINISTRATOR_S, CACHED, Administrators
 
 GROUP, OLGA = -9, 7
 
@@ -37,19 +37,19 @@ class Clock:
 @pytest.mark.parametrize("is_one", [True, False])
 async def test_an_answer_is_believed_for_a_minute(is_one: bool) -> None:
     telegram, clock = Telegram(administrators={(GROUP, OLGA)} if is_one else set()), Clock()
-    administrators = Administrators(telegram, clock=clock)
+    administrators = Administrators(telegram.is_administrator, clock=clock)
 
     assert [await administrators.includes(GROUP, OLGA) for _ in range(3)] == [is_one] * 3
     assert len(telegram.asked) == 1
 
     telegram.administrators ^= {(GROUP, OLGA)}
-    clock.now += BELIEVED_S
+    clock.now += ADMINISTRATOR_S
 
     assert await administrators.includes(GROUP, OLGA) is not is_one
 
 
 async def test_nobody_is_believed_in_another_group_or_to_be_somebody_else() -> None:
-    administrators = Administrators(Telegram(administrators={(GROUP, OLGA)}), clock=Clock())
+    administrators = Administrators(Telegram(administrators={(GROUP, OLGA)}).is_administrator, clock=Clock())
 
     assert await administrators.includes(GROUP, OLGA)
     assert not await administrators.includes(GROUP - 1, OLGA)
@@ -58,7 +58,7 @@ async def test_nobody_is_believed_in_another_group_or_to_be_somebody_else() -> N
 
 async def test_a_failure_is_told_and_not_believed() -> None:
     telegram = Telegram(administrators={(GROUP, OLGA)}, is_away=True)
-    administrators = Administrators(telegram, clock=Clock())
+    administrators = Administrators(telegram.is_administrator, clock=Clock())
 
     with pytest.raises(TelegramUnavailable):
         await administrators.includes(GROUP, OLGA)
@@ -70,15 +70,15 @@ async def test_a_failure_is_told_and_not_believed() -> None:
 async def test_a_group_that_has_another_id_now_is_asked_there() -> None:
     telegram = Telegram(administrators={(-1009, OLGA)}, moved={GROUP: -1009})
 
-    assert await Administrators(telegram, clock=Clock()).includes(GROUP, OLGA)
+    assert await Administrators(telegram.is_administrator, clock=Clock()).includes(GROUP, OLGA)
 
 
 async def test_no_more_people_are_remembered_than_there_is_room_for() -> None:
     telegram = Telegram()
-    administrators = Administrators(telegram, clock=Clock())
+    administrators = Administrators(telegram.is_administrator, clock=Clock())
 
-    for user_id in range(REMEMBERED + 1):
+    for user_id in range(CACHED + 1):
         await administrators.includes(GROUP, user_id)
     await administrators.includes(GROUP, 0)
 
-    assert len(telegram.asked) == REMEMBERED + 2
+    assert len(telegram.asked) == CACHED + 2

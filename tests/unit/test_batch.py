@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from bot.transport.continuations import PASTE_UNITS
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
+from bot.transport.relations import PASTE_UNITS
 from bot.transport.updates import Callback, Command, IncomingMessage, parse_update
 from bot.turn.batch import (
     Batch,
@@ -73,7 +73,7 @@ def a_press(update_id: int, data: str, by: int = BEN) -> WaitingUpdate:
         admission=Admission(action="press", reason="stop_button"),
         message=a_message(update_id, 4242),
         anchor_id=-1,
-        callback=Callback(id="7", data=data, sender_id=by, sender_name="Ben"),
+        callback=Callback(id="7", data=data, sender_id=by),
     )
 
 

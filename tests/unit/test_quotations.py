@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from bot.transport.quotations import QUOTED_CHARACTERS, quote_of, quotes_message, without_quotations
+from bot.transport.relations import (
+    QUOTED_CHARACTERS,
+    quote_of,
+    quotes_message,
+    without_content,
+    without_quotations,
+)
 from bot.transport.updates import IncomingMessage, parse_update
 from memory.history.message import Quote
 
@@ -37,6 +43,10 @@ def message_of(raw: dict[str, Any]) -> IncomingMessage:
 
 def quote_in(raw: dict[str, Any]) -> Quote | None:
     return quote_of(message_of(raw), BOT_ID)
+
+
+def kept_of(raw: dict[str, Any], *, keeps_quoted: bool = True) -> IncomingMessage:
+    return without_quotations(message_of(raw), keeps_quoted=keeps_quoted)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +102,7 @@ def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: 
     raw = raw_update(external_reply={"origin": origin, "photo": []}, quote={"text": "soon"})
 
     assert quote_in(raw) == Quote(telegram_message_id=0, sender_name=name, text="soon")
-    assert quote_in(without_quotations(raw, keeps_quoted=True)) == quote_in(raw)
+    assert quote_of(kept_of(raw), BOT_ID) == quote_in(raw)
 
 
 @pytest.mark.parametrize(
@@ -107,18 +117,18 @@ def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: 
 def test_what_waits_in_the_inbox_gives_the_same_quotation_and_is_bounded(fields: dict[str, Any]) -> None:
     raw = raw_update(**fields)
 
-    kept = without_quotations(raw, keeps_quoted=True)
+    kept = kept_of(raw)
 
-    assert quote_in(kept) == quote_in(raw) is not None
-    assert len(str(kept)) < 1_500
+    assert quote_of(kept, BOT_ID) == quote_in(raw) is not None
+    assert len(str(kept)) < 2_000
     assert without_quotations(kept, keeps_quoted=True) == kept
-    assert message_of(kept).text == "yes"
+    assert kept.text == "yes"
 
 
 def test_of_a_picked_out_part_the_rest_of_the_message_is_not_kept() -> None:
     raw = raw_update(reply_to_message=replied(text="SECRET and more"), quote={"text": "more"})
 
-    assert "SECRET" not in str(without_quotations(raw, keeps_quoted=True))
+    assert "SECRET" not in str(kept_of(raw))
 
 
 def test_a_command_keeps_which_message_it_answers_and_nothing_that_it_says() -> None:
@@ -129,22 +139,21 @@ def test_a_command_keeps_which_message_it_answers_and_nothing_that_it_says() -> 
         pinned_message=replied(text="SECRET"),
     )
 
-    kept = without_quotations(raw, keeps_quoted=False)
+    kept = kept_of(raw, keeps_quoted=False)
 
     assert "SECRET" not in str(kept)
-    reply = message_of(kept).reply_to
+    reply = kept.reply_to
     assert reply is not None
     assert (reply.message_id, reply.sender_id) == (3, 8)
 
 
-def test_a_pressed_button_keeps_no_words_of_what_its_message_answers() -> None:
-    under = raw_update(reply_to_message=replied(text="SECRET"))["message"]
-    raw = {"update_id": 5, "callback_query": {"id": "q", "from": BEN, "data": "stop", "message": under}}
+def test_without_its_content_a_message_keeps_its_place_and_its_author() -> None:
+    photo = {"photo": [{"file_id": "SECRET"}], "caption": "SECRET", "forward_sender_name": "SECRET"}
 
-    kept = without_quotations(raw, keeps_quoted=True)
+    kept = without_content(message_of(raw_update(reply_to_message=replied(text="SECRET"), **photo)))
 
     assert "SECRET" not in str(kept)
-    assert message_of(kept).message_id == 11
+    assert (kept.message_id, kept.chat_id, kept.sender_id) == (11, -5, 7)
 
 
 def test_whether_a_message_quotes_another_is_told_by_its_words() -> None:
@@ -152,4 +161,4 @@ def test_whether_a_message_quotes_another_is_told_by_its_words() -> None:
 
     assert quotes_message(message_of(quoting), 3)
     assert not quotes_message(message_of(quoting), 4)
-    assert not quotes_message(message_of(without_quotations(quoting, keeps_quoted=False)), 3)
+    assert not quotes_message(kept_of(quoting, keeps_quoted=False), 3)

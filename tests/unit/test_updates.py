@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.transport.attachments import Attachment
+from bot.transport.contents import Attachment
 from bot.transport.rich_text import utf16_slice
 from bot.transport.updates import (
+    Author,
     Callback,
+    Chat,
     Command,
     IncomingMessage,
     Membership,
@@ -31,26 +33,12 @@ GROUP: dict[str, object] = {"id": -100, "type": "supergroup", "title": "Garden"}
 PRIVATE: dict[str, object] = {"id": 7, "type": "private", "first_name": "Anna"}
 BOLD: dict[str, object] = {"type": "bold", "offset": 0, "length": 2}
 PLAIN = IncomingMessage(
-    update_id=5,
-    chat_id=-100,
-    chat_type="supergroup",
-    chat_title="Garden",
-    thread_id=None,
+    chat=Chat(id=-100, type="supergroup", title="Garden"),
+    author=Author(id=7, name="Anna Silva", language_code="pt"),
     message_id=11,
     date=1_700_000_000,
-    edit_date=None,
-    sender_id=7,
-    sender_name="Anna Silva",
-    sender_username="anna",
-    is_bot=False,
-    is_automatic_forward=False,
-    language_code="pt",
     kind="text",
     text="hello",
-    entities=(),
-    reply_to=None,
-    migrate_to_chat_id=None,
-    migrate_from_chat_id=None,
 )
 
 
@@ -136,7 +124,7 @@ def test_an_anonymous_administrator_writes_as_the_chat() -> None:
 
     message = parsed(text="hello", sender_chat=GROUP, **{"from": anonymous})
 
-    assert (message.sender_id, message.sender_name, message.is_bot) == (-100, "Garden", False)
+    assert (message.sender_id, message.sender_name, message.author.is_bot) == (-100, "Garden", False)
 
 
 def test_a_channel_post_has_no_person() -> None:
@@ -260,8 +248,8 @@ def test_a_message_of_a_topic_is_no_reply_to_the_topics_creation() -> None:
 
 
 def test_a_migration_names_the_other_chat() -> None:
-    assert parsed(migrate_to_chat_id=-1001).migrate_to_chat_id == -1001
-    assert parsed(migrate_from_chat_id=-1).migrate_from_chat_id == -1
+    assert parsed(migrate_to_chat_id=-1001).event.migrate_to_chat_id == -1001
+    assert parsed(migrate_from_chat_id=-1).event.migrate_from_chat_id == -1
 
 
 def test_a_pressed_button_has_its_data_and_message() -> None:
@@ -273,8 +261,8 @@ def test_a_pressed_button_has_its_data_and_message() -> None:
     assert parse_update(raw) == ParsedUpdate(
         update_id=6,
         kind="callback_query",
-        message=replace(PLAIN, update_id=6),
-        callback=Callback(id="q", data="stop", sender_id=7, sender_name="Anna Silva", language_code="pt"),
+        message=PLAIN,
+        callback=Callback(id="q", data="stop", sender_id=7, language_code="pt"),
     )
 
 
@@ -287,16 +275,11 @@ def test_a_change_of_membership_has_both_statuses() -> None:
         "new_chat_member": {"status": "member", "user": bot},
     }
 
-    assert parse_update({"update_id": 6, "my_chat_member": change}).membership == Membership(
-        chat_id=-100,
-        chat_type="supergroup",
-        chat_title="Garden",
-        user_id=99,
-        actor_id=7,
-        actor_name="Anna Silva",
-        old_status="left",
-        new_status="member",
-        actor_language="pt",
+    assert parse_update({"update_id": 6, "my_chat_member": change}) == ParsedUpdate(
+        update_id=6,
+        kind="my_chat_member",
+        message=replace(PLAIN, message_id=0, date=0, kind="membership", text=""),
+        membership=Membership(old_status="left", new_status="member"),
     )
 
 

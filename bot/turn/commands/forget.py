@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot.transport.ingest import WaitingUpdate, parse_waiting
-from bot.transport.quotations import quotes_message
+from bot.transport.relations import quotes_message
 from bot.transport.texts import forgotten_text
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply

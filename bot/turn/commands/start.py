@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bot.transport import texts
 from bot.transport.gating import INVITED
-from bot.transport.guests import Guests
+from bot.transport.people import Guests
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.interruption import Buttons
