@@ -2,17 +2,17 @@
 
 MemoryFailure
 ├── StoreUnavailable     Redis cannot be reached, is loading, or refused the password
-│   └── StoreNotDurable  the write was taken but not confirmed on disk
+│   └── StoreNotDurable  the write was accepted but not confirmed on disk
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
 ├── RecallUnavailable    Qdrant or the embedder cannot answer now
-│   └── IndexMismatch    the collection was made for other vectors than the embedder makes
-├── MissingContext       a read, search or erasure came without a context: it is refused
+│   └── IndexMismatch    the collection has other vectors than the embedder makes
+├── MissingContext       a read, search or erasure without a context is refused
 ├── Forgotten            the context was reset since this work began: nothing was written
-├── RecordCorrupt        a stored record cannot be read: another build or another program wrote it
-├── SummaryFailed        no summary was written: the model failed, was silent, or answered what is none
+├── RecordCorrupt        a stored record cannot be read: another program wrote it
+├── SummaryFailed        no summary was written: the model failed, or its answer is no summary
 ├── StoreMismatch        an earlier or later build wrote the store
-└── UnsafeStore          the store would lose or evict what it acknowledges
+└── UnsafeStore          the store would lose or evict acknowledged data
 """
 
 

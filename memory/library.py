@@ -12,8 +12,8 @@ from uuid import uuid4
 from memory.chat_history import ChatHistory, MessageDetails, SearchOptions
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
+from memory.erasure import ErasureReceipt, delete_provably
 from memory.errors import MemoryFailure, UnsafeStore
-from memory.forgetting import ErasureReceipt, delete_provably
 from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.selectors import MessageWindowMessageSelector

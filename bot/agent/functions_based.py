@@ -240,7 +240,7 @@ async def _search(
                     limits.recall_k,
                     asker_id=message.sender.id if message.sender else None,
                     now=message.sent_at,
-                    told=(*recent, *prompt),
+                    shown=(*recent, *prompt),
                     neighbours=limits.recall_neighbours,
                 )
                 if ranked:

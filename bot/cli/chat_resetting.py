@@ -12,7 +12,7 @@ from bot.cli.output import count, print_facts, print_json, print_line
 from bot.settings import Settings
 from bot.turn.erasure import Eraser, sum_receipts
 from bot.turn.store import TurnStore
-from memory.forgetting import ErasureReceipt
+from memory.erasure import ErasureReceipt
 
 
 async def ask_for_reset(settings: Settings, name: ChatName, *, all_topics: bool) -> str:

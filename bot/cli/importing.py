@@ -20,8 +20,8 @@ from bot.settings import Settings
 from bot.transport.updates import context_keys
 from bot.turn.erasure import Eraser
 from bot.turn.store import TurnStore
+from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
-from memory.forgetting import ErasureReceipt
 from memory.history import contexts
 from memory.transfer.file import BadFile, FileFacts, check_file, read_lines
 from memory.transfer.importer import ContextImport, ContextOccupied, ImportLost, Placed, Target

@@ -16,7 +16,7 @@ from bot.errors import (
 from bot.transport.gating import HELP_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
-from memory.forgetting import ErasureReceipt
+from memory.erasure import ErasureReceipt
 from memory.history.store import HistorySnapshot, TraceCounts
 from memory.history.summary import render_summary
 

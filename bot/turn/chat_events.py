@@ -18,7 +18,7 @@ from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
 from bot.turn.journal import TurnJournal
 from bot.turn.reachability import Reachability
 from bot.turn.store import parse_erased
-from memory.forgetting import ErasureReceipt
+from memory.erasure import ErasureReceipt
 from memory.history.message import Message, told_text
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import TokenCounter

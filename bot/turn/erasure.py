@@ -8,7 +8,7 @@ from bot.inbox.records import Claim
 from bot.transport.ingest import parse_waiting, telegram_ref
 from bot.transport.migrations import Migrations
 from bot.turn.store import ErasedContext, TurnStore
-from memory.forgetting import ErasureReceipt, count_vectors, prove_erased
+from memory.erasure import ErasureReceipt, count_vectors, prove_erased
 from memory.history import contexts
 from memory.history.store import Erasure, HistoryStore
 from memory.keys import ContextRef, partition_of

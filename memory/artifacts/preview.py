@@ -1,4 +1,4 @@
-"""What a long text holds, in a few lines that keep its structure: keys, counts, first rows, beginning and end."""
+"""Previews of long texts: a few lines with keys, counts and first rows, or the beginning and the end."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from typing import cast
 from memory.characters import well_formed
 
 _SAMPLE_CHARACTERS = 100_000
-"""How much of a text is looked at to see of what kind it is."""
+"""Characters that are examined to find the format of a text."""
 _SAMPLE_ROWS = 20
 _DEEPEST_ROW = 3
 _NAME_CHARACTERS = 60
@@ -25,7 +25,7 @@ _DELIMITERS = {",": "CSV", "\t": "TSV", ";": "CSV (with semicolons)"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Detail:
-    """How much is shown: levels of nesting, rows of an array, keys of an object, characters of a value."""
+    """Limits of a preview: levels of nesting, rows of an array, keys of an object, characters of a value."""
 
     depth: int
     rows: int
@@ -47,10 +47,10 @@ Describe = Callable[[_Detail], Iterable[str]]
 
 
 def preview(text: str, *, at_most: int) -> str:
-    """What `text` holds, in at most so many characters, without lone surrogates.
+    """Return a preview of `text` with up to `at_most` characters, without lone surrogates.
 
-    JSON, JSON lines, CSV, TSV and Markdown tables show their structure; of everything else the beginning and
-    the end are shown. What is damaged or nested too deep is taken for plain text.
+    JSON, JSON lines, CSV, TSV and Markdown tables show their structure; other texts their beginning and end. Damaged
+    and too deeply nested data is treated as plain text.
     """
     describe = _json(text) or _json_lines(text) or _markdown_table(text) or _delimited(text)
     if describe is None:
@@ -90,7 +90,7 @@ def _json_lines(text: str) -> Describe | None:
 
 
 def _read_lines(text: str) -> tuple[list[object], int]:
-    """What the lines hold, and how many cannot be read."""
+    """Return the values of the lines, and the number of lines that cannot be read."""
     try:  # many times faster than line by line
         return json.loads("[" + text.strip().replace("\n", ",") + "]"), 0
     except (ValueError, RecursionError):
@@ -107,7 +107,7 @@ def _read_lines(text: str) -> tuple[list[object], int]:
 
 
 class _KeyCounts:
-    """How many rows of an array have each key, counted once for all details."""
+    """Counts of the rows of an array that have each key, made once for all details."""
 
     def __init__(self) -> None:
         self._counts: dict[int, Counter[str]] = {}
@@ -122,7 +122,7 @@ class _KeyCounts:
 def _outline(
     label: str, value: object, detail: _Detail, counts: _KeyCounts, *, depth: int = 0
 ) -> Iterator[str]:
-    """The lines of one value, its inner ones indented below it."""
+    """Yield the lines of one value, with its inner values indented below it."""
     indent = "  " * depth
     if depth >= detail.depth or not isinstance(value, dict | list) or not value:
         yield f"{indent}{label}{_compact(cast(object, value), detail.width)}"

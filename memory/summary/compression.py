@@ -1,4 +1,4 @@
-"""When a conversation is compressed, and which of its messages a summary covers: decided, not done."""
+"""Plans of compressions: when a conversation is compressed, and which messages a summary covers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,34 +14,35 @@ from memory.history.transcript import Excerpt, Line, quote, render_line
 T = TypeVar("T")
 
 RETRY_AFTER_MESSAGES = 50
-"""After summarising failed for good it is tried again once so many more messages have come."""
+"""Messages after which summarising is tried again when it had been given up."""
 
 _TRIGGER_MESSAGES = 400
 _KEEP_MESSAGES = 4
 _KEPT_SHARE = 3
-"""A third of the trigger stays verbatim: a conversation is compressed about as often as two thirds of it are new."""
+"""Divisor of the trigger for the part that stays verbatim: a compression follows about two thirds of new messages."""
 _SUMMARY_SHARE = 6
 _SUMMARY_TOKENS = (128, 2_000)
 _WINDOW_SHARE_OF_SUMMARY = 10
 _REQUEST_TOKENS = 1_000
-"""Room for what the summary model is told to do, with the schema of its answer."""
+"""Tokens for the summary model's instructions and the schema of its answer."""
 _SUMMARY_COPIES = 4
-"""Of a summary's size: the one so far as JSON, and the answer, whose JSON takes about twice its text."""
+"""Multiple of a summary's size: the previous one as JSON, and the answer, whose JSON takes about twice its text."""
 _PIECE_TOKENS = (64, 32_000)
 _MESSAGE_OVERHEAD = 4
 _LINE_OVERHEAD = 24
-"""Tokens of a line's time and speaker."""
+"""Tokens of the time and the speaker of a line."""
 _CHARACTERS_OF_A_TOKEN = 4
 _MOST_CHARACTERS_OF_A_TOKEN = 8
 _BYTES_OF_A_TOKEN = 3
 _LONGEST_EXCHANGE = 64
-"""A run of more messages without an end that can be seen (a group that nobody answers) may be parted."""
+"""Messages after which an exchange without a visible end, as in a group that nobody answers, may be split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionLimits:
-    """When a conversation is compressed (`trigger_…`), what of it stays verbatim (`keep_…`), and how much the
-    summary model reads (`piece_tokens`) and writes (`summary_tokens`) at once.
+    """Limits at which a conversation is compressed (`trigger_…`) and of the part that stays verbatim (`keep_…`).
+
+    The summary model reads `piece_tokens` and writes `summary_tokens` at once.
     """
 
     trigger_tokens: int
@@ -54,9 +55,9 @@ class CompressionLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """What is summarised at once, as lines; with it `covers` are read to their end, and can be stored as covered.
+    """Lines that are summarised at once. The messages `covers` are complete with it and can be stored as covered.
 
-    `covers` is empty where the piece ends within an exchange that is larger than a piece.
+    `covers` is empty if the piece ends within an exchange that is larger than a piece.
     """
 
     lines: tuple[Line, ...]
@@ -65,7 +66,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionPlan:
-    """The pieces in which the oldest messages are summarised, and the messages that stay verbatim."""
+    """Pieces in which the oldest messages are summarised, and the messages that stay verbatim."""
 
     pieces: tuple[Piece, ...]
     kept: tuple[Message, ...]
@@ -80,8 +81,10 @@ def limits_for(
     trigger_messages: int = _TRIGGER_MESSAGES,
     keep_messages: int = _KEEP_MESSAGES,
 ) -> CompressionLimits:
-    """The limits for models with these windows: triggered at the share `trigger` of the chat model's, or at
-    `cap_tokens` if that is less (0: no cap). Where the summary model's window is small, so are pieces and summary.
+    """Return the limits for models with these windows.
+
+    A compression is triggered at the share `trigger` of the chat model's window, or at `cap_tokens` if that is less
+    (0: no cap). A small window of the summary model makes pieces and summary small.
     """
     share = max(1, int(chat_window * trigger))
     trigger_tokens = min(share, cap_tokens) if cap_tokens else share
@@ -107,9 +110,9 @@ def is_due(
     *,
     loaded_limit: int,
 ) -> bool:
-    """Whether, after a turn that adds `pending`, the conversation has grown long enough to be compressed.
+    """Return True if the conversation is long enough to be compressed after a turn that adds `pending`.
 
-    `loaded_limit` is how many messages the snapshot may hold: a full one has more behind it than is seen.
+    `loaded_limit` is the limit of messages in the snapshot: a full one does not show all of them.
     """
     failed_at = snapshot.summary_failed_at
     if failed_at is not None and snapshot.next_sequence + len(pending) < failed_at + RETRY_AFTER_MESSAGES:
@@ -125,7 +128,7 @@ def has_reached_trigger(
     summary: Summary | None,
     limits: CompressionLimits,
 ) -> bool:
-    """Whether the messages that no summary covers, with their ledger and the summary, are to be compressed."""
+    """Return True if the uncovered messages with their ledger and the summary reach a trigger."""
     if len(uncovered) >= limits.trigger_messages:
         return True
     spoken = sum(map(_message_tokens, uncovered))
@@ -136,10 +139,10 @@ def has_reached_trigger(
 def plan_compression(
     messages: Sequence[Message], ledger: Sequence[LedgerTurn], *, limits: CompressionLimits
 ) -> CompressionPlan | None:
-    """Which of the messages that no summary covers (oldest first, in sequence) are summarised, and in which pieces.
+    """Plan which of the uncovered messages (oldest first, in sequence) are summarised, and in which pieces.
 
-    The newest stay: at least `keep_messages`, more while they are within `keep_tokens` and a third of
-    `trigger_messages`. A user's messages stay with their reply. None where nothing is old enough.
+    The newest stay: at least `keep_messages`, and more within `keep_tokens` and a third of `trigger_messages`. A user's
+    messages stay with their reply. Return None if nothing is old enough.
     """
     exchanges, entries = _exchanges(messages), _entries_by_sequence(ledger)
     covered = exchanges[: _first_kept(exchanges, entries, limits)]
@@ -150,7 +153,7 @@ def plan_compression(
 
 
 def pack(items: Iterable[T], room: int, size_of: Callable[[T], int]) -> list[list[T]]:
-    """The items in their order, in groups within `room` together; one that is larger stands alone."""
+    """Return the items in order, in groups of up to `room`; a larger item has a group of its own."""
     groups: list[list[T]] = []
     left = 0
     for item in items:
@@ -164,7 +167,7 @@ def pack(items: Iterable[T], room: int, size_of: Callable[[T], int]) -> list[lis
 
 
 def split_text(text: str, parts: int) -> list[str]:
-    """The text in about so many parts of about the same length; no character is divided, none is empty."""
+    """Split the text into about `parts` parts of similar length; no character is divided, and no part is empty."""
     length = max(1, -(-len(text) // parts))
     found: list[str] = []
     start = 0
@@ -177,7 +180,7 @@ def split_text(text: str, parts: int) -> list[str]:
 
 
 def line_tokens(line: Line) -> int:
-    """About how many tokens a line of a transcript takes: exact counts of whole conversations would cost too much."""
+    """Estimate the tokens of a line of a transcript: exact counts of whole conversations would cost too much."""
     if not isinstance(line, Excerpt):
         return _LINE_OVERHEAD + len(render_line(line).encode()) // _BYTES_OF_A_TOKEN
     message, length = line.message, len(line.text)
@@ -187,7 +190,7 @@ def line_tokens(line: Line) -> int:
 
 
 def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages in groups that are not parted: from what users write to the end of what they are answered."""
+    """Return the messages in groups that stay together: from a user's messages to the end of the reply."""
     found: list[list[Message]] = []
     before: Message | None = None
     for message in messages:
@@ -209,7 +212,7 @@ def _first_kept(
     entries: Mapping[int, Sequence[LedgerEntry]],
     limits: CompressionLimits,
 ) -> int:
-    """The index of the first exchange that stays verbatim."""
+    """Return the index of the first exchange that stays verbatim."""
     kept, tokens = 0, 0
     for at in range(len(exchanges) - 1, -1, -1):
         exchange = exchanges[at]
@@ -234,7 +237,7 @@ def _exchange_tokens(
 def _pieces(
     exchanges: Iterable[Sequence[Message]], entries: Mapping[int, Sequence[LedgerEntry]], room: int
 ) -> Iterator[Piece]:
-    """Pieces that end where an exchange ends, save where one exchange is larger than a piece."""
+    """Yield pieces that end with an exchange, unless one exchange is larger than a piece."""
     lines: list[Line] = []
     covers: list[Message] = []
     left = room
@@ -255,7 +258,7 @@ def _pieces(
 
 
 def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], room: int) -> list[Line]:
-    """The message with what was called for it before it, a message larger than a piece in parts."""
+    """Return the calls of the message, then the message, in parts if it is larger than a piece."""
     called: list[Line] = list(entries.get(_sequence(message), ()))
     told = told_text(message)
     if not told.strip():
@@ -277,7 +280,7 @@ def _room_of_a_part(room: int) -> int:
 
 
 def _entries_by_sequence(ledger: Iterable[LedgerTurn]) -> dict[int, tuple[LedgerEntry, ...]]:
-    """Each turn's entries, by the sequence of its last message: the reply that they led to."""
+    """Return each turn's entries by the sequence of its last message, the reply."""
     return {turn.last_sequence: turn.entries for turn in ledger}
 
 

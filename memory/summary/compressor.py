@@ -1,4 +1,4 @@
-"""Compresses conversations: has what is older summarised, piece by piece, and saves each piece's summary."""
+"""Compresses conversations: a model summarises the older messages piece by piece, and each summary is saved."""
 
 import asyncio
 import traceback
@@ -24,17 +24,17 @@ from memory.summary.compression import (
 from memory.summary.redis_summaries import CompressionClaim, RedisSummaries, SaveOutcome
 
 MESSAGES_AT_MOST = 10_000
-"""Read for one plan (row I1); what is beyond them is planned when they are covered."""
+"""Messages that one plan reads (row I1); the next plan takes the rest."""
 TRIES = 3
 RETRY_PAUSES_S = (30.0, 300.0)
-"""After the first and the second failure; after the third it is given up until more has been said (row I7)."""
+"""Pauses after the first and the second failure. After the third it is given up until more has been said (row I7)."""
 LEASE_S = 60.0
 
 _PAGE = 500
 _RENEWALS_IN_A_LEASE = 3
 _HALVINGS = 2
 _STALE_AT_MOST = 3
-"""A conversation whose messages are deleted or edited under every summary counts as a failure, and rests."""
+"""Stale summaries in a row that count as a failure: messages are deleted or edited during each of them."""
 
 Outcome = Literal["idle", "compressed", "not_due", "later", "given_up", "forgotten", "lost"]
 
@@ -44,21 +44,21 @@ class Summarizer(Protocol):
 
     @property
     def model(self) -> str:
-        """The name of what writes, kept with each summary."""
+        """Return the name of the model, which is stored with each summary."""
         ...
 
     def count(self, text: str) -> int:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
         ...
 
     async def summarize(self, previous: SummaryText | None, piece: Piece) -> SummaryText:
-        """What is to be remembered of the summary so far and the piece after it; both are then told by it alone."""
+        """Return a summary of the previous summary and the piece after it, which replaces both."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
-    """What a step did. `later` and `given_up` are after a failure, whose `reason` has no text of the conversation."""
+    """Result of a step. `later` and `given_up` follow a failure; its `reason` has no text of the conversation."""
 
     outcome: Outcome
     ref: ContextRef | None = None
@@ -68,15 +68,15 @@ class CompressionResult:
 
     @property
     def is_busy(self) -> bool:
-        """Whether there was a conversation to look at: there may be another."""
+        """Return True if there was a conversation to compress: there may be another."""
         return self.outcome != "idle"
 
 
 class Compressor:
-    """Works on one conversation of its partition at a time; several may run, in one process or many.
+    """Compresses one conversation of its partition at a time; several may run, in one process or many.
 
-    Each piece is saved when it is summarised: a crash loses one piece. Nothing stored changes before that, and a
-    reset, a deletion, an edit or a new conversation meanwhile is seen by the save, which then writes nothing.
+    Each piece is saved when it is summarised: a crash loses one piece. The save checks for a reset, a deletion, an edit
+    or a new conversation in the meantime, and writes nothing then.
     """
 
     def __init__(
@@ -97,13 +97,13 @@ class Compressor:
         self._partition = partition
         self._clock = clock
         self._lease_s = lease_s
-        # Only for the length of the pauses, which begin anew with the process: the store counts the tries.
+        # Only for the length of the pauses; the store counts the failures.
         self._failures: Counter[ContextRef] = Counter()
 
     async def step(self) -> CompressionResult:
         """Compress the conversation that is due longest, if any. Raises StoreUnavailable and StoreFull.
 
-        Cancelled anywhere, it leaves what is saved whole, and a claim that ends with its lease.
+        A cancellation leaves saved summaries complete, and a claim that ends with its lease.
         """
         claim = await self._summaries.claim(self._partition, lease_s=self._lease_s)
         if claim is None:
@@ -121,8 +121,8 @@ class Compressor:
         except (StoreUnavailable, StoreFull):
             raise
         except Exception as error:  # noqa: BLE001
-            # The broad catch of a compression: one that breaks, or whose keys Redis refuses, must end neither the
-            # process nor others, and is given up like one that fails, or it would be summarised after each lease.
+            # A compression that breaks must not end the process or other compressions. It is given up like one that
+            # fails: otherwise it would be summarised again after each lease.
             return await self._fail(work, SummaryFailed(f"It broke: {_where(error)}."))
         del self._failures[claim.ref]
         await self._summaries.finish(work.claim, seen=work.seen)
@@ -133,7 +133,7 @@ class Compressor:
         while True:
             found = await self._load(work.claim.ref)
             work.seen = found.snapshot
-            # In a thread: after an upgrade thousands of messages are planned at once, which takes 0.2 s.
+            # In a thread: planning thousands of messages takes 0.2 s.
             plan = await asyncio.to_thread(_plan, found, work.limits)
             if plan is None:
                 return "compressed" if work.summaries else "not_due"
@@ -165,7 +165,7 @@ class Compressor:
         text = latest.text if latest else None
         for piece in plan.pieces:
             text = await self._summarize(work, text, piece)
-            if not piece.covers:  # a part of an exchange: what it tells is saved with the rest
+            if not piece.covers:  # a part of an exchange: its summary is saved with the rest
                 continue
             latest = self._summary(found, latest, piece, text)
             outcome = await self._summaries.save(
@@ -181,7 +181,7 @@ class Compressor:
         return "saved"
 
     async def _summarize(self, work: "_Work", previous: SummaryText | None, piece: Piece) -> SummaryText:
-        """The summary with this piece, while the lease is renewed beside it."""
+        """Summarise this piece, and renew the lease meanwhile."""
         if not piece.lines:
             return previous or SummaryText(overview="Messages without text.")
         writing = asyncio.create_task(self._summarizer.summarize(previous, piece), name="summarize")
@@ -219,7 +219,7 @@ class Compressor:
         )
 
     async def _fail(self, work: "_Work", failure: SummaryFailed) -> CompressionResult:
-        """Note the failure; what was saved before it stays."""
+        """Record the failure; saved summaries stay."""
         ref, next_sequence = work.claim.ref, work.seen.next_sequence if work.seen else 0
         pause_s = RETRY_PAUSES_S[min(self._failures[ref], len(RETRY_PAUSES_S) - 1)]
         self._failures[ref] += 1
@@ -232,12 +232,12 @@ class Compressor:
 
 
 class _ClaimLostError(Exception):
-    """The lease has ended, and another compressor has the conversation, or nobody."""
+    """The lease has ended."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Work:
-    """How far a step is. The claim changes with each renewal."""
+    """Progress of a step. The claim changes with each renewal."""
 
     claim: CompressionClaim
     limits: CompressionLimits
@@ -256,7 +256,7 @@ class _Work:
         self.messages += len(piece.covers)
 
     def note(self, outcome: SaveOutcome) -> None:
-        """How a plan ended. A stale one is made anew; raises _ClaimLostError, and SummaryFailed after too many."""
+        """Count a stale outcome. Raises _ClaimLostError if the claim is lost, SummaryFailed after too many stale ones."""
         if outcome == "lost":
             raise _ClaimLostError
         self.stale += outcome == "stale"
@@ -271,7 +271,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A conversation after its summary, oldest first."""
+    """The uncovered part of a conversation, oldest first."""
 
     ref: ContextRef
     snapshot: HistorySnapshot
@@ -286,7 +286,7 @@ def _plan(found: _Found, limits: CompressionLimits) -> CompressionPlan | None:
 
 
 def _where(error: Exception) -> str:
-    """The kind of an error and the place that raised it: its own text may quote the conversation."""
+    """Return the type and place of an error, without its text, which may quote the conversation."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{type(error).__name__} at {frames[-1].name}:{frames[-1].lineno}"
 

@@ -8,7 +8,7 @@ import pytest
 from bot.inbox.records import Arrival, Signal
 from memory import keys
 from memory.codec import dump_json, parse_json
-from memory.forgetting import prove_erased
+from memory.erasure import prove_erased
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHeard, RedisHistory
 from memory.history.store import HistoryStore

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from memory.erasure import delete_provably
 from memory.errors import Forgotten
-from memory.forgetting import delete_provably
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Quote, Sender
 from memory.history.redis_history import RedisHistory

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from memory.erasure import delete_provably, prove_erased
 from memory.errors import Forgotten
-from memory.forgetting import delete_provably, prove_erased
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion, TraceCounts

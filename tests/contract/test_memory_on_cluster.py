@@ -13,8 +13,8 @@ from bot.turn.limits import Charge, LimitGuard, UsageLimits
 from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore, parse_erased
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
+from memory.erasure import delete_provably
 from memory.errors import Forgotten
-from memory.forgetting import delete_provably
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import TraceCounts

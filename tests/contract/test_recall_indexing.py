@@ -9,8 +9,8 @@ import pytest
 
 from memory.chat_history import ChatHistory
 from memory.embedded.index_server import IndexEndpoint
+from memory.erasure import count_vectors, delete_provably, prove_erased
 from memory.errors import RecallUnavailable
-from memory.forgetting import count_vectors, delete_provably, prove_erased
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import MessageWindowMessageSelector
 from memory.history.store import CurrentMessages

@@ -124,7 +124,7 @@ async def test_a_turns_search_leaves_out_the_window_and_its_own_messages_without
     (asking,) = await turn.append(REF, [replace(line(8), id="mine", sequence=None)], epoch=0)
     recall = FindingRecall(line(1))
 
-    found = await a_history(turn, recall).search("line", told=(*lines(8)[4:], asking))
+    found = await a_history(turn, recall).search("line", shown=(*lines(8)[4:], asking))
 
     (question,) = recall.asked
     assert question.where == Where(before_sequence=4)
@@ -191,7 +191,7 @@ async def test_what_is_told_or_excluded_or_no_talk_is_no_neighbour() -> None:
     messages = [line(0), line(1, role="tool"), line(2), line(3, text=" "), line(4), line(5)]
     history = a_history(await a_store(messages), FindingRecall(messages[2]))
 
-    ranked = await history.search("line", told=[messages[5]], exclude={"m4"}, neighbours=3)
+    ranked = await history.search("line", shown=[messages[5]], exclude={"m4"}, neighbours=3)
 
     assert told_with(ranked) == [(["m0"], "m2", [])]
 

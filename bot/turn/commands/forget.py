@@ -10,7 +10,7 @@ from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
 from bot.turn.store import TurnStore
 from memory.artifacts.store import drop_unnamed
-from memory.forgetting import ErasureReceipt, delete_provably
+from memory.erasure import ErasureReceipt, delete_provably
 from memory.history.message import Message
 from memory.history.redis_history import RedisHeard, RedisHistory
 from memory.history.talk import score_of

@@ -22,7 +22,7 @@ from bot.turn.interruption import Buttons
 from bot.turn.permissions import Permissions
 from bot.turn.store import TurnStore, parse_erased
 from memory.codec import dump_json, parse_json
-from memory.forgetting import ErasureReceipt
+from memory.erasure import ErasureReceipt
 from memory.history.store import HistoryStore
 from memory.keys import ContextRef
 

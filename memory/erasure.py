@@ -1,4 +1,4 @@
-"""Forgetting, with a receipt: what was erased, and what reading both stores back found left."""
+"""Erasing with a receipt: counts of what was erased, and of what reading both stores back found left."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -9,38 +9,35 @@ from memory.keys import ContextRef
 from memory.recall.recall import Recall, VectorErasure
 
 _PASSES = 5
-"""Over the vectors, at most: one, and one for each of four indexers that may be at work on the context."""
+"""Passes over the vectors: one, and one for each of up to four indexers that may be working on the context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What an erasure removed, and what was found left by reading back after it.
-
-    `vectors_left` is None when the index could not be asked: the erasure of the vectors is queued then, and
-    no search can see them meanwhile. `others_left` are summaries, ledger turns, artifacts, names, sessions and
-    heard lines that still tell of what was erased. What arrives during the reading counts as left: the receipt errs on the side of doubt.
-    """
+    """Receipt of an erasure. Data that arrives while it is read back counts as left."""
 
     messages_erased: int
     vectors_erased: int
     messages_left: int
     vectors_left: int | None
+    """None if the index did not answer: the erasure is queued then, and no search can see these vectors."""
     updates_forgotten: int = 0
     summaries_erased: int = 0
     ledger_turns_erased: int = 0
     artifacts_erased: int = 0
     heard_erased: int = 0
     others_left: int = 0
+    """Summaries, ledger turns, artifacts, names, sessions and heard lines that still mention erased messages."""
     quotes_erased: int = 0
 
     @property
     def is_proven(self) -> bool:
-        """Whether both stores were read back and nothing was left."""
+        """Return True if both stores were read back and nothing was left."""
         return self.messages_left == 0 and self.vectors_left == 0 and self.others_left == 0
 
 
 async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
-    """How many vectors a context has, for the receipt of an erasure that follows; 0 if nobody can tell."""
+    """Return the number of vectors of a context before its erasure; 0 if the index does not answer."""
     try:
         return 0 if recall is None else await recall.count(ref)
     except RecallUnavailable:
@@ -56,9 +53,9 @@ async def prove_erased(
     vectors_before: int = 0,
     updates_forgotten: int = 0,
 ) -> ErasureReceipt:
-    """After a context's erasure: erase the vectors of its older epochs now, then read both stores back.
+    """Erase the vectors of a context's older epochs after its erasure, then read both stores back.
 
-    `vectors_before` were counted before it: an indexer may do the erasure that it queued before we do.
+    `vectors_before` were counted before: an indexer may do the queued erasure before we do.
     """
     vectors = VectorErasure(before=0, left=0)
     vectors_left: int | None = 0
@@ -69,7 +66,7 @@ async def prove_erased(
         except RecallUnavailable:
             vectors_left = None
     snapshot = await store.load(ref, limit=0)
-    kept = await store.count_traces(ref)
+    traces = await store.count_traces(ref)
     return ErasureReceipt(
         messages_erased=erased.messages,
         vectors_erased=max(vectors_before, vectors.before) - vectors.left if vectors_left is not None else 0,
@@ -80,7 +77,7 @@ async def prove_erased(
         ledger_turns_erased=erased.ledger_turns,
         artifacts_erased=erased.artifacts,
         heard_erased=erased.heard,
-        others_left=kept.total,
+        others_left=traces.total,
     )
 
 
@@ -89,7 +86,7 @@ async def _erase_vectors(ref: ContextRef, recall: Recall, *, below_epoch: int) -
 
 
 async def _until_none_is_left(erase: Callable[[], Awaitable[VectorErasure]]) -> VectorErasure:
-    """What an indexer had read before the erasure may come in as it is counted, once of each: no later one reads it."""
+    """Repeat an erasure until nothing is left: each indexer may still write what it read before."""
     done = await erase()
     gone = done.before - done.left
     for _ in range(_PASSES - 1):
@@ -109,10 +106,10 @@ async def delete_provably(
     recall: Recall | None,
     quoted: Collection[int] = (),
 ) -> ErasureReceipt:
-    """Delete these messages, their vectors and what tells of them, then read both stores back.
+    """Delete these messages, their vectors and what mentions them, then read both stores back.
 
-    Ids that are not kept count nothing. `quoted` are Telegram ids of messages that are not kept, and that kept ones may
-    quote. Raises Forgotten after a reset.
+    Ids that do not exist count nothing. `quoted` are Telegram ids of messages that are not stored but may be quoted by
+    others. Raises Forgotten after a reset.
     """
     # Before as well: the deletion queues this work, and the indexer may do it before we can count.
     before = await _drop(ref, ids, epoch=epoch, recall=recall)
@@ -134,7 +131,7 @@ async def delete_provably(
 async def _drop(
     ref: ContextRef, ids: Collection[str], *, epoch: int, recall: Recall | None
 ) -> VectorErasure | None:
-    """What was dropped of these messages' vectors; None where the index cannot be asked."""
+    """Drop the vectors of these messages; None if the index does not answer."""
     if recall is None or not ids:
         return VectorErasure(before=0, left=0)
     try:
