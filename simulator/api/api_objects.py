@@ -55,10 +55,10 @@ def message_json(world: World, message: Message) -> Json:
     """
     chat = world.chats[message.chat_id]
     body = _message_body(world, chat, message)
-    shown = message.reply_to
-    if shown is None and chat.is_forum and message.thread_id != message.id:
-        shown = message.thread_id
-    replied = None if shown is None else world.message(message.chat_id, shown)
+    reply_id = message.reply_to
+    if reply_id is None and chat.is_forum and message.thread_id != message.id:
+        reply_id = message.thread_id
+    replied = None if reply_id is None else world.message(message.chat_id, reply_id)
     if replied is not None:
         body["reply_to_message"] = _message_body(world, chat, replied)
         if message.quote is not None:

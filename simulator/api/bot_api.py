@@ -71,13 +71,13 @@ async def _answer(request: Request) -> Response:
     at = sim.config.clock()
     try:
         method = _find_method(sim, request)
-        given = await read_parameters(request)
+        parameters = await read_parameters(request)
     except ApiError as error:
         return _failure(error)
     except ClientDisconnect:
         return Response()  # the client is gone
-    chat_id = _chat_number(given)
-    end = await _perform(request, method, given, chat_id)
+    chat_id = _chat_number(parameters)
+    end = await _perform(request, method, parameters, chat_id)
     if method.name != "getUpdates":
         _log(sim, method, chat_id, end, at=at)
     if end.outcome != "answered":
@@ -111,21 +111,21 @@ def _find_method(sim: Simulation, request: Request) -> Method:
     return method
 
 
-def _chat_number(given: dict[str, Any]) -> int | None:
+def _chat_number(parameters: dict[str, Any]) -> int | None:
     try:
-        return int(given["chat_id"])
+        return int(parameters["chat_id"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
-async def _perform(request: Request, method: Method, given: dict[str, Any], chat_id: int | None) -> _End:
+async def _perform(request: Request, method: Method, parameters: dict[str, Any], chat_id: int | None) -> _End:
     sim: Simulation = request.app.state.simulation
     hit = sim.faults.take(method.name.lower(), chat_id, now=sim.config.clock())
     try:
         if hit is not None:
-            return await _fail(request, method, given, hit)
+            return await _fail(request, method, parameters, hit)
         _keep_limits(sim, method, chat_id)
-        return _End(result=await method.call(sim, given))
+        return _End(result=await method.call(sim, parameters))
     except ApiError as error:
         return _End(error=error)
 
@@ -141,7 +141,7 @@ def _keep_limits(sim: Simulation, method: Method, chat_id: int | None) -> None:
         raise TooManyRequests(seconds)
 
 
-async def _fail(request: Request, method: Method, given: dict[str, Any], hit: Hit) -> _End:
+async def _fail(request: Request, method: Method, parameters: dict[str, Any], hit: Hit) -> _End:
     sim: Simulation = request.app.state.simulation
     fault = hit.fault
     match fault.error:
@@ -157,12 +157,12 @@ async def _fail(request: Request, method: Method, given: dict[str, Any], hit: Hi
             await _stay_silent(request, _LONGEST_SILENCE_S)
             return _End(outcome="timeout")
         case "cut":
-            return _End(result=await method.call(sim, given), outcome="cut")
+            return _End(result=await method.call(sim, parameters), outcome="cut")
         case "hang" if fault.late:
             await sim.bell.sleep(fault.seconds)
-            return _End(result=await method.call(sim, given))
+            return _End(result=await method.call(sim, parameters))
         case "hang":
-            result = await method.call(sim, given)
+            result = await method.call(sim, parameters)
             await _stay_silent(request, fault.seconds)
             return _End(result=result)
 

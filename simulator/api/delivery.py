@@ -31,9 +31,9 @@ def plan_retry(attempts: Attempts, *, retry_after_s: int, longest_s: float) -> t
     Source: tdlib/telegram-bot-api, WebhookActor::on_update_error.
     """
     failed = attempts.failed + 1
-    asked = min(max(retry_after_s, 0), MAX_RETRY_AFTER_S)
-    if asked:
-        return asked, replace(attempts, failed=failed)
+    capped = min(max(retry_after_s, 0), MAX_RETRY_AFTER_S)
+    if capped:
+        return capped, replace(attempts, failed=failed)
     if attempts.failed == 0:
         return 0, replace(attempts, failed=failed)
     delay = min(longest_s, attempts.delay_s * 2)

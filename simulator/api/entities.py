@@ -15,7 +15,7 @@ _MAX_POSITION = 1_000_000
 STYLES = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})
 QUOTES = frozenset({"blockquote", "expandable_blockquote"})
 # Telegram finds these itself; it ignores those of a bot.
-FOUND = frozenset(
+DETECTED = frozenset(
     {"mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "bank_card_number"}
 )
 # No styles are possible inside these.
@@ -28,7 +28,7 @@ DETAIL_FIELDS = {
     "custom_emoji": "custom_emoji_id",
     "date_time": "unix_time",
 }
-_GIVEN = STYLES | QUOTES | _PLAIN | frozenset(DETAIL_FIELDS)
+_ACCEPTED = STYLES | QUOTES | _PLAIN | frozenset(DETAIL_FIELDS)
 
 # Among entities with equal offset and length the smaller number comes first (tdlib, get_type_priority).
 _PRIORITY = {
@@ -61,14 +61,14 @@ class Entity:
         return self.offset + self.length
 
 
-def parse_entities(given: object) -> list[Entity]:
+def parse_entities(parameter: object) -> list[Entity]:
     """Parse the `entities` parameter: the first 100, without the types that Telegram finds itself.
 
     Raises BadRequest for unknown entities and for numbers out of range.
     """
-    if not isinstance(given, list):
+    if not isinstance(parameter, list):
         return []  # Telegram ignores other values than arrays.
-    parsed = [_parse_entity(item) for item in cast("list[object]", given)[:MAX_ENTITIES]]
+    parsed = [_parse_entity(item) for item in cast("list[object]", parameter)[:MAX_ENTITIES]]
     return [entity for entity in parsed if entity is not None and entity.length > 0]
 
 
@@ -90,17 +90,17 @@ def in_order(entities: Iterable[Entity]) -> list[Entity]:
     return sorted(entities, key=lambda one: (one.offset, -one.length, _PRIORITY.get(one.type, 50)))
 
 
-def with_found(given: Sequence[Entity], found: Iterable[Entity]) -> list[Entity]:
+def with_detected(own: Sequence[Entity], detected: Iterable[Entity]) -> list[Entity]:
     """Combine the entities of a bot with those that Telegram finds. A link, code or mention of the bot has priority."""
-    whole = [entity for entity in given if entity.type not in STYLES | QUOTES]
-    quotes = [entity for entity in given if entity.type in QUOTES]
+    whole = [entity for entity in own if entity.type not in STYLES | QUOTES]
+    quotes = [entity for entity in own if entity.type in QUOTES]
     fresh = [
         entity
-        for entity in found
+        for entity in detected
         if not any(_overlap(entity, other) for other in whole)
         and not any(_crosses(entity, quote) for quote in quotes)
     ]
-    return nested([*given, *fresh])
+    return nested([*own, *fresh])
 
 
 def _parse_entity(item: object) -> Entity | None:
@@ -109,9 +109,9 @@ def _parse_entity(item: object) -> Entity | None:
     fields = cast("dict[str, Any]", item)
     offset, length = _integer(fields, "offset"), _integer(fields, "length")
     kind = _string(fields, "type")
-    if kind in FOUND:
+    if kind in DETECTED:
         return None
-    if kind not in _GIVEN:
+    if kind not in _ACCEPTED:
         raise BadRequest(f"can't parse MessageEntity: {_refused_type(kind)}")
     for name, value in (("offset", offset), ("length", length)):
         if not 0 <= value <= _MAX_POSITION:
@@ -164,11 +164,11 @@ def _string(fields: dict[str, Any], name: str) -> str:
 
 
 def _without_overlap(ordered: Iterable[Entity]) -> list[Entity]:
-    kept: list[Entity] = []
+    disjoint: list[Entity] = []
     for entity in ordered:
-        if not kept or entity.offset >= kept[-1].end:
-            kept.append(entity)
-    return kept
+        if not disjoint or entity.offset >= disjoint[-1].end:
+            disjoint.append(entity)
+    return disjoint
 
 
 def _joined(styles: list[Entity]) -> list[Entity]:

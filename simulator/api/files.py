@@ -49,8 +49,8 @@ class StoredFile:
         if self.mime_type == "audio/ogg":
             return f"voice/file_{self.number}.oga"
         suffix = PurePosixPath(self.name).suffix.lower() or (mimetypes.guess_extension(self.mime_type) or "")
-        known = suffix if re.fullmatch(r"\.[a-z0-9]{1,16}", suffix) and subtype else ""
-        return f"{_FOLDERS.get(kind, 'documents')}/file_{self.number}{known}"
+        extension = suffix if re.fullmatch(r"\.[a-z0-9]{1,16}", suffix) and subtype else ""
+        return f"{_FOLDERS.get(kind, 'documents')}/file_{self.number}{extension}"
 
     def file_id(self, size: str = "") -> str:
         """Return the file id; `size` is the letter of a smaller picture."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from simulator.api.entities import Entity, find_entities, in_order, nested, with_found
+from simulator.api.entities import Entity, find_entities, in_order, nested, with_detected
 from simulator.api.errors import BadRequest
 from simulator.api.utf16 import clean_text, is_blank, utf16_length, utf16_slice
 
@@ -41,8 +41,8 @@ def format_text(text: str, entities: Sequence[Entity] = ()) -> FormattedText:
     blanks = len(ended) - len(ended.lstrip(" \n"))
     skipped = min([blanks, *(entity.offset for entity in placed if _covers_text(entity, ended))])
     trimmed = ended[skipped:]
-    given = nested(_trimmed(placed, trimmed, skipped))
-    final = _trimmed(with_found(given, find_entities(trimmed)), trimmed, 0)
+    own = nested(_trimmed(placed, trimmed, skipped))
+    final = _trimmed(with_detected(own, find_entities(trimmed)), trimmed, 0)
     return FormattedText(text=trimmed, entities=tuple(in_order(final)))
 
 
@@ -82,14 +82,14 @@ def _byte_offsets(text: str) -> dict[int, int]:
 def _trimmed(entities: Iterable[Entity], text: str, skipped: int) -> list[Entity]:
     """Move entities into a trimmed text. Cut their leading blanks; drop those that cover only blanks."""
     size = utf16_length(text)
-    kept: list[Entity] = []
+    moved_entities: list[Entity] = []
     for entity in entities:
         start, end = max(entity.offset - skipped, 0), min(entity.end - skipped, size)
         covered = utf16_slice(text, start, end - start) if start < end else ""
         if not is_blank(covered):
             start += len(covered) - len(covered.lstrip(" \n"))
-            kept.append(replace(entity, offset=start, length=end - start))
-    return kept
+            moved_entities.append(replace(entity, offset=start, length=end - start))
+    return moved_entities
 
 
 def _covers_text(entity: Entity, text: str) -> bool:

@@ -53,10 +53,10 @@ class Drafts:
     def take(self, chat_id: int) -> list[int]:
         """End the live drafts of a chat; return their ids."""
         self._drop_ended()
-        taken = [draft_id for chat, draft_id in self._ends if chat == chat_id]
-        for draft_id in taken:
+        ended = [draft_id for chat, draft_id in self._ends if chat == chat_id]
+        for draft_id in ended:
             del self._ends[chat_id, draft_id]
-        return taken
+        return ended
 
     def _drop_ended(self) -> None:
         now = self._clock()

@@ -172,8 +172,8 @@ async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
     """Parse a JSON body. Raises PageError. Pages of other sites may not send JSON."""
     body = await read_bytes(request, content_type="application/json", most=_MAX_BODY)
     try:
-        given = parse_json(body.decode())
-        return kind.model_validate(given)
+        fields = parse_json(body.decode())
+        return kind.model_validate(fields)
     except ValidationError as error:
         raise PageError(_sentence(error), status=422) from None
     except ValueError:
@@ -244,9 +244,9 @@ class ContentBody(Body):
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> "ContentBody":
-        given = [name for name in (*FILE_KINDS, *_OTHER_KINDS) if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ValueError(f"a message is one of {' and '.join(given)}")
+        kinds = [name for name in (*FILE_KINDS, *_OTHER_KINDS) if getattr(self, name) is not None]
+        if len(kinds) > 1:
+            raise ValueError(f"a message is one of {' and '.join(kinds)}")
         if self.raw is not None and (not self.raw or _OWN_FIELDS & self.raw.keys()):
             raise ValueError("raw holds fields of a kind of message that the simulator does not know")
         return self
@@ -358,9 +358,9 @@ class EditBody(Body):
         )
 
 
-def read_formatting(given: list[dict[str, Any]] | None) -> tuple[Entity, ...]:
+def read_formatting(raw_entities: list[dict[str, Any]] | None) -> tuple[Entity, ...]:
     """Parse the formatting by a person. Raises PageError if it is invalid."""
     try:
-        return tuple(parse_entities(given))
+        return tuple(parse_entities(raw_entities))
     except ApiError as error:
         raise PageError(f"The formatting cannot be read: {error}.") from None

@@ -23,14 +23,14 @@ async def read_parameters(request: Request) -> dict[str, Any]:
 
     Raises BadRequest for a body that is not UTF-8 or does not fit its content type, TooLarge for one that is too long.
     """
-    given: dict[str, Any] = dict(request.query_params)
+    parameters: dict[str, Any] = dict(request.query_params)
     content_type = request.headers.get("content-type", "")
     body = await _read_body(request, most=MAX_UPLOAD if _kind_of(content_type) == _MULTIPART else MAX_BODY)
     try:
-        given |= _parse_body(body, content_type)
+        parameters |= _parse_body(body, content_type)
     except UnicodeError:
         raise BadRequest("strings must be encoded in UTF-8") from None
-    return given
+    return parameters
 
 
 def _kind_of(content_type: str) -> str:
@@ -60,14 +60,14 @@ def _parse_body(body: bytes, content_type: str) -> dict[str, Any]:
 
 def _parse_json(body: bytes) -> dict[str, Any]:
     try:
-        given = parse_json(body.decode())
+        parameters = parse_json(body.decode())
     except UnicodeError:
         raise
     except ValueError:
         raise BadRequest("can't parse JSON object") from None
-    if not isinstance(given, dict):
+    if not isinstance(parameters, dict):
         raise BadRequest("can't parse JSON object: expected an Object")
-    return cast("dict[str, Any]", given)
+    return cast("dict[str, Any]", parameters)
 
 
 def _parse_multipart(body: bytes, content_type: str) -> Iterator[tuple[str, str | Upload]]:

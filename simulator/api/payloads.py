@@ -60,15 +60,15 @@ class Payload(BaseModel):
     wordings: ClassVar[dict[str, str]] = {}
 
     @classmethod
-    def read(cls, given: dict[str, Any]) -> Self:
+    def read(cls, parameters: dict[str, Any]) -> Self:
         """Read the parameters without files. Raises BadRequest with the wording of the first invalid field."""
-        kept = {
+        present = {
             name: value
-            for name, value in given.items()
+            for name, value in parameters.items()
             if value is not None and not isinstance(value, Upload)
         }
         try:
-            return cls.model_validate(kept)
+            return cls.model_validate(present)
         except ValidationError as error:
             field = str(error.errors(include_url=False)[0]["loc"][0])
             raise BadRequest(cls.wordings.get(field, f"can't parse {field}")) from None
@@ -125,10 +125,10 @@ class SendDocument(CaptionFields):
     reply_markup: DecodedObject = None
 
     @classmethod
-    def read(cls, given: dict[str, Any]) -> Self:
+    def read(cls, parameters: dict[str, Any]) -> Self:
         """Read the parameters and the files of the form."""
-        uploads = {name: value for name, value in given.items() if isinstance(value, Upload)}
-        return super().read(given | {"uploads": uploads})
+        uploads = {name: value for name, value in parameters.items() if isinstance(value, Upload)}
+        return super().read(parameters | {"uploads": uploads})
 
 
 class EditMessageCaption(CaptionFields):

@@ -117,11 +117,11 @@ def press_button(sim: Simulation, press: ButtonPress) -> str:
     message = sim.world.message(chat.id, press.message_id)
     if not press.any_data and not _has_button(find_shown(sim, chat, press.message_id), press.data):
         raise PageError("The message has no such button.", status=404)
-    gone = {"chat": chat_json(sim.world, chat), "message_id": press.message_id, "date": 0}
+    inaccessible = {"chat": chat_json(sim.world, chat), "message_id": press.message_id, "date": 0}
     query = {
         "id": sim.callbacks.open(press.from_id),
         "from": user_json(sim.world.people[press.from_id]),
-        "message": gone if message is None else message_json(sim.world, message),
+        "message": inaccessible if message is None else message_json(sim.world, message),
         "chat_instance": str(chat.id),
         "data": press.data,
     }
@@ -244,18 +244,20 @@ class Forward:
     comment: str = ""  # sent before the forwarded messages
 
 
-def forward(sim: Simulation, given: Forward) -> list[Message]:
+def forward(sim: Simulation, request: Forward) -> list[Message]:
     """Forward messages from a chat that the person is in, in the order of their ids."""
-    source = chat_of(sim, given.from_chat_id, given.from_id)
-    originals = [find_shown(sim, source, one) for one in sorted(set(given.message_ids))[:MAX_FORWARDED]]
+    source = chat_of(sim, request.from_chat_id, request.from_id)
+    originals = [find_shown(sim, source, one) for one in sorted(set(request.message_ids))[:MAX_FORWARDED]]
     if any(one.service is not None for one in originals) or not originals:
         raise PageError("Only messages can be forwarded.")
-    chat = open_chat_of(sim, given.chat_id, given.from_id)
-    thread_id = given.message_thread_id
+    chat = open_chat_of(sim, request.chat_id, request.from_id)
+    thread_id = request.message_thread_id
     if thread_id is not None and not chat.has_thread(thread_id):
         raise PageError("There is no such topic in this chat.", status=404)
-    comment = Line(chat_id=chat.id, from_id=given.from_id, text=given.comment, message_thread_id=thread_id)
-    before = [write_line(sim, comment)] if given.comment.strip() else []
+    comment = Line(
+        chat_id=chat.id, from_id=request.from_id, text=request.comment, message_thread_id=thread_id
+    )
+    before = [write_line(sim, comment)] if request.comment.strip() else []
     albums = {one.media_group_id for one in originals if one.media_group_id}
     groups = {album: _new_group(sim) for album in sorted(albums)}
     return before + [
@@ -263,14 +265,14 @@ def forward(sim: Simulation, given: Forward) -> list[Message]:
             sim,
             Message(
                 chat_id=chat.id,
-                sender_id=given.from_id,
+                sender_id=request.from_id,
                 date=sim.now(),
                 text=one.text,
                 entities=one.entities,
                 content=one.content,
                 thread_id=thread_id,
                 media_group_id=groups.get(one.media_group_id or ""),
-                forward_origin=one.forward_origin or _origin_of(sim, given, one),
+                forward_origin=one.forward_origin or _origin_of(sim, request, one),
             ),
         )
         for one in originals
@@ -292,11 +294,11 @@ def _new_group(sim: Simulation) -> str:
     return str(sim.world.next_number())
 
 
-def _origin_of(sim: Simulation, given: Forward, original: Message) -> dict[str, Any]:
+def _origin_of(sim: Simulation, request: Forward, original: Message) -> dict[str, Any]:
     """Return a MessageOrigin."""
-    date = {"type": given.origin, "date": original.date}
+    date = {"type": request.origin, "date": original.date}
     sender = sim.world.user(original.sender_id)
-    match given.origin:
+    match request.origin:
         case "user" if sender is not None:
             return date | {"sender_user": user_json(sender)}
         case "user" | "hidden_user":
@@ -306,5 +308,5 @@ def _origin_of(sim: Simulation, given: Forward, original: Message) -> dict[str, 
         case "chat":
             return date | {"sender_chat": chat_json(sim.world, sim.world.chats[original.chat_id])}
         case "channel":
-            channel = {"id": _CHANNEL_ID, "title": given.channel_title, "type": "channel"}
+            channel = {"id": _CHANNEL_ID, "title": request.channel_title, "type": "channel"}
             return date | {"chat": channel, "message_id": original.id}

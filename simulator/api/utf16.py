@@ -21,17 +21,17 @@ def clean_text(text: str) -> tuple[str, dict[int, int]]:
     The second result maps each offset between two characters to its offset in the clean text. An offset without an
     entry lies inside a surrogate pair or after the end.
     """
-    kept: list[str] = []
+    characters: list[str] = []
     moved = {0: 0}
     before = after = 0
     for char in text:
         width = 2 if char > "\uffff" else 1
         before += width
         if char not in _REMOVED:
-            kept.append(" " if char < " " and char != "\n" else char)
+            characters.append(" " if char < " " and char != "\n" else char)
             after += width
         moved[before] = after
-    return "".join(kept), moved
+    return "".join(characters), moved
 
 
 def is_blank(text: str) -> bool:

@@ -48,14 +48,14 @@ def quote(text: str) -> str:
 
 def _rank(question: str, statements: Iterable[Statement]) -> list[Statement]:
     """Return the statements that fit, best first. Of equals the one nearer in function words, then the newest."""
-    asked, small = stems(question), function_words(question)
+    wanted_stems, small = stems(question), function_words(question)
     names = stems(" ".join(word for word in question.split()[1:] if word[:1].isupper()))
     ranked: list[tuple[float, int, int, Statement]] = []
     for position, each in enumerate(_once_each(statements)):
         subject = _subject(each)
         share = (
-            len(asked & subject) / len(asked)
-            if asked
+            len(wanted_stems & subject) / len(wanted_stems)
+            if wanted_stems
             else float(bool(small & _FIRST_PERSON) and _is_personal(each))
         )
         if share > _ENOUGH and names <= subject:
@@ -91,6 +91,6 @@ def _is_personal(statement: Statement) -> bool:
 
 def _quotation(statement: Statement, prompt: Prompt) -> str:
     named = f"{statement.speaker} said"
-    told = "You told me" if statement.speaker in ("", prompt.speaker) else named
-    who = {"document": "The document says", "note": "My notes say"}.get(statement.source, told)
+    by_name = "You told me" if statement.speaker in ("", prompt.speaker) else named
+    who = {"document": "The document says", "note": "My notes say"}.get(statement.source, by_name)
     return f"{who}: {quote(statement.text)}" + (f" ({statement.when})" if statement.when else "")

@@ -89,11 +89,11 @@ async def _complete(request: Request) -> Response:
 
 def _completion(body: Mapping[str, Any]) -> WireCompletion:
     """Return the completion within the tokens that the request allows. Raises what malformed JSON data may cause."""
-    wanted: Mapping[str, Any] = body.get("response_format") or {"type": "text"}
-    if wanted["type"] == "json_schema":
-        schema = wanted["json_schema"]["schema"]
+    form: Mapping[str, Any] = body.get("response_format") or {"type": "text"}
+    if form["type"] == "json_schema":
+        schema = form["json_schema"]["schema"]
         reply = OfflineReply(text=structured_reply(schema, body["messages"]))
-    elif wanted["type"] == "text" and body["messages"]:
+    elif form["type"] == "text" and body["messages"]:
         reply = reply_to(body["messages"], _offered(body))
     else:
         raise ValueError("it writes text and JSON by a schema, for one message or more")

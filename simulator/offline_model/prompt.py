@@ -64,10 +64,8 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
         elif role == "user" and _DATA_HEADING.match(text):
             found = [each for line in text.splitlines()[1:] for each in read_line(line)]
         elif role == "user":
-            spoken = _SPOKEN.fullmatch(_TASK_HEADING.sub("", text, count=1))
-            when, speaker, body = (
-                spoken.groups() if spoken else ("", "", _TASK_HEADING.sub("", text, count=1))
-            )
+            match = _SPOKEN.fullmatch(_TASK_HEADING.sub("", text, count=1))
+            when, speaker, body = match.groups() if match else ("", "", _TASK_HEADING.sub("", text, count=1))
             lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
             own_text = _MENTION.sub("", "\n".join(lines)).strip()
             asked = tuple(each for each in sentences(own_text) if is_question(each))
@@ -92,14 +90,14 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def read_line(line: str) -> Iterator[Statement]:
     """Yield the statements of one line of data: `[time] name: "text"`, or an item of a summary."""
-    spoken, bullet = _SPOKEN.fullmatch(line), _BULLET.fullmatch(line)
-    if spoken:
-        text, name = _unquoted(spoken[3]), spoken[2]
+    match, bullet = _SPOKEN.fullmatch(line), _BULLET.fullmatch(line)
+    if match:
+        text, name = _unquoted(match[3]), match[2]
         if name == "assistant":
-            yield Statement(text=text, source="own", when=spoken[1])
+            yield Statement(text=text, source="own", when=match[1])
         else:
             speaker = "" if name == "user" else name
-            yield from _split_marks(text, Statement(text="", speaker=speaker, when=spoken[1]))[1]
+            yield from _split_marks(text, Statement(text="", speaker=speaker, when=match[1]))[1]
     elif bullet and bullet[1] and (bullet[1] == "user" or bullet[1][0].isupper()):
         yield Statement(text=bullet[2], speaker="" if bullet[1] == "user" else bullet[1])
     elif bullet:
@@ -134,8 +132,8 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
             like = replace(like, speaker=mark[2])
         elif mark[1] == "in reply to":
             is_own = mark[2] == "you"
-            quoted = replace(like, source="own" if is_own else "person", speaker="" if is_own else mark[2])
-            found += _passages(_unquoted(mark[3] or ""), quoted)
+            origin = replace(like, source="own" if is_own else "person", speaker="" if is_own else mark[2])
+            found += _passages(_unquoted(mark[3] or ""), origin)
         else:
             content = _unquoted(mark[3]) if mark[3] else ""
             found += _passages(content, replace(like, source="document"))

@@ -85,15 +85,15 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         call = plan_call(line, tools)
         if call:
             return OfflineReply(call=call)
-    said = prompt.lines[-1] if prompt.lines else ""
-    text = _courtesy(said, tools) or _sample(said) or _echo(said)
+    newest = prompt.lines[-1] if prompt.lines else ""
+    text = _courtesy(newest, tools) or _sample(newest) or _echo(newest)
     if text is None:
         text = answer(prompt.questions[-1], prompt) if prompt.questions else ACKNOWLEDGEMENT
     return OfflineReply(text=text)
 
 
-def _courtesy(said: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
-    plain = fold(said)
+def _courtesy(line: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
+    plain = fold(line)
     if not plain or _GREETING.fullmatch(plain):
         return f"Hello! {_introduction(tools)}"
     if _WHO_ARE_YOU.search(plain):
@@ -111,8 +111,8 @@ def _introduction(tools: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _echo(said: str) -> str | None:
-    match = _ECHO.fullmatch(said)
+def _echo(line: str) -> str | None:
+    match = _ECHO.fullmatch(line)
     return match[1] if match else None
 
 

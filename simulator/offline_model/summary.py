@@ -27,15 +27,15 @@ def structured_reply(schema: Mapping[str, Any], messages: Sequence[Mapping[str, 
     objects = [_json_object(line) for line in lines]
     before: Mapping[str, Any] = next((found for found in objects if "overview" in found), blank)
     records = [found for found in objects if "input" in found]
-    said = [each for line in lines if line.startswith("[") for each in read_line(line)]
-    filled = _digest(lines, records, words) if "found" in blank else _summary(before, said, words)
+    statements = [each for line in lines if line.startswith("[") for each in read_line(line)]
+    filled = _digest(lines, records, words) if "found" in blank else _summary(before, statements, words)
     return json.dumps({name: filled.get(name, before.get(name, value)) for name, value in blank.items()})
 
 
-def _summary(before: Mapping[str, Any], said: Sequence[Statement], words: int) -> dict[str, Any]:
+def _summary(before: Mapping[str, Any], statements: Sequence[Statement], words: int) -> dict[str, Any]:
     """Keep the statements of people, first those about people."""
     facts = {(fact["about"], fact["fact"]): None for fact in before.get("facts", [])}
-    for each in said:
+    for each in statements:
         if each.source == "person":
             about = _PART.sub("", each.speaker) or "user"
             facts |= {(about, _short(fact)): None for fact in sentences(each.text) if _tells_something(fact)}
@@ -44,7 +44,9 @@ def _summary(before: Mapping[str, Any], said: Sequence[Statement], words: int) -
     return {
         "overview": f"A conversation with {', '.join(people[:6]) or 'user'}.",
         "facts": [{"about": about, "fact": fact} for about, fact in facts if (about, fact) in fitting],
-        "next": f"The last message was: {_short(said[-1].text)}" if said else before.get("next", ""),
+        "next": f"The last message was: {_short(statements[-1].text)}"
+        if statements
+        else before.get("next", ""),
     }
 
 
@@ -60,8 +62,8 @@ def _digest(lines: Sequence[str], records: Sequence[Mapping[str, Any]], words: i
 
 def _call(record: Mapping[str, Any]) -> str:
     kind = next(kind for kind in ("tool", "delegation", "transfer", "input") if kind in record)
-    given = str(record.get("output", record.get("error", "")))
-    return f"{kind} {record[kind]} {_short(str(record['input']))}: {_short(given)}"
+    result = str(record.get("output", record.get("error", "")))
+    return f"{kind} {record[kind]} {_short(str(record['input']))}: {_short(result)}"
 
 
 def _tells_something(sentence: str) -> bool:

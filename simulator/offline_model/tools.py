@@ -77,12 +77,12 @@ def fill_arguments(schema: _Schema, text: str) -> dict[str, Any]:
         if name not in filled and numbers and kinds & {"number", "integer"}:
             filled[name] = numbers if "array" in kinds else numbers.pop(0)
     free = [name for name, kinds in properties.items() if name not in filled and "string" in kinds]
-    quoted, left = _QUOTED.findall(rest), rest.strip(" ,.;:!?")
+    quotes, remainder = _QUOTED.findall(rest), rest.strip(" ,.;:!?")
     required = [name for name in free if name in schema.get("required", [])]
-    if quoted:
-        filled |= dict(zip(free, quoted, strict=False))
-    elif left and len(required) == 1:
-        filled[required[0]] = left
+    if quotes:
+        filled |= dict(zip(free, quotes, strict=False))
+    elif remainder and len(required) == 1:
+        filled[required[0]] = remainder
     return filled
 
 
@@ -170,5 +170,5 @@ def _state(function: Mapping[str, Any], result: str) -> str:
             else "found nothing."
         )
         return f"I searched my memory for {quote(', '.join(map(str, values.values())))} and {found}"
-    given = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
-    return f"{name}({given}) gave: {result or '(nothing)'}"
+    listed = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
+    return f"{name}({listed}) gave: {result or '(nothing)'}"

@@ -17,21 +17,21 @@ _PLAIN_SCOPES = frozenset({"default", "all_private_chats", "all_group_chats", "a
 _CHAT_SCOPES = frozenset({"chat", "chat_administrators", "chat_member"})
 
 
-async def set_my_commands(sim: Simulation, given: SetMyCommands) -> bool:
-    commands = [_read_command(item) for item in cast("list[object]", given.commands or [])]
+async def set_my_commands(sim: Simulation, payload: SetMyCommands) -> bool:
+    commands = [_read_command(item) for item in cast("list[object]", payload.commands or [])]
     if len(commands) > _MAX_COMMANDS:
         raise BadRequest("BOT_COMMANDS_TOO_MUCH")
-    _put(sim, given.scope, given.language_code, commands)
+    _put(sim, payload.scope, payload.language_code, commands)
     return True
 
 
-async def delete_my_commands(sim: Simulation, given: CommandScope) -> bool:
-    _put(sim, given.scope, given.language_code, [])
+async def delete_my_commands(sim: Simulation, payload: CommandScope) -> bool:
+    _put(sim, payload.scope, payload.language_code, [])
     return True
 
 
-async def get_my_commands(sim: Simulation, given: CommandScope) -> list[Command]:
-    return sim.commands.get(_read_scope(sim, given.scope), _read_language(given.language_code))
+async def get_my_commands(sim: Simulation, payload: CommandScope) -> list[Command]:
+    return sim.commands.get(_read_scope(sim, payload.scope), _read_language(payload.language_code))
 
 
 def _put(sim: Simulation, scope: dict[str, Any] | None, code: str, commands: list[Command]) -> None:
@@ -40,8 +40,8 @@ def _put(sim: Simulation, scope: dict[str, Any] | None, code: str, commands: lis
     before = [sim.commands_of(chat) for chat in chats]
     sim.commands.put(_read_scope(sim, scope), _read_language(code), commands)
     for chat, old in zip(chats, before, strict=True):
-        if (shown := sim.commands_of(chat)) != old:
-            sim.feed.publish("commands", chat_id=chat.id, commands=shown)
+        if (now := sim.commands_of(chat)) != old:
+            sim.feed.publish("commands", chat_id=chat.id, commands=now)
 
 
 def _read_command(item: object) -> Command:
@@ -57,8 +57,8 @@ def _read_command(item: object) -> Command:
     return {"command": name, "description": description}
 
 
-def _read_scope(sim: Simulation, given: dict[str, Any] | None) -> Scope:
-    scope = ScopeFields.read({"type": "default"} if given is None else given)
+def _read_scope(sim: Simulation, payload: dict[str, Any] | None) -> Scope:
+    scope = ScopeFields.read({"type": "default"} if payload is None else payload)
     if scope.type in _PLAIN_SCOPES:
         return Scope(type=scope.type)
     if scope.type not in _CHAT_SCOPES:

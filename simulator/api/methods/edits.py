@@ -26,15 +26,15 @@ _DELETABLE_S = 48 * 3600
 _MAX_ANSWER = 200
 
 
-async def edit_message_text(sim: Simulation, given: EditMessageText) -> dict[str, Any]:
-    if not given.text:
+async def edit_message_text(sim: Simulation, payload: EditMessageText) -> dict[str, Any]:
+    if not payload.text:
         raise BadRequest("message text is empty")
-    entities = read_entities(sim, given)
-    markup = read_markup(given.reply_markup)
-    message = _find_own(sim, given)
+    entities = read_entities(sim, payload)
+    markup = read_markup(payload.reply_markup)
+    message = _find_own(sim, payload)
     if message.content is not None:
         raise BadRequest("there is no text in the message to edit")
-    formatted = read_text(given, entities, too_long="MESSAGE_TOO_LONG")
+    formatted = read_text(payload, entities, too_long="MESSAGE_TOO_LONG")
     return _change(
         sim,
         message,
@@ -43,31 +43,31 @@ async def edit_message_text(sim: Simulation, given: EditMessageText) -> dict[str
             text=formatted.text,
             entities=formatted.entities,
             reply_markup=markup,
-            link_preview_options=given.link_preview_options,
+            link_preview_options=payload.link_preview_options,
         ),
     )
 
 
-async def edit_message_caption(sim: Simulation, given: EditMessageCaption) -> dict[str, Any]:
-    entities = read_entities(sim, given)
-    markup = read_markup(given.reply_markup)
-    message = _find_own(sim, given)
+async def edit_message_caption(sim: Simulation, payload: EditMessageCaption) -> dict[str, Any]:
+    entities = read_entities(sim, payload)
+    markup = read_markup(payload.reply_markup)
+    message = _find_own(sim, payload)
     if message.content is None:
         raise BadRequest("there is no caption in the message to edit")
-    caption = read_caption(given, entities)
+    caption = read_caption(payload, entities)
     changed = replace(message, text=caption.text, entities=caption.entities, reply_markup=markup)
     return _change(sim, message, changed)
 
 
-async def edit_message_reply_markup(sim: Simulation, given: EditMessageReplyMarkup) -> dict[str, Any]:
-    markup = read_markup(given.reply_markup)
-    message = _find_own(sim, given)
+async def edit_message_reply_markup(sim: Simulation, payload: EditMessageReplyMarkup) -> dict[str, Any]:
+    markup = read_markup(payload.reply_markup)
+    message = _find_own(sim, payload)
     return _change(sim, message, replace(message, reply_markup=markup))
 
 
-async def delete_message(sim: Simulation, given: MessageAddress) -> bool:
-    chat = writable_chat(sim, given.chat_id)
-    message = find_message(sim, chat, given.message_id, purpose="delete")
+async def delete_message(sim: Simulation, payload: MessageAddress) -> bool:
+    chat = writable_chat(sim, payload.chat_id)
+    message = find_message(sim, chat, payload.message_id, purpose="delete")
     if not _is_deletable(sim, chat, message):
         is_late = sim.config.clock() - message.date >= _DELETABLE_S
         raise BadRequest("message can't be deleted" + (" for everyone" if is_late else ""))
@@ -76,10 +76,10 @@ async def delete_message(sim: Simulation, given: MessageAddress) -> bool:
     return True
 
 
-async def set_message_reaction(sim: Simulation, given: SetMessageReaction) -> bool:
-    chat = writable_chat(sim, given.chat_id)
-    message = find_message(sim, chat, given.message_id, purpose="react")
-    reactions = [read_reaction(item) for item in cast("list[object]", given.reaction or [])]
+async def set_message_reaction(sim: Simulation, payload: SetMessageReaction) -> bool:
+    chat = writable_chat(sim, payload.chat_id)
+    message = find_message(sim, chat, payload.message_id, purpose="react")
+    reactions = [read_reaction(item) for item in cast("list[object]", payload.reaction or [])]
     if len(reactions) > 1:
         raise BadRequest("REACTIONS_TOO_MANY")
     sim.world.reactions.put(chat.id, message.id, sim.world.bot.id, reactions)
@@ -89,28 +89,28 @@ async def set_message_reaction(sim: Simulation, given: SetMessageReaction) -> bo
     return True
 
 
-async def answer_callback_query(sim: Simulation, given: AnswerCallbackQuery) -> bool:
-    press = sim.callbacks.take(given.callback_query_id)
+async def answer_callback_query(sim: Simulation, payload: AnswerCallbackQuery) -> bool:
+    press = sim.callbacks.take(payload.callback_query_id)
     if press is None:
         raise BadRequest("query is too old and response timeout expired or query ID is invalid")
-    if len(given.text) > _MAX_ANSWER:
+    if len(payload.text) > _MAX_ANSWER:
         raise BadRequest("MESSAGE_TOO_LONG")
-    text = {"text": given.text} if given.text else {}
+    text = {"text": payload.text} if payload.text else {}
     sim.feed.publish(
         "callback_answer",
-        callback_query_id=given.callback_query_id,
+        callback_query_id=payload.callback_query_id,
         user_id=press.user_id,
         **text,
-        show_alert=given.show_alert,
+        show_alert=payload.show_alert,
     )
     return True
 
 
 def _find_own(
-    sim: Simulation, given: EditMessageText | EditMessageCaption | EditMessageReplyMarkup
+    sim: Simulation, payload: EditMessageText | EditMessageCaption | EditMessageReplyMarkup
 ) -> Message:
-    chat = writable_chat(sim, given.chat_id)
-    message = find_message(sim, chat, given.message_id, purpose="edit")
+    chat = writable_chat(sim, payload.chat_id)
+    message = find_message(sim, chat, payload.message_id, purpose="edit")
     if message.sender_id != sim.world.bot.id or message.service is not None:
         raise BadRequest("message can't be edited")
     return message

@@ -43,21 +43,21 @@ async def get_me(sim: Simulation, _: Nothing) -> dict[str, Any]:
     }
 
 
-async def get_file(sim: Simulation, given: GetFile) -> dict[str, Any]:
-    if not given.file_id:
+async def get_file(sim: Simulation, payload: GetFile) -> dict[str, Any]:
+    if not payload.file_id:
         raise BadRequest("file_id not specified")
-    if not looks_like_id(given.file_id):
+    if not looks_like_id(payload.file_id):
         raise BadRequest("invalid file_id")
-    file = sim.files.find(given.file_id)
+    file = sim.files.find(payload.file_id)
     if file is None:
         raise BadRequest("wrong file_id or the file is temporarily unavailable")
     if file.size > _MAX_DOWNLOAD:
         raise BadRequest("file is too big")
-    return file.fields() | {"file_id": given.file_id, "file_path": file.path}
+    return file.fields() | {"file_id": payload.file_id, "file_path": file.path}
 
 
-async def get_chat(sim: Simulation, given: ChatAddress) -> dict[str, Any]:
-    chat = readable_chat(sim, given.chat_id)
+async def get_chat(sim: Simulation, payload: ChatAddress) -> dict[str, Any]:
+    chat = readable_chat(sim, payload.chat_id)
     full = chat_json(sim.world, chat) | {
         "accent_color_id": 0,
         "max_reaction_count": _MAX_REACTIONS,
@@ -69,18 +69,18 @@ async def get_chat(sim: Simulation, given: ChatAddress) -> dict[str, Any]:
     return full | {"permissions": dict.fromkeys(_PERMISSIONS, True)}
 
 
-async def get_chat_member(sim: Simulation, given: GetChatMember) -> dict[str, Any]:
-    chat = readable_chat(sim, given.chat_id)
-    if given.user_id <= 0:
+async def get_chat_member(sim: Simulation, payload: GetChatMember) -> dict[str, Any]:
+    chat = readable_chat(sim, payload.chat_id)
+    if payload.user_id <= 0:
         raise BadRequest("invalid user_id specified")
-    user = sim.world.user(given.user_id)
+    user = sim.world.user(payload.user_id)
     if user is None:
         raise BadRequest("user not found")
     return member_json(sim.world, chat, user)
 
 
-async def get_chat_administrators(sim: Simulation, given: ChatAddress) -> list[dict[str, Any]]:
-    chat = readable_chat(sim, given.chat_id)
+async def get_chat_administrators(sim: Simulation, payload: ChatAddress) -> list[dict[str, Any]]:
+    chat = readable_chat(sim, payload.chat_id)
     if chat.type == "private":
         raise BadRequest("there are no administrators in the private chat")
     admins = [sim.world.people[user_id] for user_id in chat.admins]
@@ -89,6 +89,6 @@ async def get_chat_administrators(sim: Simulation, given: ChatAddress) -> list[d
     return [member_json(sim.world, chat, user) for user in admins]
 
 
-async def get_chat_member_count(sim: Simulation, given: ChatAddress) -> int:
-    chat = readable_chat(sim, given.chat_id)
+async def get_chat_member_count(sim: Simulation, payload: ChatAddress) -> int:
+    chat = readable_chat(sim, payload.chat_id)
     return len(chat.members) + chat.has_bot

@@ -29,13 +29,13 @@ _ACTION_NAMES = (
 _ACTIONS = frozenset(_ACTION_NAMES.split())
 
 
-async def send_message(sim: Simulation, given: SendMessage) -> dict[str, Any]:
-    if not given.text:
+async def send_message(sim: Simulation, payload: SendMessage) -> dict[str, Any]:
+    if not payload.text:
         raise BadRequest("message text is empty")
-    entities = read_entities(sim, given)
-    markup = read_markup(given.reply_markup)
-    place = _find_place(sim, given)
-    formatted = read_text(given, entities, too_long="message is too long")
+    entities = read_entities(sim, payload)
+    markup = read_markup(payload.reply_markup)
+    place = _find_place(sim, payload)
+    formatted = read_text(payload, entities, too_long="message is too long")
     return _send(
         sim,
         replace(
@@ -43,17 +43,17 @@ async def send_message(sim: Simulation, given: SendMessage) -> dict[str, Any]:
             text=formatted.text,
             entities=formatted.entities,
             reply_markup=markup,
-            link_preview_options=given.link_preview_options,
+            link_preview_options=payload.link_preview_options,
         ),
     )
 
 
-async def send_document(sim: Simulation, given: SendDocument) -> dict[str, Any]:
-    file = read_document(sim, given)
-    entities = read_entities(sim, given)
-    markup = read_markup(given.reply_markup)
-    place = _find_place(sim, given)
-    caption = read_caption(given, entities)
+async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any]:
+    file = read_document(sim, payload)
+    entities = read_entities(sim, payload)
+    markup = read_markup(payload.reply_markup)
+    place = _find_place(sim, payload)
+    caption = read_caption(payload, entities)
     return _send(
         sim,
         replace(
@@ -66,33 +66,33 @@ async def send_document(sim: Simulation, given: SendDocument) -> dict[str, Any]:
     )
 
 
-async def send_message_draft(sim: Simulation, given: SendMessageDraft) -> bool:
-    entities = read_entities(sim, given)
-    if given.draft_id == 0:
+async def send_message_draft(sim: Simulation, payload: SendMessageDraft) -> bool:
+    entities = read_entities(sim, payload)
+    if payload.draft_id == 0:
         raise BadRequest("invalid draft identifier specified")
-    chat = writable_chat(sim, given.chat_id)
+    chat = writable_chat(sim, payload.chat_id)
     if chat.type != "private":
         raise BadRequest("TEXTDRAFT_PEER_INVALID")
-    thread_id = check_thread(chat, given.message_thread_id)
-    formatted = format_text(given.text, entities)
+    thread_id = check_thread(chat, payload.message_thread_id)
+    formatted = format_text(payload.text, entities)
     if formatted.length > MAX_TEXT:
         raise BadRequest("message is too long")
-    sim.drafts.put(chat.id, given.draft_id)
+    sim.drafts.put(chat.id, payload.draft_id)
     where = {} if thread_id is None else {"message_thread_id": thread_id}
-    body: dict[str, Any] = {"chat_id": chat.id, **where, "draft_id": given.draft_id, "text": formatted.text}
+    body: dict[str, Any] = {"chat_id": chat.id, **where, "draft_id": payload.draft_id, "text": formatted.text}
     if formatted.entities:
         body["entities"] = [entity_json(sim.world, entity) for entity in formatted.entities]
     sim.feed.publish("draft", **body, expires_in=DRAFT_LIFE_S)
     return True
 
 
-async def send_chat_action(sim: Simulation, given: SendChatAction) -> bool:
-    chat = writable_chat(sim, given.chat_id)
-    if given.action not in _ACTIONS:
+async def send_chat_action(sim: Simulation, payload: SendChatAction) -> bool:
+    chat = writable_chat(sim, payload.chat_id)
+    if payload.action not in _ACTIONS:
         raise BadRequest("wrong parameter action in request")
-    thread_id = check_thread(chat, given.message_thread_id)
+    thread_id = check_thread(chat, payload.message_thread_id)
     where = {} if thread_id is None else {"message_thread_id": thread_id}
-    sim.feed.publish("action", chat_id=chat.id, **where, action=given.action, expires_in=_ACTION_LIFE_S)
+    sim.feed.publish("action", chat_id=chat.id, **where, action=payload.action, expires_in=_ACTION_LIFE_S)
     return True
 
 
@@ -103,12 +103,12 @@ def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int
     return replied.thread_id if chat.has_topics else replied.thread_id or replied.id
 
 
-def _find_place(sim: Simulation, given: SendMessage | SendDocument) -> Message:
+def _find_place(sim: Simulation, payload: SendMessage | SendDocument) -> Message:
     """Return an empty message with the chat, topic and reply of the call."""
-    chat = writable_chat(sim, given.chat_id)
-    thread_id = check_thread(chat, given.message_thread_id)
-    reply = ReplyParameters.read(given.reply_parameters or {})
-    replied = None if given.reply_parameters is None else _find_replied(sim, chat, reply)
+    chat = writable_chat(sim, payload.chat_id)
+    thread_id = check_thread(chat, payload.message_thread_id)
+    reply = ReplyParameters.read(payload.reply_parameters or {})
+    replied = None if payload.reply_parameters is None else _find_replied(sim, chat, reply)
     quote = reply.quote if replied is not None else ""
     if replied is not None and quote not in replied.text:
         raise BadRequest("QUOTE_TEXT_INVALID")
@@ -125,9 +125,9 @@ def _find_place(sim: Simulation, given: SendMessage | SendDocument) -> Message:
 def _send(sim: Simulation, message: Message) -> dict[str, Any]:
     for draft_id in sim.drafts.take(message.chat_id):
         sim.feed.publish("draft", chat_id=message.chat_id, draft_id=draft_id, text="", expires_in=0)
-    sent = sim.world.put_message(replace(message, id=sim.world.next_message_id(message.chat_id)))
-    sim.publish_message("message", sent)
-    return message_json(sim.world, sent)
+    posted = sim.world.put_message(replace(message, id=sim.world.next_message_id(message.chat_id)))
+    sim.publish_message("message", posted)
+    return message_json(sim.world, posted)
 
 
 def _find_replied(sim: Simulation, chat: Chat, reply: ReplyParameters) -> Message | None:
@@ -143,14 +143,14 @@ MAX_SENT = 50 * 1024 * 1024
 _ATTACHED = "attach://"
 
 
-def read_document(sim: Simulation, given: SendDocument) -> Upload | StoredFile:
+def read_document(sim: Simulation, payload: SendDocument) -> Upload | StoredFile:
     """Return the document of a call. Raises BadRequest without one, TooLarge for more than 50 MB."""
-    if given.document and not given.document.startswith(_ATTACHED):
-        stored = sim.files.find(given.document)
+    if payload.document and not payload.document.startswith(_ATTACHED):
+        stored = sim.files.find(payload.document)
         if stored is None:
             raise BadRequest("wrong file identifier/HTTP URL specified")
         return stored
-    upload = given.uploads.get(given.document.removeprefix(_ATTACHED) or "document")
+    upload = payload.uploads.get(payload.document.removeprefix(_ATTACHED) or "document")
     if not isinstance(upload, Upload):
         raise BadRequest("there is no document in the request")
     if not upload.data:

@@ -23,8 +23,8 @@ class Method:
 def _method(
     name: str, payload: type[PayloadT], run: Callable[[Simulation, PayloadT], Awaitable[object]]
 ) -> tuple[str, Method]:
-    async def call(sim: Simulation, given: dict[str, Any]) -> object:
-        return await run(sim, payload.read(given))
+    async def call(sim: Simulation, parameters: dict[str, Any]) -> object:
+        return await run(sim, payload.read(parameters))
 
     return name.lower(), Method(name, call)
 

@@ -28,25 +28,25 @@ class OutgoingText(Protocol):
     def entities(self) -> object: ...
 
 
-def read_entities(sim: Simulation, given: OutgoingText) -> list[Entity]:
+def read_entities(sim: Simulation, outgoing: OutgoingText) -> list[Entity]:
     """Return the entities. Raises BadRequest for the faults that Telegram checks before the chat.
 
     Parse modes are refused: the simulator only takes entities.
     """
-    if given.parse_mode and given.parse_mode.lower() != "none":
+    if outgoing.parse_mode and outgoing.parse_mode.lower() != "none":
         raise BadRequest("parse_mode is not supported by the simulator, send entities instead")
-    if len(given.text.encode()) > _MAX_BYTES:
+    if len(outgoing.text.encode()) > _MAX_BYTES:
         raise BadRequest("text is too long")
-    entities = parse_entities(given.entities)
+    entities = parse_entities(outgoing.entities)
     for entity in entities:
         if entity.type == "text_mention" and sim.world.user(int(entity.detail or 0)) is None:
             raise BadRequest("user not found")
     return entities
 
 
-def read_text(given: OutgoingText, entities: list[Entity], *, too_long: str) -> FormattedText:
+def read_text(outgoing: OutgoingText, entities: list[Entity], *, too_long: str) -> FormattedText:
     """Return the text. Raises BadRequest without a text, above 4,096 units, and for invalid entities."""
-    formatted = format_text(given.text, entities)
+    formatted = format_text(outgoing.text, entities)
     if not formatted.text:
         raise BadRequest("text must be non-empty")
     if formatted.length > MAX_TEXT:
@@ -54,9 +54,9 @@ def read_text(given: OutgoingText, entities: list[Entity], *, too_long: str) -> 
     return formatted
 
 
-def read_caption(given: OutgoingText, entities: list[Entity]) -> FormattedText:
+def read_caption(outgoing: OutgoingText, entities: list[Entity]) -> FormattedText:
     """Return the caption, which may be empty. Raises BadRequest above 1,024 units."""
-    formatted = format_text(given.text, entities)
+    formatted = format_text(outgoing.text, entities)
     if formatted.length > MAX_CAPTION:
         raise BadRequest("message caption is too long")
     return formatted
@@ -69,11 +69,11 @@ def read_markup(markup: dict[str, Any] | None) -> dict[str, Any] | None:
     rows = markup["inline_keyboard"]
     if not isinstance(rows, list):
         raise BadRequest('field "inline_keyboard" of the InlineKeyboardMarkup must be of type Array')
-    kept = [_read_row(row) for row in cast("list[object]", rows)]
-    kept = [row for row in kept if row]
-    if sum(len(row) for row in kept) > _MAX_BUTTONS:
+    keyboard = [_read_row(row) for row in cast("list[object]", rows)]
+    keyboard = [row for row in keyboard if row]
+    if sum(len(row) for row in keyboard) > _MAX_BUTTONS:
         raise BadRequest("reply markup is too long")
-    return {"inline_keyboard": kept} if kept else None
+    return {"inline_keyboard": keyboard} if keyboard else None
 
 
 def _read_row(row: object) -> list[dict[str, Any]]:

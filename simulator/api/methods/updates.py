@@ -9,36 +9,36 @@ from simulator.api.updates import DEFAULT_KINDS, UPDATE_KINDS, Delivery
 from simulator.api.webhook import MAX_CONNECTIONS, WebhookSettings, check_secret, check_url
 
 
-async def get_updates(sim: Simulation, given: GetUpdates) -> list[dict[str, Any]]:
-    _allow(sim, given.allowed_updates)
-    limit = min(max(given.limit, 1), MAX_UPDATES)
-    timeout = min(max(given.timeout, 0), MAX_TIMEOUT_S)
-    updates = await sim.polling.fetch(offset=given.offset, limit=limit, timeout_s=timeout)
+async def get_updates(sim: Simulation, payload: GetUpdates) -> list[dict[str, Any]]:
+    _allow(sim, payload.allowed_updates)
+    limit = min(max(payload.limit, 1), MAX_UPDATES)
+    timeout = min(max(payload.timeout, 0), MAX_TIMEOUT_S)
+    updates = await sim.polling.fetch(offset=payload.offset, limit=limit, timeout_s=timeout)
     for update in updates:
         sim.queue.record(update.id, Delivery(at=sim.config.clock(), status=200))
     return [update.as_json() for update in updates]
 
 
-async def set_webhook(sim: Simulation, given: SetWebhook) -> bool:
+async def set_webhook(sim: Simulation, payload: SetWebhook) -> bool:
     """Set the webhook; an empty URL deletes it."""
     settings = None
-    if given.url:
-        check_url(given.url)
-        check_secret(given.secret_token)
+    if payload.url:
+        check_url(payload.url)
+        check_secret(payload.secret_token)
         settings = WebhookSettings(
-            url=given.url,
-            secret_token=given.secret_token,
-            max_connections=min(max(given.max_connections, 1), MAX_CONNECTIONS),
+            url=payload.url,
+            secret_token=payload.secret_token,
+            max_connections=min(max(payload.max_connections, 1), MAX_CONNECTIONS),
         )
-    _allow(sim, given.allowed_updates)
-    if given.drop_pending_updates:
+    _allow(sim, payload.allowed_updates)
+    if payload.drop_pending_updates:
         sim.queue.clear()
     sim.webhook.put(settings)
     return True
 
 
-async def delete_webhook(sim: Simulation, given: DeleteWebhook) -> bool:
-    if given.drop_pending_updates:
+async def delete_webhook(sim: Simulation, payload: DeleteWebhook) -> bool:
+    if payload.drop_pending_updates:
         sim.queue.clear()
     sim.webhook.put(None)
     return True
@@ -54,5 +54,5 @@ async def get_webhook_info(sim: Simulation, _: Nothing) -> dict[str, Any]:
 def _allow(sim: Simulation, kinds: list[Any] | None) -> None:
     """Set the allowed kinds. None changes nothing; a list without a known kind means the default."""
     if kinds is not None:
-        known = UPDATE_KINDS & {kind.lower() for kind in strings_of(kinds)}
-        sim.queue.allowed = known or DEFAULT_KINDS
+        allowed = UPDATE_KINDS & {kind.lower() for kind in strings_of(kinds)}
+        sim.queue.allowed = allowed or DEFAULT_KINDS
