@@ -24,6 +24,7 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from bot.transport.migrations import Migrations
 from bot.turn.outbox import Part
 from memory import keys
+from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import open_redis
@@ -504,7 +505,8 @@ class TurnMachine(RuleBasedStateMachine):
                 number * 8 : number * 8 + 8
             ]
             assert [int(update) for update in waiting] == chat.line
-            assert (outbox, journal, order) == (chat.outbox, chat.journal, chat.history)
+            assert (journal, order) == (chat.journal, chat.history)
+            assert [parse_json(Part, line) for line in outbox] == chat.outbox
             assert (int(begun or 0), int(epoch or 0)) == (chat.begun, chat.epoch)
             assert sorted(map(int, delivering)) == sorted(chat.delivering)
             assert {n: of for n, of in shown.items() if n.isdigit()} == chat.shown
