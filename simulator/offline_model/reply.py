@@ -21,11 +21,8 @@ _ECHO = re.compile(r"(?:please )?(?:echo|repeat|say)\b[:,]?\s+(\S.*)", re.IGNORE
 
 _LONGEST = 50_000
 """Characters."""
-_DEFAULT_LENGTH = 6_000
-"""Characters; more than one Telegram message holds."""
 _WRITE = re.compile(r"\b(?:write|generate|give|show|send|make)\b")
 _AMOUNT = re.compile(r"([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|symbol|letter)")
-_LONG = re.compile(r"\blong (?:text|message|answer|story|reply)\b")
 _MARKDOWN = re.compile(r"\b(?:markdown|formatting|code)\b")
 _SENTENCES = (
     "This is only a demonstration, so nothing depends on it.",
@@ -124,8 +121,6 @@ def _sample(text: str) -> str | None:
     amount = _AMOUNT.search(plain)
     if amount:
         return _long_text(int(re.sub(r"\D", "", amount[1])))
-    if _LONG.search(plain):
-        return _long_text(_DEFAULT_LENGTH)
     return MARKDOWN_SAMPLE if _MARKDOWN.search(plain) else None
 
 
