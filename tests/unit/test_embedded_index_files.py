@@ -87,6 +87,13 @@ async def test_a_start_removes_collections_that_a_crash_left_half_made(tmp_path:
     await again.close()
 
 
+def test_a_collection_of_another_version_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "c" / "messages").mkdir(parents=True)
+    (tmp_path / "c" / "messages" / "collection.json").write_text('{"vectors": {}}')
+    with pytest.raises(SystemExit, match="from another version: remove it, then run `mnemogram reindex`"):
+        Collections(tmp_path / "c")
+
+
 @pytest.mark.parametrize("is_adopted", [False, True])
 async def test_a_start_removes_the_shard_that_is_not_in_use(tmp_path: Path, is_adopted: bool) -> None:
     """A crash before and after a copy is adopted: the copy has one point less."""

@@ -137,7 +137,10 @@ class Collection:
     @classmethod
     def load(cls, folder: Path) -> "Collection":
         """Load a collection, and remove the shards that an interrupted vacuum left in its folder."""
-        record = CollectionRecord.model_validate_json((folder / _RECORD).read_bytes())
+        try:
+            record = CollectionRecord.model_validate_json((folder / _RECORD).read_bytes())
+        except ValueError:
+            sys.exit(f"{folder} is from another version: remove it, then run `mnemogram reindex`")
         for path in folder.glob("shard-*"):
             if path.name != record.shard:
                 shutil.rmtree(path)
