@@ -1,4 +1,4 @@
-"""Writes a context as the lines of its file: of one epoch, of one moment, read in pages."""
+"""Exports a context as the lines of its file: one epoch at one moment, read in pages."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -11,22 +11,9 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.summary import Summary
 from memory.history.talk import HeardLine
-from memory.keys import (
-    ContextRef,
-    artifacts_key,
-    epoch_key,
-    heard_key,
-    lineage_key,
-    messages_key,
-    meta_key,
-    order_key,
-    people_key,
-    senders_key,
-    sessions_key,
-    summaries_key,
-    telegram_key,
-)
-from memory.redis.client import RedisClient, load_script
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 from memory.transfer.lines import (
     META_FIELDS,
     ArtifactLine,
@@ -46,12 +33,12 @@ PAGE = 500
 
 
 class ChangedMeanwhile(Exception):
-    """Something that was read already was edited or deleted while the rest was read: the lines are of no one moment."""
+    """The context changed while it was read: the lines do not belong to one moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Facts:
-    """What the first round trip gave: the moment that the file is of."""
+    """Records of the first round trip: the moment of the file."""
 
     epoch: str
     revision: str
@@ -65,18 +52,17 @@ class _Facts:
 
     @property
     def next_sequence(self) -> int:
-        """The sequences of the file are below it."""
+        """Return the sequence that all sequences of the file are below."""
         return int(self.meta.get("next_sequence", "0"))
 
 
 async def export_context(
     redis: RedisClient, ref: ContextRef, *, artifacts: ContextArtifacts
 ) -> AsyncGenerator[BodyLine]:
-    """The body of the context's file; what is appended while it is read is not in it.
+    """Yield the body of the context's file, without messages that are appended meanwhile.
 
-    Raises Forgotten where the context is reset meanwhile, and ChangedMeanwhile where the lines that were given out would
-    not be of one moment (somebody edits, forgets, or an artifact ages out): begin again then. Of a context of which
-    nothing is kept there is the context's own line only. Raises StoreUnavailable.
+    Raises Forgotten after a reset, and ChangedMeanwhile if somebody edits or forgets a message, or an artifact expires:
+    begin again then. An empty context has only its own line. Raises StoreUnavailable.
     """
     facts = await _load_facts(redis, ref)
     yield ContextLine(meta={name: facts.meta[name] for name in sorted(facts.meta) if name in META_FIELDS})
@@ -96,15 +82,11 @@ async def export_context(
     for artifact_id in sorted(facts.artifacts):
         async for line in _artifact(artifacts, artifact_id):
             yield line
-    await _page(redis, ref, facts, after=facts.next_sequence)  # empty: whether it is the same context still
+    await _page(redis, ref, facts, after=facts.next_sequence)  # empty: check that the context has not changed
 
 
 async def _load_facts(redis: RedisClient, ref: ContextRef) -> _Facts:
-    keys = [
-        *(epoch_key(ref), meta_key(ref), people_key(ref), senders_key(ref), sessions_key(ref)),
-        *(lineage_key(ref), summaries_key(ref), artifacts_key(ref), heard_key(ref)),
-    ]
-    reply = await redis.run(load_script("memory.redis.scripts", "export_facts"), keys, [])
+    reply = await redis.run(export_records(ref))
     epoch, meta, people, senders, sessions, summaries, artifacts, heard = reply
     fields = _pairs(meta)
     return _Facts(
@@ -123,12 +105,9 @@ async def _load_facts(redis: RedisClient, ref: ContextRef) -> _Facts:
 async def _page(
     redis: RedisClient, ref: ContextRef, facts: _Facts, *, after: int
 ) -> tuple[list[MessageLine], int | None]:
-    """The page after that sequence, and the last sequence that it comes to; None where there is no more."""
-    script = load_script(
-        "memory.redis.scripts", "export_messages", ("memory.redis.scripts", "telegram_index")
-    )
-    keys = [messages_key(ref), order_key(ref), telegram_key(ref), epoch_key(ref), meta_key(ref)]
-    epoch, revision, rows = await redis.run(script, keys, [after, facts.next_sequence, PAGE])
+    """Read the page after that sequence; return it with its last sequence, which is None if there is no page."""
+    call = export_messages(ref, after=after, below=facts.next_sequence, limit=PAGE)
+    epoch, revision, rows = await redis.run(call)
     if str(epoch) != facts.epoch:
         raise Forgotten
     if str(revision) != facts.revision:
@@ -182,7 +161,7 @@ def _small_lines(facts: _Facts) -> list[BodyLine]:
 
 
 async def _artifact(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGenerator[BodyLine]:
-    """None of one that has ended or is being written: nobody can read it."""
+    """Yield the lines of an artifact, or none if it has expired or is incomplete."""
     known = await artifacts.find(artifact_id)
     if known is None:
         return
@@ -199,3 +178,11 @@ async def _artifact(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGener
 
 def _pairs(flat: Sequence[Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in zip(flat[::2], flat[1::2], strict=True)}
+
+
+@lua_script("memory.redis.scripts")
+def export_records(ref: ContextRef) -> ScriptCall: ...
+
+
+@lua_script("memory.redis.scripts")
+def export_messages(ref: ContextRef, *, after: int, below: int, limit: int) -> ScriptCall: ...

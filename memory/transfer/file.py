@@ -1,4 +1,4 @@
-"""The file of one context: a header, a line of JSON for each thing that is kept, and an end that counts and seals it."""
+"""The file of one context: a header, one line of JSON for each record, and an end with counts and SHA-256."""
 
 import hashlib
 import json
@@ -34,14 +34,14 @@ from memory.transfer.lines import (
 )
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Characters of a line that is read; the longest of ours, a full piece of an artifact, has 600,000."""
+"""Limit of the characters of a line. The longest line of ours, a full piece of an artifact, has 600,000."""
 
 _ARTIFACT_ID = re.compile(r"a[0-9a-f]{11}")
 _MOST_TOKENS = 2**31
 
 
 class BadFile(ValueError):
-    """The file of a context is not whole, not of this version, or says what no context can hold."""
+    """The file is incomplete, of another version, or has impossible contents."""
 
     def __init__(self, what: str, *, line: int | None = None) -> None:
         self.line = line
@@ -50,7 +50,7 @@ class BadFile(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What a file was found to hold."""
+    """Header and counts of a checked file."""
 
     header: Header
     meta: Mapping[str, str]
@@ -59,29 +59,29 @@ class FileFacts:
 
 @dataclass(slots=True, kw_only=True)
 class Seal:
-    """Counts and hashes the body's lines as they pass."""
+    """Counts and hashes the lines of the body."""
 
     counts: Counter[str] = field(default_factory=Counter[str])
     digest: Any = field(default_factory=hashlib.sha256)
 
     def take(self, kind: str, line: str) -> None:
-        """One line of the body, without its line end."""
+        """Add one line of the body, without its line end."""
         self.counts[kind] += 1
         self.digest.update(line.encode() + b"\n")
 
     def end(self) -> str:
-        """The file's last line."""
+        """Return the last line of the file."""
         counts = {kind: self.counts[kind] for kind in KINDS}
         return dump_line({"kind": "end", "counts": counts, "sha256": self.digest.hexdigest()})
 
 
 def read_lines(stream: TextIO) -> Iterator[str]:
-    """The stream's lines; of one that is too long only so much that it can be told."""
+    """Return the stream's lines; a line that is too long is cut just above the limit."""
     return iter(partial(stream.readline, LONGEST_LINE + 2), "")
 
 
 def read_header(line: str) -> Header:
-    """Raises BadFile for a first line that is not ours, or of another version."""
+    """Parse the first line. Raises BadFile if it is not a header, or of another version."""
     fields = _object(line, 1)
     if fields.get("kind") != "header":
         raise BadFile("this is not the header of a context's file", line=1)
@@ -94,10 +94,9 @@ def read_header(line: str) -> Header:
 
 
 def read_body(lines: Iterable[str]) -> Iterator[tuple[int, BodyLine]]:
-    """The numbered lines between header and end. Raises BadFile where the file breaks off, or was changed.
+    """Yield the numbered lines between header and end. Raises BadFile if the file breaks off or was changed.
 
-    What they say is given out before the end has proved it: whoever must not act on a file that is not whole reads it
-    to the end first (`check_file`).
+    Lines are yielded before the end has proved them: call `check_file` first if you must not act on a damaged file.
     """
     seal, ended, number = Seal(), False, 0
     for number, raw in enumerate(lines, start=1):
@@ -125,7 +124,7 @@ def read_body(lines: Iterable[str]) -> Iterator[tuple[int, BodyLine]]:
 
 
 def check_file(lines: Iterable[str]) -> FileFacts:
-    """All that can be checked without a store. Raises BadFile with the line's number and what is wrong there."""
+    """Check the whole file without a store. Raises BadFile with the line's number and the mistake."""
     iterator = iter(lines)
     first = next(iterator, "")
     header = read_header(first)
@@ -145,7 +144,7 @@ def check_file(lines: Iterable[str]) -> FileFacts:
 
 @dataclass(slots=True, kw_only=True)
 class _Check:
-    """What lines must be to each other: ascending, each once, within the context's sequences."""
+    """Checks across lines: ascending sequences, no duplicates, all within the context's sequences."""
 
     meta: dict[str, str] | None = None
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -156,7 +155,7 @@ class _Check:
     length: int = 0
 
     def take(self, line: BodyLine) -> None:
-        """Raises ValueError for a line that cannot stand here."""
+        """Raise ValueError for a line that is wrong at this place."""
         if isinstance(line, ContextLine) is not (self.meta is None):
             raise ValueError("the context's own line comes first, and once")
         if isinstance(line, PieceLine):
@@ -179,7 +178,7 @@ class _Check:
                 self._unordered(line)
 
     def end(self) -> None:
-        """Raises ValueError for what is missing at the end."""
+        """Raise ValueError if something is missing at the end."""
         if self.meta is None:
             raise ValueError("the context's own line is missing")
         self._whole_artifact()
@@ -235,7 +234,7 @@ class _Check:
         self.pieces, self.length = self.pieces + 1, self.length + len(line.text)
 
     def _whole_artifact(self) -> None:
-        """The artifact before is over: it must be whole."""
+        """Raise ValueError if the previous artifact is incomplete."""
         if self.artifact is not None and (self.pieces, self.length) != (
             self.artifact.pieces,
             self.artifact.length,
@@ -281,7 +280,7 @@ def _check_artifact_id(text: str) -> None:
 
 
 def _check_time(seconds: float) -> None:
-    """Not NaN either."""
+    """Raise ValueError for a time out of range, or NaN."""
     if not 0 <= seconds < LATEST:
         raise ValueError("a time is before 1970, or so late that it cannot be told")
 

@@ -1,4 +1,4 @@
-"""The lines of a context's file: what each may be, and its form as JSON."""
+"""The lines of a context's file and their JSON form."""
 
 import json
 import re
@@ -9,17 +9,16 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from memory.characters import well_formed
-from memory.codec import dump_json
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import HeardLine
 
 FORMAT = 1
-"""The version of the file's form; another one is refused."""
+"""Version of the file format; another version is refused."""
 
 KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "heard")
-"""What a body line may be, beside the one `context` line that comes first."""
+"""Kinds of body lines, besides the one `context` line that comes first."""
 
 META_TIMES = ("created_at", "last_sent_at")
 
@@ -29,20 +28,20 @@ _META_COUNTS = (
 )
 
 META_FIELDS: Mapping[str, re.Pattern[str]] = {
-    # As the store counts: it takes no other digits, and no zeros before them.
+    # As the store writes numbers: ASCII digits without leading zeros.
     **dict.fromkeys(_META_COUNTS, re.compile(r"0|[1-9][0-9]{0,14}")),
     **dict.fromkeys(META_TIMES, re.compile(r"[0-9]{1,15}(\.[0-9]+)?(e[+-]?[0-9]{1,2})?")),
     "active_agent": re.compile(r".{1,200}"),
     "migrated_to": re.compile(r"-?[0-9]{1,19}"),
 }
-"""Of a context's `meta` what a file carries; `revision` is a fence of the store and no memory."""
+"""Fields of a context's `meta` that a file has. `revision` is left out: it is a fence of the store."""
 
 LATEST = 2**37
-"""Unix seconds that no time of a file reaches: the year 6325. From the year 10000 on no time can be told as a date."""
+"""Limit of the times in a file, in Unix seconds: the year 6325. Dates after the year 9999 cannot be rendered."""
 
 _LONGEST_PROBLEM = 200
 _MOST_PARTS = 1000
-"""Messages of Telegram as which one of ours is shown, at most: one script takes them all."""
+"""Telegram ids of one message, at most: one script takes them all."""
 
 
 def _sendable(text: str) -> str:
@@ -54,12 +53,12 @@ def _sendable(text: str) -> str:
 _Whole = Annotated[int, Field(ge=0, lt=2**53)]
 _Seconds = Annotated[float, Field(ge=0, lt=LATEST, allow_inf_nan=False)]
 _Text = Annotated[str, AfterValidator(_sendable)]
-"""What goes to the store as it is; what goes there as JSON may have any character."""
+"""Text that goes to the store unchanged. Text within JSON may have any character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """Whose file it is. `chat` and `title` are as an operator knows them, `context` is the context's id."""
+    """First line: the chat and title that operators know, and the id of the context."""
 
     kind: Literal["header"] = "header"
     format: int = FORMAT
@@ -73,7 +72,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextLine:
-    """The context's own facts, as strings: META_FIELDS."""
+    """Facts of the context as strings, see META_FIELDS."""
 
     meta: dict[str, _Text]
     kind: Literal["context"] = "context"
@@ -81,21 +80,21 @@ class ContextLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageLine:
-    """A message, the Telegram ids under which it is shown, what it is noted to quote (a Telegram id), and which messages
-    quote it by its own id.
-    """
+    """A message with its entries in the index of Telegram ids."""
 
     sequence: _Whole
     message: Message
     kind: Literal["message"] = "message"
     telegram_ids: Annotated[tuple[_Whole, ...], Field(max_length=_MOST_PARTS)] = ()
     quotes: _Whole | None = None
+    """Telegram id of the message that it quotes."""
     quoted_by: tuple[_Text, ...] = ()
+    """Messages that quote it by its own id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerLine:
-    """What one turn called."""
+    """Calls of one turn."""
 
     first_sequence: _Whole
     last_sequence: _Whole
@@ -105,7 +104,7 @@ class LedgerLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonLine:
-    """Who wrote here: the name that is kept, and how many messages are counted of them."""
+    """A sender: the stored name, and the count of their messages."""
 
     id: int
     kind: Literal["person"] = "person"
@@ -115,7 +114,7 @@ class PersonLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionLine:
-    """The sequence at which a session began."""
+    """Sequence at which a session began."""
 
     sequence: _Whole
     kind: Literal["session"] = "session"
@@ -133,7 +132,7 @@ class SummaryLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactLine:
-    """An artifact, whose pieces follow at once."""
+    """An artifact; its pieces follow."""
 
     id: str
     tool: str
@@ -155,7 +154,7 @@ class PieceLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeardFileLine:
-    """What was heard, and where it stands."""
+    """A heard line with its score."""
 
     score: _Whole
     line: HeardLine
@@ -179,21 +178,17 @@ _HEADER = TypeAdapter(Header)
 
 
 def dump_header(header: Header) -> str:
-    """The file's first line."""
+    """Return the first line of the file."""
     return dump_line(asdict(header))
 
 
 def dump_body(line: BodyLine) -> str:
-    """A line of the body as ASCII JSON; a message has the form that it has at rest."""
-    fields = {name: value for name, value in asdict(line).items() if value is not None}
-    if isinstance(line, MessageLine):
-        fields["message"] = json.loads(dump_json(Message, line.message))
-        fields = {name: value for name, value in fields.items() if value != ()}
-    return dump_line({"kind": fields.pop("kind"), **fields})
+    """Return a line of the body as ASCII JSON, without fields that have their default."""
+    return dump_line({"kind": line.kind, **_BODY.dump_python(line, exclude_defaults=True)})
 
 
 def parse_header(fields: Mapping[str, Any]) -> Header:
-    """The header in this object. Raises ValueError with where it is wrong, and never with what stands there."""
+    """Return the header in this object. Raises ValueError with the place of the mistake, without the value."""
     try:
         return _HEADER.validate_python(fields)
     except ValidationError as error:
@@ -201,7 +196,7 @@ def parse_header(fields: Mapping[str, Any]) -> Header:
 
 
 def parse_body(fields: Mapping[str, Any]) -> BodyLine:
-    """The line of the body in this object; raises as `parse_header` does."""
+    """Return the line of the body in this object. Raises ValueError as `parse_header` does."""
     try:
         return _BODY.validate_python(fields)
     except ValidationError as error:
@@ -209,12 +204,12 @@ def parse_body(fields: Mapping[str, Any]) -> BodyLine:
 
 
 def dump_line(fields: Mapping[str, object]) -> str:
-    """One line of ASCII JSON."""
+    """Return one line of ASCII JSON."""
     return json.dumps(fields, separators=(",", ":"))
 
 
 def _first_problem(error: ValidationError) -> str:
-    """Where and what, without the value: a file's words do not belong into a terminal's history."""
+    """Describe the first mistake without its value: the texts of a file must not end up in a terminal."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     if first["type"].startswith("union_tag"):  # its message quotes the value
         return "the line's kind is none of ours"

@@ -28,7 +28,8 @@ from memory.keys import (
     ledger_key,
     work_key,
 )
-from memory.redis.client import RedisClient, Script
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall
 from memory.summary.redis_summaries import RedisSummaries
 from memory.transfer.exporter import ChangedMeanwhile, export_context
 from memory.transfer.file import BadFile, Seal, check_file, read_lines
@@ -469,13 +470,11 @@ class KilledAt:
         self._left = number
         self._is_before = is_before
 
-    async def run(self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
-        return await self._ending(self._redis.run(script, names, arguments))
+    async def run(self, call: ScriptCall) -> Any:
+        return await self._ending(self._redis.run(call))
 
-    async def run_durably(
-        self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]
-    ) -> Any:
-        return await self._ending(self._redis.run_durably(script, names, arguments))
+    async def run_durably(self, call: ScriptCall) -> Any:
+        return await self._ending(self._redis.run_durably(call))
 
     async def _ending(self, work: Coroutine[Any, Any, Any]) -> Any:
         if self._left == 0 and self._is_before:
@@ -494,15 +493,13 @@ class LosingReplies:
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
 
-    async def run(self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]) -> Any:
-        await self._redis.run(script, names, arguments)
-        return await self._redis.run(script, names, arguments)
+    async def run(self, call: ScriptCall) -> Any:
+        await self._redis.run(call)
+        return await self._redis.run(call)
 
-    async def run_durably(
-        self, script: Script, names: Sequence[str], arguments: Sequence[str | int | float]
-    ) -> Any:
-        await self._redis.run_durably(script, names, arguments)
-        return await self._redis.run_durably(script, names, arguments)
+    async def run_durably(self, call: ScriptCall) -> Any:
+        await self._redis.run_durably(call)
+        return await self._redis.run_durably(call)
 
 
 async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(redis: RedisClient) -> None:

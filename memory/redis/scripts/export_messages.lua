@@ -1,16 +1,14 @@
--- Read a page of one context's messages for its file, with what the index by Telegram ids knows of each. After
--- telegram_index.lua.
--- KEYS: messages, order, telegram, epoch, meta
--- ARGV: the sequence after which to begin, the one to stay below, how many at most
--- Reply: {epoch, revision, {id, sequence, json, its Telegram ids with spaces, the Telegram id that it is noted to quote or
---         '', the ids of those that quote it by its own id, with spaces, ...}}
-local messages, order, telegram, epoch, meta = unpack(KEYS)
-local after, below, limit = unpack(ARGV)
+-- Read a page of one context's messages for its file, with what the index of Telegram ids knows of each.
+-- USES: telegram_index
+-- KEYS: messages order telegram epoch meta
+-- ARGV: after below limit
+-- Reply: {epoch, revision, {id, sequence, json, its Telegram ids with spaces, the Telegram id that it quotes by the index
+--         or '', the ids of messages that quote it by its own id, with spaces, ...}}
 local rows = {}
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WITHSCORES', 'LIMIT', 0, limit)
 
--- Whether the index says that this message quotes what is shown under the Telegram id.
-local function is_noted(id, telegram_id)
+-- Return true if the index says that this message quotes the message with the Telegram id.
+local function is_indexed_quote(id, telegram_id)
   local by = redis.call('HGET', telegram, 'q:' .. telegram_id)
   return by and string.find(' ' .. by .. ' ', ' ' .. id .. ' ', 1, true) ~= nil
 end
@@ -23,7 +21,7 @@ for at = 1, #slice, 2 do
   rows[#rows + 1] = slice[at + 1]
   rows[#rows + 1] = json
   rows[#rows + 1] = redis.call('HGET', telegram, id) or ''
-  rows[#rows + 1] = quoted and is_noted(id, quoted) and quoted or ''
+  rows[#rows + 1] = quoted and is_indexed_quote(id, quoted) and quoted or ''
   rows[#rows + 1] = redis.call('HGET', telegram, 'q:' .. id) or ''
 end
 return { redis.call('GET', epoch) or '0', redis.call('HGET', meta, 'revision') or '0', rows }

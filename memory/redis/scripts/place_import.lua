@@ -1,76 +1,67 @@
--- Put what an import has read in the place of an empty context's memory, and queue its messages for the index. All, or
--- nothing. After telegram_index.lua.
--- KEYS: contexts, work, epoch, heard, then eleven pairs of one key each, as it was staged and as it is to be: messages,
---       order, telegram, meta, people, senders, sessions, summaries, lineage, ledger, artifacts; and of what is staged only:
---       heard, the ids of the messages to index by their sequence, and (for a repetition after a lost reply) how many
---       this very import has queued
--- ARGV: 1 context id, 2 epoch, 3 its entry in the registry, 4 is it another context's file (1 | 0), 5 prefix of staged
---       artifact keys, 6 prefix of artifact keys, 7 when what was heard ends (Unix seconds), 8 how many messages there are,
---       9 how long that last key is kept (s)
--- Returns {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (not all was there any more)
-local contexts, work, epoch_key, heard = unpack(KEYS, 1, 4)
-local staged, live = {}, {}
-for at = 5, 25, 2 do
-  staged[#staged + 1], live[#live + 1] = KEYS[at], KEYS[at + 1]
-end
-local staged_heard, staged_indexed, placed = unpack(KEYS, 27, 29)
-local context, epoch, registered, is_other = unpack(ARGV, 1, 4)
-local staged_prefix, live_prefix, heard_ends_at, messages, placed_ttl = unpack(ARGV, 5, 9)
-local MESSAGES, ORDER, TELEGRAM, META, ARTIFACTS = 1, 2, 3, 4, 11
-
-local before = redis.call('GET', placed)
+-- Put a staged import in the place of an empty context's memory, and queue its messages for the index. All, or nothing.
+-- USES: telegram_index
+-- KEYS: staged contexts work epoch heard messages order telegram meta people senders sessions summaries lineage ledger
+-- KEYS: artifacts
+-- ARGV: place:json
+-- staged: the beginning of all keys of this import; place: Placement (memory/transfer/importer.py)
+-- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
+local context = place.context_id
+local before = redis.call('GET', staged .. 'placed')
 if before then
   return { 'placed', tonumber(before) }
 end
-if (redis.call('GET', epoch_key) or '0') ~= epoch then
+if (redis.call('GET', epoch) or '0') ~= place.expected_epoch then
   return { 'forgotten' }
 end
--- What tells of messages is kept of none: an empty context may still have a meta.
-if redis.call('EXISTS', live[MESSAGES], live[ORDER], live[8], live[9], live[10], live[ARTIFACTS]) > 0 then
+-- A context without messages may still have a meta.
+if redis.call('EXISTS', messages, order, summaries, lineage, ledger, artifacts) > 0 then
   return { 'occupied' }
 end
-local ids = redis.call('ZRANGE', staged[ARTIFACTS], 0, -1)
-local is_whole = redis.call('EXISTS', staged[META]) == 1 and redis.call('ZCARD', staged[ORDER]) == tonumber(messages)
+local ids = redis.call('ZRANGE', staged .. 'artifacts', 0, -1)
+local is_whole = redis.call('EXISTS', staged .. 'meta') == 1 and redis.call('ZCARD', staged .. 'order') == place.messages
 for _, id in ipairs(ids) do
-  is_whole = is_whole and redis.call('EXISTS', staged_prefix .. id) == 1
+  is_whole = is_whole and redis.call('EXISTS', staged .. 'artifact:' .. id) == 1
 end
 if not is_whole then
   return { 'gone' }
 end
 
 -- First what needs memory: a full server refuses a script at its first write, and never later.
-redis.call('HSETNX', contexts, context, registered)
-local revision = redis.call('HGET', live[META], 'revision') or '0'
-if is_other == '1' then
-  unlink_all_telegram(staged[TELEGRAM])
-  redis.call('HDEL', staged[META], 'migrated_to')
+redis.call('HSETNX', contexts, context, place.registered)
+local revision = redis.call('HGET', meta, 'revision') or '0'
+if place.is_other then
+  unlink_all_telegram(staged .. 'telegram')
+  redis.call('HDEL', staged .. 'meta', 'migrated_to')
 end
-for number, key in ipairs(staged) do
-  redis.call('UNLINK', live[number])
-  if redis.call('EXISTS', key) == 1 then
-    redis.call('RENAME', key, live[number])
-    redis.call('PERSIST', live[number])
+for name, live in pairs({
+  messages = messages, order = order, telegram = telegram, meta = meta, people = people, senders = senders,
+  sessions = sessions, summaries = summaries, lineage = lineage, ledger = ledger, artifacts = artifacts,
+}) do
+  redis.call('UNLINK', live)
+  if redis.call('EXISTS', staged .. name) == 1 then
+    redis.call('RENAME', staged .. name, live)
+    redis.call('PERSIST', live)
   end
 end
-redis.call('HSET', live[META], 'revision', revision + 1)  -- whatever was planned of the empty context is stale
+redis.call('HSET', meta, 'revision', revision + 1)  -- plans for the empty context are stale
 for _, id in ipairs(ids) do
-  local ends_at = redis.call('ZSCORE', live[ARTIFACTS], id)
-  redis.call('RENAME', staged_prefix .. id, live_prefix .. id)
-  redis.call('PEXPIREAT', live_prefix .. id, math.floor(ends_at * 1000))
+  local ends_at = redis.call('ZSCORE', artifacts, id)
+  redis.call('RENAME', staged .. 'artifact:' .. id, place.artifact_prefix .. id)
+  redis.call('PEXPIREAT', place.artifact_prefix .. id, math.floor(ends_at * 1000))
 end
-local last = redis.call('ZREVRANGE', live[ARTIFACTS], 0, 0, 'WITHSCORES')[2]
+local last = redis.call('ZREVRANGE', artifacts, 0, 0, 'WITHSCORES')[2]
 if last then
-  redis.call('PEXPIREAT', live[ARTIFACTS], math.floor(last * 1000))
+  redis.call('PEXPIREAT', artifacts, math.floor(last * 1000))
 end
-if redis.call('EXISTS', heard) == 0 and redis.call('EXISTS', staged_heard) == 1 then
-  redis.call('RENAME', staged_heard, heard)
-  redis.call('EXPIREAT', heard, heard_ends_at)
+if redis.call('EXISTS', heard) == 0 and redis.call('EXISTS', staged .. 'heard') == 1 then
+  redis.call('RENAME', staged .. 'heard', heard)
+  redis.call('EXPIREAT', heard, place.heard_ends_at)
 end
 local queued = 0
-for _, id in ipairs(redis.call('ZRANGE', staged_indexed, 0, -1)) do
-  redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', epoch, 'id', id)
+for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
+  redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
   queued = queued + 1
 end
-redis.call('UNLINK', staged_heard, staged_indexed)
-redis.call('SET', placed, queued, 'EX', placed_ttl)
+redis.call('UNLINK', staged .. 'heard', staged .. 'indexed')
+redis.call('SET', staged .. 'placed', queued, 'EX', place.placed_ttl_s)
 return { 'placed', queued }

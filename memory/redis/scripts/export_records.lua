@@ -1,12 +1,11 @@
--- Read at one moment what a file of one context begins with: all but its messages, its ledger and its artifacts' text.
--- KEYS: epoch, meta, people, senders, sessions, lineage, summaries, artifacts, heard
+-- Read everything of one context for its file, except messages, ledger and the text of artifacts, at one moment.
+-- KEYS: epoch meta people senders sessions lineage summaries artifacts heard
 -- Reply: {epoch, {meta field, value, ...}, {sender id, name, ...}, {sender id, messages, ...}, {session's sequence, ...},
 --         {summary (JSON), what it covers (JSON), ...} oldest first, {artifact id, ...}, {heard line, score, ...}}
-local epoch, meta, people, senders, sessions, lineage, summaries, artifacts, heard = unpack(KEYS)
-local told = {}
+local texts = {}
 for _, id in ipairs(redis.call('ZRANGE', lineage, 0, -1)) do
-  told[#told + 1] = redis.call('HGET', summaries, id) or ''
-  told[#told + 1] = redis.call('HGET', summaries, 'covers:' .. id) or '[]'
+  texts[#texts + 1] = redis.call('HGET', summaries, id) or ''
+  texts[#texts + 1] = redis.call('HGET', summaries, 'covers:' .. id) or '[]'
 end
 return {
   redis.call('GET', epoch) or '0',
@@ -14,7 +13,7 @@ return {
   redis.call('HGETALL', people),
   redis.call('HGETALL', senders),
   redis.call('ZRANGE', sessions, 0, -1),
-  told,
+  texts,
   redis.call('ZRANGE', artifacts, 0, -1),
   redis.call('ZRANGE', heard, 0, -1, 'WITHSCORES'),
 }
