@@ -17,7 +17,8 @@ from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
 from bot.turn.journal import TurnJournal
 from bot.turn.reachability import Reachability
-from bot.turn.store import parse_erased
+from bot.turn.store import ErasedContext
+from memory.codec import parse_json
 from memory.erasure import ErasureReceipt
 from memory.history.message import Message, told_text
 from memory.history.redis_history import RedisHistory
@@ -127,7 +128,7 @@ class Memberships:
             receipts = [await self.eraser.reset(ref) for ref in others]
             erased = await self.eraser.reset_own(claim, update.update_id, others="")
         else:
-            erased = parse_erased(reset_before)
+            erased = parse_json(ErasedContext, reset_before)
         receipt = sum_receipts([*receipts, await self.eraser.finish(own, erased)])
         log.info("erased_on_leave", chat=chat_id, is_proven=receipt.is_proven, **asdict(receipt))
         return Reply(epoch=erased.epoch)

@@ -1,7 +1,7 @@
 """Limits on what one person and one chat may use: counted and checked in Redis before a model is called."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, cast
@@ -11,7 +11,8 @@ from bot.agent.model import Usage
 from bot.observe import metrics
 from bot.transport.words import Words
 from memory import keys
-from memory.redis.client import RedisClient, ScriptCall, load_script
+from memory.redis.client import RedisClient
+from memory.redis.lua import Key, ScriptCall, lua_script
 
 _SCRIPTS = "bot.turn.scripts"
 _DAY_S = 24 * 3600
@@ -106,6 +107,57 @@ class UsageToday:
     resets_in_s: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerNumbers:
+    """The limits of one person or chat as whole numbers, for admit_turn.lua."""
+
+    messages: int
+    tokens: int
+    micros: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionRules:
+    """The limits of the person and the chat, and the time, for admit_turn.lua."""
+
+    now: float
+    window: int
+    """Seconds that a message counts."""
+    day_ends: float
+    """Seconds until the next day."""
+    user: OwnerNumbers
+    chat: OwnerNumbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookedUsage:
+    """The usage of one turn, for book_usage.lua. Redis increments by digits: Lua would write 1e+8."""
+
+    prompt: str
+    completion: str
+    micros: str
+    ttl: int = keys.USAGE_TTL_S
+
+
+@lua_script(_SCRIPTS)
+def admit_turn(
+    chat_id: int,
+    *,
+    user_minute: Key,
+    user_day: Key,
+    chat_minute: Key,
+    chat_day: Key,
+    rules: AdmissionRules,
+    updates: Sequence[int],
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def book_usage(
+    chat_id: int, *, booked: Key, user_day: Key, chat_day: Key, all_day: Key, usage: BookedUsage
+) -> ScriptCall: ...
+
+
 class LimitGuard:
     """Checks limits and books usage. Operators are exempt. Without limits a check costs nothing."""
 
@@ -132,24 +184,23 @@ class LimitGuard:
             return None
         now = self._clock()
         day, ends_in = _day(now), _day_ends_in(now)
-        answer = await self._redis.run(
-            load_script(_SCRIPTS, "admit_asked"),
-            [
-                keys.minute_key("user", charge.user_id),
-                keys.usage_key("user", charge.user_id, day),
-                keys.minute_key("chat", charge.chat_id),
-                keys.usage_key("chat", charge.chat_id, day),
-                keys.limit_told_key(charge.chat_id),
-            ],
-            [
-                now,
-                keys.MINUTE_TTL_S,
-                ends_in,
-                *_numbers(self._limits.user),
-                *_numbers(self._limits.chat),
-                *charge.update_ids,
-            ],
+        rules = AdmissionRules(
+            now=now,
+            window=keys.MINUTE_TTL_S,
+            day_ends=ends_in,
+            user=_numbers(self._limits.user),
+            chat=_numbers(self._limits.chat),
         )
+        call = admit_turn(
+            charge.chat_id,
+            user_minute=Key(keys.minute_key("user", charge.user_id)),
+            user_day=Key(keys.usage_key("user", charge.user_id, day)),
+            chat_minute=Key(keys.minute_key("chat", charge.chat_id)),
+            chat_day=Key(keys.usage_key("chat", charge.chat_id, day)),
+            rules=rules,
+            updates=charge.update_ids,
+        )
+        answer = await self._redis.run(call)
         if not answer[0]:
             return None
         limit, wait_s, says_so = str(answer[0]), int(answer[1]), bool(int(answer[2]))
@@ -171,20 +222,17 @@ class LimitGuard:
         if not usage.prompt_tokens and not usage.completion_tokens:
             return ()
         day = _day(self._clock())
-        book = ScriptCall(
-            script=load_script(_SCRIPTS, "book_usage"),
-            keys=[
-                keys.booked_key(charge.update_ids[-1], run),
-                keys.usage_key("user", charge.user_id, day),
-                keys.usage_key("chat", charge.chat_id, day),
-                keys.usage_key("all", 0, day),
-            ],
-            arguments=[
-                keys.USAGE_TTL_S,
-                usage.prompt_tokens,
-                usage.completion_tokens,
-                self._limits.prices.micros_of(usage.prompt_tokens, usage.completion_tokens),
-            ],
+        book = book_usage(
+            charge.chat_id,
+            booked=Key(keys.booked_key(charge.update_ids[-1], run)),
+            user_day=Key(keys.usage_key("user", charge.user_id, day)),
+            chat_day=Key(keys.usage_key("chat", charge.chat_id, day)),
+            all_day=Key(keys.usage_key("all", 0, day)),
+            usage=BookedUsage(
+                prompt=str(usage.prompt_tokens),
+                completion=str(usage.completion_tokens),
+                micros=str(self._limits.prices.micros_of(usage.prompt_tokens, usage.completion_tokens)),
+            ),
         )
         return (book,)
 
@@ -209,8 +257,12 @@ class LimitGuard:
         return UsageToday(user=user, chat=chat, everybody=everybody, resets_in_s=_day_ends_in(now))
 
 
-def _numbers(limits: OwnerLimits) -> tuple[int, int, int]:
-    return limits.messages_per_minute, limits.tokens_per_day, math.ceil(limits.money_per_day * MICROS)
+def _numbers(limits: OwnerLimits) -> OwnerNumbers:
+    return OwnerNumbers(
+        messages=limits.messages_per_minute,
+        tokens=limits.tokens_per_day,
+        micros=math.ceil(limits.money_per_day * MICROS),
+    )
 
 
 def _used(row: list[str | None]) -> Used:

@@ -6,30 +6,20 @@ from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState
-from bot.inbox.redis_inbox import inbox_script
 from bot.turn.outbox import Part, dump_part, parse_part
 from bot.turn.trace import SentPart
 from memory import keys
-from memory.codec import dump_json
+from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
-from memory.history.redis_history import (
-    APPEND_PRELUDES,
-    CONVERSATION_PRELUDES,
-    DELETE_PRELUDES,
-    ERASE_PRELUDES,
-    MessageBatch,
-    append_keys,
-    conversation_keys,
-    erase_keys,
-    load_snapshot,
-    message_batch,
-    parse_snapshot,
-)
+from memory.history.redis_history import MessageBatch, load_snapshot, message_batch, parse_snapshot
 from memory.history.store import HistorySnapshot
-from memory.redis.client import RedisClient, ScriptCall
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient
+from memory.redis.lua import Key, ScriptCall, lua_script
 
+_SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 10
@@ -99,6 +89,127 @@ class ErasedContext:
     heard: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitChanges:
+    """A Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
+
+    context_id: str
+    update_ids: tuple[str, ...]
+    deletes: tuple[str, ...]
+    state: TerminalState
+    reason: str
+    parts: tuple[str, ...]
+    messages: MessageBatch
+    ledger: str
+    receipt: str
+    registered: str
+    trace: str
+    starts_conversation: bool
+    compresses: bool
+    active_agent: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitSettings:
+    """Prefixes of keys, and how much a commit keeps for how many seconds."""
+
+    update_prefix: str
+    artifact_prefix: str
+    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
+    receipts_kept: int = RECEIPTS_KEPT
+    receipts_ttl: int = keys.PROMPTS_TTL_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendOutcome:
+    """The outcome of sending a part, as sent.lua reads it."""
+
+    telegram_id: str
+    """"-" for a part that no message shows, "" if nobody knows whether it arrived."""
+    message_id: str
+    undeliverable: str
+    note: SentPart | None
+    update_prefix: str
+    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetOrder:
+    """The details of a reset, as reset.lua reads them."""
+
+    vectors: int
+    others: str
+    update_prefix: str
+    artifact_prefix: str
+    update_id: str | None = None
+    """The update that asks for it, with the fence of its turn; None for a reset from outside the chat."""
+    fence: Fence | None = None
+    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
+    erased_ttl: int = keys.ERASED_TTL_S
+
+
+@lua_script(_SCRIPTS)
+def take(
+    ref: ContextRef,
+    *,
+    fence: Fence,
+    update_prefix: str,
+    updates_at_most: int,
+    attempts_at_most: int,
+    now: float,
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def record(
+    ref: ContextRef, *, fence: Fence, expected_epoch: int, newest: int, fields: Sequence[str]
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def restart(ref: ContextRef, *, fence: Fence, update_prefix: str) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def commit(
+    ref: ContextRef,
+    *,
+    fence: Fence,
+    expected_epoch: int,
+    now: float,
+    changes: CommitChanges,
+    settings: CommitSettings,
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def count_sends(ref: ContextRef, *, fence: Fence, part: str, begun: int) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def replace_part(
+    ref: ContextRef, *, fence: Fence, part: str, begun: int, instead: Sequence[str]
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def sent(
+    ref: ContextRef, *, fence: Fence, part: str, expected_epoch: int, now: float, outcome: SendOutcome
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def forget_dead(
+    ref: ContextRef, *, context_id: str, update_prefix: str, now: float, ttl: int, ids: Sequence[int]
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def reset(
+    ref: ContextRef, *, erased: Key, context_id: str, now: float, order_of_reset: ResetOrder
+) -> ScriptCall: ...
+
+
 class TurnStore:
     """The turn's side of the inbox. Every write checks the claim's fence first and raises Fenced."""
 
@@ -116,32 +227,16 @@ class TurnStore:
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
         """Return the context's work and its newest `window` messages, in one round trip."""
         ref = claim.ref
-        take = ScriptCall(
-            script=inbox_script("take"),
-            keys=[
-                *(
-                    keys.ready_key(ref.partition),
-                    keys.box_key(ref),
-                    keys.journal_key(ref),
-                    keys.outbox_key(ref),
-                ),
-                *(
-                    keys.sending_key(ref),
-                    keys.stop_key(ref),
-                    keys.dead_key(ref.partition),
-                    keys.epoch_key(ref),
-                ),
-            ],
-            arguments=[
-                dump_json(Fence, claim.fence),
-                keys.update_prefix(ref.partition),
-                UPDATES_AT_MOST,
-                ATTEMPTS_AT_MOST,
-                self._clock(),
-            ],
+        call = take(
+            ref,
+            fence=claim.fence,
+            update_prefix=keys.update_prefix(ref.partition),
+            updates_at_most=UPDATES_AT_MOST,
+            attempts_at_most=ATTEMPTS_AT_MOST,
+            now=self._clock(),
         )
         while True:
-            taken, loaded = await self._redis.run_all([take, load_snapshot(ref, limit=window)])
+            taken, loaded = await self._redis.run_all([call, load_snapshot(ref, limit=window)])
             if taken[0] == "fenced":
                 raise Fenced
             _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
@@ -162,20 +257,14 @@ class TurnStore:
         self, claim: Claim, *, epoch: int, newest_update: int, fields: Mapping[str, str]
     ) -> None:
         """Write finished steps into the journal. Raises Forgotten (nothing written) and TurnStopped (written)."""
-        ref = claim.ref
-        outcome = await self._redis.run(
-            inbox_script("record"),
-            [
-                *(keys.ready_key(ref.partition), keys.epoch_key(ref), keys.journal_key(ref)),
-                *(keys.stop_key(ref), keys.box_key(ref)),
-            ],
-            [
-                dump_json(Fence, claim.fence),
-                epoch,
-                newest_update,
-                *(word for field in fields.items() for word in field),
-            ],
+        call = record(
+            claim.ref,
+            fence=claim.fence,
+            expected_epoch=epoch,
+            newest=newest_update,
+            fields=[word for field in fields.items() for word in field],
         )
+        outcome = await self._redis.run(call)
         _check(outcome)
         if outcome == "stopped":
             raise TurnStopped
@@ -185,64 +274,39 @@ class TurnStore:
 
         This does not count as an attempt of its update: no worker has died.
         """
-        ref = claim.ref
-        script_keys = [keys.ready_key(ref.partition), keys.journal_key(ref), keys.box_key(ref)]
-        arguments = [dump_json(Fence, claim.fence), keys.update_prefix(ref.partition)]
-        _check(await self._redis.run(inbox_script("restart"), script_keys, arguments))
+        prefix = keys.update_prefix(claim.ref.partition)
+        _check(await self._redis.run(restart(claim.ref, fence=claim.fence, update_prefix=prefix)))
 
-    async def payload_of(self, ref: keys.ContextRef, update_id: int) -> str | None:
+    async def payload_of(self, ref: ContextRef, update_id: int) -> str | None:
         """Return the payload of an unfinished update of the context, or None."""
         record = keys.update_key(ref.partition, update_id)
         context, payload = await self._redis.call("HMGET", record, "context", "payload")
         return payload if context == ref.context_id else None
 
-    async def shown_as(self, ref: keys.ContextRef, message_id: str) -> tuple[int, ...]:
+    async def shown_as(self, ref: ContextRef, message_id: str) -> tuple[int, ...]:
         """Return the Telegram messages that show this message, in order; () if it was never delivered."""
         found = await self._redis.call("HGET", keys.telegram_key(ref), message_id)
         return tuple(int(each) for each in str(found or "").split())
 
-    async def commit(self, claim: Claim, commit: Commit) -> None:
+    async def commit(self, claim: Claim, turn: Commit) -> None:
         """Commit the turn. Repeating a commit changes nothing. Raises Forgotten."""
-        ref = claim.ref
-        call = ScriptCall(
-            script=inbox_script("commit", *APPEND_PRELUDES, *DELETE_PRELUDES, *CONVERSATION_PRELUDES),
-            keys=[
-                *(
-                    keys.ready_key(ref.partition),
-                    keys.box_key(ref),
-                    keys.journal_key(ref),
-                    keys.outbox_key(ref),
-                ),
-                *(keys.delivering_key(ref), keys.epoch_key(ref)),
-                *append_keys(ref),
-                *(keys.contexts_key(ref.partition), *conversation_keys(ref)[1:]),
-                *(keys.ledger_key(ref), keys.prompts_key(ref), keys.compress_key(ref.partition)),
-                keys.artifacts_key(ref),
-            ],
-            arguments=[dump_json(Fence, claim.fence), ref.context_id, *self._arguments(ref, commit)],
+        ref, epoch = claim.ref, turn.epoch
+        settings = CommitSettings(
+            update_prefix=keys.update_prefix(ref.partition), artifact_prefix=keys.artifact_key(ref, "")
+        )
+        call = commit(
+            ref,
+            fence=claim.fence,
+            expected_epoch=epoch,
+            now=self._clock(),
+            changes=_changes(ref, turn),
+            settings=settings,
         )
         # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
-        *_, outcome = await self._redis.run_all([*commit.booking, call])
+        *_, outcome = await self._redis.run_all([*turn.booking, call])
         _check(outcome)
 
-    def _arguments(self, ref: keys.ContextRef, commit: Commit) -> list[str | int | float]:
-        return [
-            *(commit.epoch, self._clock(), keys.update_prefix(ref.partition)),
-            *(commit.state, commit.reason, keys.TERMINAL_UPDATE_TTL_S, int(commit.starts_conversation)),
-            *(commit.registered, _dump_entries(commit.ledger)),
-            *(commit.receipt, RECEIPTS_KEPT, keys.PROMPTS_TTL_S),
-            "" if commit.active_agent is None else f"={commit.active_agent}",
-            int(commit.compresses),
-            *(len(commit.parts), len(commit.update_ids), len(commit.deletes), keys.artifact_key(ref, "")),
-            commit.trace,
-            *(*commit.update_ids, *commit.deletes),
-            dump_json(MessageBatch, message_batch(commit.messages)),
-            *map(dump_part, commit.parts),
-        ]
-
-    async def note_refusal(
-        self, ref: keys.ContextRef, *, chat_id: int, sender_id: int, update_id: int
-    ) -> bool:
+    async def note_refusal(self, ref: ContextRef, *, chat_id: int, sender_id: int, update_id: int) -> bool:
         """Return True if this update should get the refusal. Each sender gets one per chat in REFUSAL_TTL_S."""
         key = keys.refused_key(ref.partition, chat_id, sender_id)
         await self._redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
@@ -250,12 +314,8 @@ class TurnStore:
 
     async def count_sends(self, claim: Claim, part: Part, begun: int) -> bool:
         """Store how many sends of the outbox's first part have an unknown outcome. False: it was erased."""
-        ref = claim.ref
-        outcome = await self._redis.run(
-            inbox_script("count_sends"),
-            [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [dump_json(Fence, claim.fence), dump_part(part), begun],
-        )
+        call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun)
+        outcome = await self._redis.run(call)
         _check(outcome)
         return outcome != "gone"
 
@@ -266,12 +326,11 @@ class TurnStore:
 
         `sends_begun` counts the sends of the first of them, in any form, that have an unknown outcome.
         """
-        ref = claim.ref
-        outcome = await self._redis.run(
-            inbox_script("replace_part"),
-            [keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)],
-            [dump_json(Fence, claim.fence), dump_part(part), sends_begun, *map(dump_part, instead)],
+        lines = [dump_part(each) for each in instead]
+        call = replace_part(
+            claim.ref, fence=claim.fence, part=dump_part(part), begun=sends_begun, instead=lines
         )
+        outcome = await self._redis.run(call)
         _check(outcome)
         return outcome != "gone"
 
@@ -290,24 +349,26 @@ class TurnStore:
         arrived. `undeliverable` gives up the whole outbox with that reason. `note` tells operators how it was
         sent. False: it was erased meanwhile; nothing happens, and the parts after it must not be sent.
         """
-        shown_by = "-" if telegram_id == NO_MESSAGE else telegram_id or ""
-        ref = claim.ref
-        outcome = await self._redis.run(
-            inbox_script("sent", *APPEND_PRELUDES),
-            [
-                *(keys.ready_key(ref.partition), keys.outbox_key(ref), keys.sending_key(ref)),
-                *(keys.delivering_key(ref), keys.telegram_key(ref), keys.epoch_key(ref)),
-            ],
-            [
-                *(dump_json(Fence, claim.fence), dump_part(part), part.epoch, self._clock()),
-                *(keys.update_prefix(ref.partition), keys.TERMINAL_UPDATE_TTL_S, shown_by, part.message_id),
-                *(undeliverable, part.number, "" if note is None else dump_json(SentPart, note)),
-            ],
+        outcome = SendOutcome(
+            telegram_id="-" if telegram_id == NO_MESSAGE else str(telegram_id or ""),
+            message_id=part.message_id,
+            undeliverable=undeliverable,
+            note=note,
+            update_prefix=keys.update_prefix(claim.ref.partition),
         )
-        _check(outcome)
-        return outcome != "gone"
+        call = sent(
+            claim.ref,
+            fence=claim.fence,
+            part=dump_part(part),
+            expected_epoch=part.epoch,
+            now=self._clock(),
+            outcome=outcome,
+        )
+        reply = await self._redis.run(call)
+        _check(reply)
+        return reply != "gone"
 
-    async def dead_letters(self, ref: keys.ContextRef) -> list[PendingUpdate]:
+    async def dead_letters(self, ref: ContextRef) -> list[PendingUpdate]:
         """Return the context's dead letters, oldest first."""
         numbers = [
             int(each) for each in await self._redis.call("ZRANGE", keys.dead_key(ref.partition), 0, -1)
@@ -322,20 +383,21 @@ class TurnStore:
             if context == ref.context_id and payload
         ]
 
-    async def forget_dead(self, ref: keys.ContextRef, update_ids: Sequence[int]) -> None:
+    async def forget_dead(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
         """Erase the texts of these dead letters of the context; nobody can retry them."""
-        await self._redis.run(
-            inbox_script("forget_dead"),
-            [keys.dead_key(ref.partition), keys.erasures_key(ref.partition)],
-            [
-                *(ref.context_id, keys.update_prefix(ref.partition), self._clock()),
-                *(keys.TERMINAL_UPDATE_TTL_S, *update_ids),
-            ],
+        call = forget_dead(
+            ref,
+            context_id=ref.context_id,
+            update_prefix=keys.update_prefix(ref.partition),
+            now=self._clock(),
+            ttl=keys.TERMINAL_UPDATE_TTL_S,
+            ids=update_ids,
         )
+        await self._redis.run(call)
 
     async def reset(
         self,
-        ref: keys.ContextRef,
+        ref: ContextRef,
         *,
         vectors: int = 0,
         answering: tuple[Claim, int] | None = None,
@@ -346,47 +408,37 @@ class TurnStore:
         `answering` is the claim and the update id of a reset from the chat. That update and later ones stay,
         and this raises Fenced. `others` is the receipt of what it erased in other contexts before.
         """
-        fence = dump_json(Fence, answering[0].fence) if answering else "{}"
-        reply = await self._redis.run_durably(
-            inbox_script("reset", *ERASE_PRELUDES),
-            [
-                *erase_keys(ref),
-                *(keys.box_key(ref), keys.journal_key(ref), keys.outbox_key(ref), keys.sending_key(ref)),
-                *(keys.delivering_key(ref), keys.stop_key(ref), keys.dead_key(ref.partition)),
-                *(keys.ready_key(ref.partition), keys.erased_key(ref.partition, self._new_id())),
-                *(keys.active_key(ref.partition), keys.control_key(ref.partition)),
-            ],
-            [
-                *(
-                    ref.context_id,
-                    keys.artifact_key(ref, ""),
-                    self._clock(),
-                    keys.update_prefix(ref.partition),
-                    keys.TERMINAL_UPDATE_TTL_S,
-                ),
-                *(answering[1] if answering else "", fence, vectors, others, keys.ERASED_TTL_S),
-            ],
+        order = ResetOrder(
+            vectors=vectors,
+            others=others,
+            update_prefix=keys.update_prefix(ref.partition),
+            artifact_prefix=keys.artifact_key(ref, ""),
+            update_id=str(answering[1]) if answering else None,
+            fence=answering[0].fence if answering else None,
         )
-        _check(reply[0])
-        return _erased([*reply, vectors])
+        erased = Key(keys.erased_key(ref.partition, self._new_id()))
+        call = reset(ref, erased=erased, context_id=ref.context_id, now=self._clock(), order_of_reset=order)
+        reply = await self._redis.run_durably(call)
+        _check(reply)
+        return parse_json(ErasedContext, reply)
 
 
-def parse_erased(line: str) -> ErasedContext:
-    """Return the counts that `reset` left in the journal of the update that it answered."""
-    return _erased(line.split())
-
-
-def _erased(counts: Sequence[str | int]) -> ErasedContext:
-    epoch, messages, summaries, ledger_turns, artifacts, heard, updates, vectors = map(int, counts)
-    return ErasedContext(
-        epoch=epoch,
-        messages=messages,
-        updates=updates,
-        vectors=vectors,
-        summaries=summaries,
-        ledger_turns=ledger_turns,
-        artifacts=artifacts,
-        heard=heard,
+def _changes(ref: ContextRef, turn: Commit) -> CommitChanges:
+    return CommitChanges(
+        context_id=ref.context_id,
+        update_ids=tuple(map(str, turn.update_ids)),
+        deletes=tuple(turn.deletes),
+        state=turn.state,
+        reason=turn.reason,
+        parts=tuple(map(dump_part, turn.parts)),
+        messages=message_batch(turn.messages),
+        ledger=_dump_entries(turn.ledger),
+        receipt=turn.receipt,
+        registered=turn.registered,
+        trace=turn.trace,
+        starts_conversation=turn.starts_conversation,
+        compresses=turn.compresses,
+        active_agent=turn.active_agent,
     )
 
 

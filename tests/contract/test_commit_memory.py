@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from bot.errors import Fenced
-from bot.turn.store import RECEIPTS_KEPT, ErasedContext, TurnStore, parse_erased
+from bot.turn.store import RECEIPTS_KEPT, ErasedContext, TurnStore
 from memory import keys
+from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
@@ -240,7 +241,7 @@ async def test_a_reset_that_is_answered_leaves_its_counts_for_the_answer(redis: 
 
     erased = await box.turns.reset(REF, vectors=5, answering=(claim, 2))
 
-    assert parse_erased((await box.take(claim)).journal["reset"]) == erased
+    assert parse_json(ErasedContext, (await box.take(claim)).journal["reset"]) == erased
     assert erased == ErasedContext(
         epoch=1, messages=4, updates=1, vectors=5, summaries=1, ledger_turns=1, artifacts=1
     )

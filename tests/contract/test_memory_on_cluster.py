@@ -10,9 +10,10 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.turn.limits import Charge, LimitGuard, UsageLimits
-from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore, parse_erased
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, ErasedContext, TurnStore
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
+from memory.codec import parse_json
 from memory.erasure import delete_provably
 from memory.errors import Forgotten
 from memory.history.message import Sender
@@ -168,7 +169,7 @@ async def test_a_turn_commits_all_that_it_leaves_and_a_reset_takes_it(
     assert (snapshot.count, snapshot.active_agent, len(snapshot.ledger)) == (2, "Travel", 1)
     assert (erased.epoch, erased.messages, erased.ledger_turns, erased.updates) == (1, 2, 1, 1)
     todo, after = await turns.take(claim, window=10)
-    assert parse_erased(todo.journal["reset"]) == erased
+    assert parse_json(ErasedContext, todo.journal["reset"]) == erased
     assert (after.count, after.ledger, after.active_agent) == (0, (), "")
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from bot.errors import TurnStopped
 from bot.inbox.records import TerminalState
-from bot.turn.store import ErasedContext, TurnStore, parse_erased
+from bot.turn.store import ErasedContext, TurnStore
 from memory import keys
+from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
@@ -307,7 +308,7 @@ async def test_a_reset_that_is_answered_keeps_itself_and_what_came_after_it(redi
     todo = await box.take(claim)
     assert [update.update_id for update in todo.updates] == [2, 3]
     assert erased == ErasedContext(epoch=1, messages=0, updates=1)
-    assert parse_erased(todo.journal["reset"]) == erased
+    assert parse_json(ErasedContext, todo.journal["reset"]) == erased
     await box.commit(claim, 2, epoch=1, parts=some_parts("erased", update_id=2, epoch=1))
 
 

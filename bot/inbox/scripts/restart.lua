@@ -1,9 +1,9 @@
--- A turn begins anew, as what it answers has changed: its finished steps are forgotten. What it has shown in the chat
--- stays noted, so that the new one goes on with it. Whoever begins it then, this attempt does not count.
--- KEYS ready, journal, box   ARGV 1 fence (JSON), 2 prefix of update keys
+-- Start a turn again, because its question has changed: forget its finished steps. The message that shows it stays
+-- noted, so that the next try uses it. This attempt does not count.
+-- USES: fence
+-- KEYS: ready journal box
+-- ARGV: fence:json update_prefix
 -- Returns ok | fenced
-local ready, journal, box = unpack(KEYS)
-local fence, prefix = cjson.decode(ARGV[1]), ARGV[2]
 if not is_held(ready, fence) then
   return 'fenced'
 end
@@ -14,6 +14,6 @@ if preview then
   redis.call('HSET', journal, 'preview', preview)
 end
 if first then
-  take_back(prefix .. first, attempt_of(fence))
+  take_back(update_prefix .. first, attempt_of(fence))
 end
 return 'ok'

@@ -1,58 +1,59 @@
--- The first part of the outbox has its outcome: take it off; after the last one finish its updates.
--- KEYS ready, outbox, sending, delivering, telegram, epoch
--- ARGV 1 fence (JSON), 2 the part, 3 epoch, 4 now, 5 prefix of update keys,
---      6 seconds to keep a finished record, 7 Telegram message id, '-' for a part that has none, '' if nobody knows,
---      8 message id or '', 9 why it could not be delivered or '',
---      10 the part's number, 11 how it was sent (JSON): for operators, with the turn's first update
+-- Take the first part off the outbox: its outcome is known. After the last one finish its updates.
+-- USES: fence telegram_index
+-- KEYS: ready outbox sending delivering telegram epoch
+-- ARGV: fence:json part expected_epoch now outcome:json
+-- outcome: SendOutcome (bot/turn/store.py)
 -- Returns ok (also for a repetition) | fenced | gone (the outbox was erased meanwhile)
-local ready, outbox, sending, delivering, telegram_key, epoch_key = unpack(KEYS)
-local fence, part, epoch, now, prefix, ttl = cjson.decode(ARGV[1]), unpack(ARGV, 2, 6)
-local telegram_id, message, undeliverable, number, how = unpack(ARGV, 7, 11)
 if not is_held(ready, fence) then
   return 'fenced'
 end
+local is_current = (redis.call('GET', epoch) or '0') == expected_epoch
 if redis.call('LINDEX', outbox, 0) ~= part then
-  -- Under a claim that is held only a reset erases an outbox, and it raises the epoch. Else this went through before, and
-  -- its reply was lost: who is told that it was erased would take away what the part has edited.
-  return (redis.call('GET', epoch_key) or '0') == epoch and 'ok' or 'gone'
+  -- Under a claim that holds only a reset erases an outbox, and it raises the epoch. Otherwise this was done before,
+  -- and its reply was lost: after a "gone" the caller would delete the messages that its parts have edited.
+  return is_current and 'ok' or 'gone'
 end
 redis.call('LPOP', outbox)
-if how ~= '' then
-  local note = cjson.decode(how)
+local updates = {}
+for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
+  updates[number] = outcome.update_prefix .. id
+end
+local telegram_id, note = outcome.telegram_id, outcome.note
+if note then
   note.at, note.telegram_id = tonumber(now), tonumber(telegram_id)
-  for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-    if redis.call('HEXISTS', prefix .. id, 'turn_of') == 0 then
-      redis.call('HSET', prefix .. id, 'part:' .. number, cjson.encode(note))
+  for _, update in ipairs(updates) do
+    if redis.call('HEXISTS', update, 'turn_of') == 0 then
+      redis.call('HSET', update, 'part:' .. note.number, cjson.encode(note))
     end
   end
 end
-if tonumber(telegram_id) and (redis.call('GET', epoch_key) or '0') == epoch then
-  for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-    redis.call('HSET', prefix .. id, 'sent:' .. telegram_id, now)
+if tonumber(telegram_id) and is_current then
+  for _, update in ipairs(updates) do
+    redis.call('HSET', update, 'sent:' .. telegram_id, now)
   end
-  if message ~= '' then
-    link_telegram(telegram_key, message, telegram_id)
+  if outcome.message_id ~= '' then
+    link_telegram(telegram, outcome.message_id, telegram_id)
   end
 end
-if undeliverable ~= '' then
+if outcome.undeliverable ~= '' then
   redis.call('DEL', outbox)
 elseif telegram_id == '' then
-  -- Begun twice, and nobody knows whether it arrived: the record says so, and no third send risks another copy.
-  for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-    redis.call('HSET', prefix .. id, 'reason', 'send_outcome_unknown')
+  -- It was sent twice, and nobody knows whether it arrived: no third send risks another copy.
+  for _, update in ipairs(updates) do
+    redis.call('HSET', update, 'reason', 'send_outcome_unknown')
   end
 end
 if redis.call('EXISTS', outbox) == 1 then
   redis.call('DEL', sending)
   return 'ok'
 end
-for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-  local ends_as, reason = unpack(redis.call('HMGET', prefix .. id, 'ends_as', 'reason'))
-  redis.call('HDEL', prefix .. id, 'ends_as')
-  if undeliverable ~= '' then
-    finish_update(prefix .. id, 'ignored', undeliverable, now, ttl)
+for _, update in ipairs(updates) do
+  local ends_as, reason = unpack(redis.call('HMGET', update, 'ends_as', 'reason'))
+  redis.call('HDEL', update, 'ends_as')
+  if outcome.undeliverable ~= '' then
+    finish_update(update, 'ignored', outcome.undeliverable, now, outcome.record_ttl)
   else
-    finish_update(prefix .. id, ends_as or 'answered', reason or '', now, ttl)
+    finish_update(update, ends_as or 'answered', reason or '', now, outcome.record_ttl)
   end
 end
 redis.call('DEL', sending, delivering)

@@ -1,11 +1,10 @@
--- What there is to do for a claimed context: its pending updates, the journal of an interrupted turn, the parts
--- not yet delivered. An update that has been begun too often is dead-lettered here, and the rest goes on.
--- KEYS ready, box, journal, outbox, sending, stop, dead, epoch
--- ARGV 1 fence (JSON), 2 prefix of update keys, 3 updates at most, 4 attempts at most, 5 now
+-- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
+-- An update that was begun too often becomes a dead letter here, and the others go on.
+-- USES: fence
+-- KEYS: ready box journal outbox sending stop dead epoch
+-- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now
 -- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
 --         {dead id, payload, …}, epoch}
-local ready, box, journal, outbox, sending, stop, dead, epoch = unpack(KEYS)
-local fence, prefix, at_most, attempts_at_most, now = cjson.decode(ARGV[1]), unpack(ARGV, 2)
 if not is_held(ready, fence) then
   return { 'fenced' }
 end
@@ -15,32 +14,32 @@ local buried = {}
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
   local first, is_resumed = first_update(journal, box)
-  while first and is_dead_letter(prefix .. first, attempts_at_most, attempt) do
-    redis.call('HSET', prefix .. first, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
+  while first and is_dead_letter(update_prefix .. first, attempts_at_most, attempt) do
+    redis.call('HSET', update_prefix .. first, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
     redis.call('ZADD', dead, now, first)
     redis.call('ZREM', box, first)
     if is_resumed then
       local preview = redis.call('HGET', journal, 'preview')
       redis.call('DEL', journal)
       if preview then
-        redis.call('HSET', journal, 'preview', preview)  -- the apology takes it away
+        redis.call('HSET', journal, 'preview', preview)  -- the apology deletes that message
       end
     end
     buried[#buried + 1] = first
-    buried[#buried + 1] = redis.call('HGET', prefix .. first, 'payload')
+    buried[#buried + 1] = redis.call('HGET', update_prefix .. first, 'payload')
     first, is_resumed = first_update(journal, box)
   end
   -- After a burial the caller only apologises: the next update is not begun yet.
-  if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
-    redis.call('HSET', prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', fence.consumer)
-    redis.call('HINCRBY', prefix .. first, 'attempts', 1)
+  if first and #buried == 0 and redis.call('HGET', update_prefix .. first, 'attempt') ~= attempt then
+    redis.call('HSET', update_prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', fence.consumer)
+    redis.call('HINCRBY', update_prefix .. first, 'attempts', 1)
   end
 end
 
 local updates = {}
-for _, id in ipairs(redis.call('ZRANGE', box, 0, at_most - 1)) do
+for _, id in ipairs(redis.call('ZRANGE', box, 0, updates_at_most - 1)) do
   updates[#updates + 1] = id
-  updates[#updates + 1] = redis.call('HGET', prefix .. id, 'payload')
+  updates[#updates + 1] = redis.call('HGET', update_prefix .. id, 'payload')
 end
 return {
   'ok',

@@ -20,7 +20,7 @@ from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
 from bot.turn.interruption import Buttons
 from bot.turn.permissions import Permissions
-from bot.turn.store import TurnStore, parse_erased
+from bot.turn.store import ErasedContext, TurnStore
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt
 from memory.history.store import HistoryStore
@@ -141,7 +141,7 @@ class ResetCommand:
                 line = dump_json(ErasureReceipt, receipt)
                 erased = await self.eraser.reset_own(call.claim, call.update.update_id, others=line)
             else:
-                erased = parse_erased(reset_before)
+                erased = parse_json(ErasedContext, reset_before)
             epoch = erased.epoch
             receipt = sum_receipts([receipt, await self.eraser.finish(own, erased)])
         return Reply(text=receipt_text(call.words, receipt, of=done, chat_id=chat_id), epoch=epoch)

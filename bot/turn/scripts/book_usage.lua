@@ -1,14 +1,16 @@
--- Books what a turn used, once however often it is resumed.
--- KEYS: booked, then the days that it counts in (user, chat, all). ARGV: TTL (s), prompt tokens, completion tokens, micros.
-if not redis.call('SET', KEYS[1], 1, 'NX', 'EX', ARGV[1]) then
+-- Book the usage of a turn, once in all its tries.
+-- KEYS: booked user_day chat_day all_day
+-- ARGV: usage:json
+-- usage: BookedUsage (bot/turn/limits.py)
+if not redis.call('SET', booked, 1, 'NX', 'EX', usage.ttl) then
   return 0
 end
-for at = 2, #KEYS do
-  redis.call('HINCRBY', KEYS[at], 'prompt', ARGV[2])
-  redis.call('HINCRBY', KEYS[at], 'completion', ARGV[3])
-  redis.call('HINCRBY', KEYS[at], 'micros', ARGV[4])
-  if redis.call('TTL', KEYS[at]) < 0 then
-    redis.call('EXPIRE', KEYS[at], ARGV[1])
+for _, day in ipairs({ user_day, chat_day, all_day }) do
+  redis.call('HINCRBY', day, 'prompt', usage.prompt)
+  redis.call('HINCRBY', day, 'completion', usage.completion)
+  redis.call('HINCRBY', day, 'micros', usage.micros)
+  if redis.call('TTL', day) < 0 then
+    redis.call('EXPIRE', day, usage.ttl)
   end
 end
 return 1

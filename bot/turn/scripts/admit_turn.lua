@@ -1,0 +1,50 @@
+-- Count a turn in the minute of its user and chat unless a limit is reached. A counted turn stays counted.
+-- KEYS: user_minute user_day chat_minute chat_day limit_told
+-- ARGV: rules:json updates...
+-- rules: AdmissionRules (bot/turn/limits.py); a limit of 0 is none
+-- Returns {''} or {the reached limit ("user_messages" …), seconds until it is free, 1 if the chat should be told}
+local newest, now, window, day_ends = updates[#updates], rules.now, rules.window, rules.day_ends
+
+local function refuse(limit, wait)
+  local told_for = redis.call('GET', limit_told)
+  if not told_for then
+    redis.call('SET', limit_told, newest, 'EX', window)
+  end
+  return { limit, math.ceil(wait), (not told_for or told_for == newest) and 1 or 0 }
+end
+
+local function used(day, field)
+  return tonumber(redis.call('HGET', day, field) or 0)
+end
+
+if redis.call('ZSCORE', user_minute, newest) or redis.call('ZSCORE', chat_minute, newest) then
+  return { '' }
+end
+local owners = {
+  { kind = 'user', minute = user_minute, day = user_day, limits = rules.user },
+  { kind = 'chat', minute = chat_minute, day = chat_day, limits = rules.chat },
+}
+for _, owner in ipairs(owners) do
+  local messages, tokens, micros = owner.limits.messages, owner.limits.tokens, owner.limits.micros
+  redis.call('ZREMRANGEBYSCORE', owner.minute, '-inf', now - window)
+  if messages > 0 and redis.call('ZCARD', owner.minute) >= messages then
+    -- Free again when fewer than the limit are left: a turn of many messages may have exceeded it.
+    local freeing = redis.call('ZRANGE', owner.minute, -messages, -messages, 'WITHSCORES')
+    return refuse(owner.kind .. '_messages', math.max(1, tonumber(freeing[2]) + window - now))
+  end
+  if tokens > 0 and used(owner.day, 'prompt') + used(owner.day, 'completion') >= tokens then
+    return refuse(owner.kind .. '_tokens', day_ends)
+  end
+  if micros > 0 and used(owner.day, 'micros') >= micros then
+    return refuse(owner.kind .. '_money', day_ends)
+  end
+end
+for _, owner in ipairs(owners) do
+  if owner.limits.messages > 0 then
+    for _, update in ipairs(updates) do
+      redis.call('ZADD', owner.minute, now, update)
+    end
+    redis.call('EXPIRE', owner.minute, window)
+  end
+end
+return { '' }
