@@ -11,13 +11,12 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, ISOLATED_FROM, Accepted, 
 from memory import keys
 from memory.errors import CommandRefused
 from memory.keys import ContextRef
-from memory.redis.client import GroupCommit, RedisClient, Script, load_script
+from memory.redis.client import GroupCommit, RedisClient
 from memory.redis.lua import Key, ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
 HEARD_LINES = 50
 """Default number of heard lines to keep of a context."""
-_FENCE = (_SCRIPTS, "fence")
 _SIGNAL = TypeAdapter(Signal)
 
 
@@ -68,11 +67,6 @@ def settle(ref: ContextRef, *, fence: Fence, context: str, rotate: bool, handed_
 
 @lua_script(_SCRIPTS)
 def leave(partition: int, *, group: str, consumer: str) -> ScriptCall: ...
-
-
-def inbox_script(name: str, *preludes: tuple[str, str]) -> Script:
-    """Return a script of the inbox with `fence.lua` and other preludes before it."""
-    return load_script(_SCRIPTS, name, _FENCE, *preludes)
 
 
 class RedisInbox:

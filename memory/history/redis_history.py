@@ -24,39 +24,15 @@ from memory.history.talk import HeardLine
 from memory.keys import (
     ContextRef,
     artifact_key,
-    artifacts_key,
-    compress_key,
-    contexts_key,
-    epoch_key,
-    erasures_key,
     heard_key,
     ledger_key,
-    lineage_key,
-    messages_key,
-    meta_key,
-    order_key,
-    people_key,
     prompts_key,
-    senders_key,
-    sessions_key,
-    summaries_key,
     telegram_key,
-    work_key,
 )
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "memory.redis.scripts"
-
-_INDEXES = ((_SCRIPTS, "telegram_index"), (_SCRIPTS, "people"))
-APPEND_PRELUDES = (*_INDEXES, (_SCRIPTS, "append_messages"))
-"""For a script that appends: `append_messages`, `append_ledger_turn`, and those of telegram_index.lua."""
-CONVERSATION_PRELUDES = ((_SCRIPTS, "start_conversation"),)
-"""For a script that begins a conversation: `start_conversation`."""
-ERASE_PRELUDES = ((_SCRIPTS, "erase_memory"),)
-"""For a script that resets a context: `erase_memory`."""
-DELETE_PRELUDES = ((_SCRIPTS, "drop_traces"), (_SCRIPTS, "delete_messages"))
-"""For a script that deletes: `delete_messages`; after those of APPEND_PRELUDES, or at least telegram_index and people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,30 +389,6 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         people=_parse_people(people),
         heard=tuple(_parse_heard(heard)),
     )
-
-
-def append_keys(ref: ContextRef) -> list[str]:
-    """The eight keys of the prelude's `append_messages`."""
-    return [
-        *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), work_key(ref.partition)),
-        *(people_key(ref), senders_key(ref), sessions_key(ref)),
-    ]
-
-
-def conversation_keys(ref: ContextRef) -> list[str]:
-    """The arguments of the prelude's `start_conversation`."""
-    return [meta_key(ref), summaries_key(ref), lineage_key(ref)]
-
-
-def erase_keys(ref: ContextRef) -> list[str]:
-    """The keys of the prelude's `erase_memory`, which come first in its script's."""
-    return [
-        *(messages_key(ref), order_key(ref), telegram_key(ref), meta_key(ref), epoch_key(ref)),
-        *(contexts_key(ref.partition), work_key(ref.partition), summaries_key(ref), lineage_key(ref)),
-        *(ledger_key(ref), artifacts_key(ref), prompts_key(ref), compress_key(ref.partition)),
-        *(people_key(ref), senders_key(ref), sessions_key(ref), heard_key(ref)),
-        erasures_key(ref.partition),
-    ]
 
 
 def _parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deletion:
