@@ -23,6 +23,7 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from bot.transport.migrations import Migrations
 from bot.turn.outbox import Part
+from bot.turn.store import ErasedContext
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
@@ -439,7 +440,9 @@ class TurnMachine(RuleBasedStateMachine):
         self.dead -= dead
         chat.clear()
         assert erased.epoch == chat.epoch
-        chat.journal["reset"] = f"{chat.epoch} {erased.messages} 0 0 0 0 {erased.updates} 0"
+        line = self.run(self.box.redis.call("HGET", keys.journal_key(a_ref(chat.number)), "reset"))
+        assert parse_json(ErasedContext, line) == erased
+        chat.journal["reset"] = line
         seen.epoch, seen.line = chat.epoch, [update for update in seen.line if update in chat.waiting]
 
     @rule(chat=st.sampled_from(CHATS))
