@@ -384,6 +384,16 @@ def commands_key(bot_id: int) -> str:
     return f"{PREFIX}:commands:{bot_id}"
 
 
-def rates_prefix() -> str:
-    """Prefix of the keys of the send budgets, all in one slot for one script. Each has a TTL."""
-    return f"{PREFIX}:{{rates}}:"
+def rates_all_key() -> str:
+    """ZSET of the slots that calls to the Bot API have taken; its TTL ends with the last slot."""
+    return f"{PREFIX}:{{rates}}:all"
+
+
+def rates_chat_key(chat_id: int) -> str:
+    """LIST of the times (ms) of a chat's newest calls to the Bot API; its TTL is the budget's window."""
+    return f"{PREFIX}:{{rates}}:chat:{chat_id}"
+
+
+def rates_hold_key(chat_id: int) -> str:
+    """STRING: time (ms) before which Telegram wants no call for this chat; its TTL ends then."""
+    return f"{PREFIX}:{{rates}}:chat:{chat_id}:hold"

@@ -52,13 +52,10 @@ from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.settings import WEBHOOK_PATH, Settings
 from bot.transport.command_menus import CommandMenus
-from bot.transport.http import create_http_app
 from bot.transport.ingest import DoorRules, Ingest
-from bot.transport.polling import Polling
-from bot.transport.registration import no_webhook_elsewhere, set_webhook, who_we_are
-from bot.transport.telegram_api import TelegramApi, open_telegram
-from bot.transport.telegram_files import open_files
-from bot.transport.webhook import Webhook
+from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
+from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
+from bot.transport.webhook import Webhook, create_http_app
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
@@ -150,7 +147,7 @@ class _Service:
         telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
         files = await stack.enter_async_context(open_files(telegram, token=settings.token, api_url=api_url))
         self._waits_for = "telegram"
-        bot = await who_we_are(telegram)
+        bot = await fetch_identity(telegram)
         models = await stack.enter_async_context(open_models(settings, model_names(settings, self._spec)))
         self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models)
         self._waits_for = ""
@@ -287,7 +284,8 @@ class _Service:
             log.warning(
                 "webhook_not_set", setting="WEBHOOK_URL", hint="serve takes only updates that Telegram pushes"
             )
-        elif await no_webhook_elsewhere(telegram):
+        else:
+            await wait_until_no_webhook(telegram)
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()

@@ -1,4 +1,4 @@
-"""Groups that became supergroups: another id, the same memory, which stays under the id that the group had first."""
+"""Groups that became supergroups: the chat id changes, but the memory stays under the group's first id."""
 
 from collections.abc import Callable
 from typing import cast
@@ -6,18 +6,27 @@ from typing import cast
 from memory import keys
 from memory.errors import Forgotten
 from memory.keys import ContextRef
-from memory.redis.client import RedisClient, load_script
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 DOUBT_S = 60.0
-"""How long a process believes that a group was no other group before."""
+"""Lifetime of the cached fact that a group has no former id."""
 REMEMBERED = 10_000
-"""Groups of which a process remembers that, at most."""
+"""Maximum number of groups in the cache."""
+
+
+@lua_script("bot.transport.scripts")
+def learn_migration(partition: int, *, supergroup: int, group: int) -> ScriptCall: ...
+
+
+@lua_script("memory.redis.scripts")
+def forget_telegram_ids(ref: ContextRef, *, expected_epoch: int, supergroup: int) -> ScriptCall: ...
 
 
 class Migrations:
-    """Which chat was which group. Every method raises the store's errors.
+    """The former ids of supergroups. Every method raises the store's errors.
 
-    The first id of a group is its anchor: contexts are made of it. A chat that never moved is its own.
+    The first id of a group is its anchor, and part of its context ids. Other chats are their own anchor.
     """
 
     def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
@@ -27,10 +36,10 @@ class Migrations:
         self._own_until: dict[int, float] = {}
 
     async def resolve(self, chat_id: int, *, is_first_seen: bool = False) -> int:
-        """The anchor of a chat. What is learnt elsewhere is known here after DOUBT_S at the latest.
+        """Return the anchor of a chat. A migration that another process has learnt counts after DOUBT_S at the latest.
 
-        `is_first_seen`: this may be the chat's very first update, before the one that tells of its migration: then
-        nothing is believed for later.
+        `is_first_seen`: this may be the chat's first update, before the one that announces its migration. Then the
+        answer is not cached.
         """
         if chat_id >= 0:
             return chat_id
@@ -39,9 +48,9 @@ class Migrations:
             return anchor
         if self._clock() < self._own_until.get(chat_id, 0.0):
             return chat_id
-        found = await self._redis.call("HGET", keys.migrations_key(), chat_id)
-        if found is not None:
-            return self._remember(chat_id, int(found))
+        stored = await self._redis.call("HGET", keys.migrations_key(), chat_id)
+        if stored is not None:
+            return self._remember(chat_id, int(stored))
         if not is_first_seen:
             if len(self._own_until) >= REMEMBERED:
                 self._own_until.clear()
@@ -49,37 +58,28 @@ class Migrations:
         return chat_id
 
     async def learn(self, old_chat_id: int, new_chat_id: int) -> None:
-        """Note that a group is a supergroup now; on disk when this returns. Repeating it is harmless."""
+        """Record that a group is a supergroup now. It is on disk after the return; repeating it is harmless."""
         if new_chat_id in self._anchors or old_chat_id == new_chat_id or max(old_chat_id, new_chat_id) >= 0:
             return
         anchor = await self.resolve(old_chat_id, is_first_seen=True)
-        kept = await self._redis.run_durably(
-            load_script("bot.transport.scripts", "learn_migration"),
-            [keys.migrations_key()],
-            [new_chat_id, anchor],
-        )
-        self._remember(new_chat_id, int(kept))
+        stored = await self._redis.run_durably(learn_migration(0, supergroup=new_chat_id, group=anchor))
+        self._remember(new_chat_id, int(stored))
 
     async def forget_telegram_ids(self, ref: ContextRef, *, epoch: int, new_chat_id: int) -> bool:
-        """The supergroup numbers its messages anew: none may stand for one of the group. Whether this was the first time.
+        """Forget the Telegram ids of the group's messages, because its supergroup numbers messages from 1 again.
 
-        Comes in its context's line, after all that the group said. Raises Forgotten after a reset.
+        It must run in the order of the chat's updates, after the group's last message. Return True the first time.
+        Raises Forgotten after a reset.
         """
-        first = await self._redis.run(
-            load_script(
-                "memory.redis.scripts", "forget_telegram_ids", ("memory.redis.scripts", "telegram_index")
-            ),
-            [keys.telegram_key(ref), keys.meta_key(ref), keys.epoch_key(ref)],
-            [epoch, new_chat_id],
-        )
+        first = await self._redis.run(forget_telegram_ids(ref, expected_epoch=epoch, supergroup=new_chat_id))
         if first is None:
             raise Forgotten
         return bool(first)
 
     async def present_ids(self) -> dict[int, int]:
-        """Of each group that moved, its anchor → the id that it has now."""
-        moved = cast("dict[str, str]", await self._redis.call("HGETALL", keys.migrations_key()))
-        return {int(anchor): int(chat_id) for chat_id, anchor in moved.items()}
+        """Return the current chat id of each migrated group by its anchor."""
+        migrated = cast("dict[str, str]", await self._redis.call("HGETALL", keys.migrations_key()))
+        return {int(anchor): int(chat_id) for chat_id, anchor in migrated.items()}
 
     def _remember(self, chat_id: int, anchor: int) -> int:
         if len(self._anchors) >= REMEMBERED:

@@ -1,46 +1,75 @@
-"""The one door to python-telegram-bot: the Bot API calls that we make, with our words for their failures."""
+"""The only user of python-telegram-bot: our calls of the Bot API and its files, with errors of our own.
+
+No text of an error carries the token or a URL, because the URL contains the token.
+"""
 
 import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
-from urllib.parse import urlencode
+from datetime import timedelta
+from typing import Any, Literal, Protocol, TypeVar, cast
+from urllib.parse import quote, urlencode
 
 import httpx
 import telegram
+from telegram import error as tg
 from telegram.request import BaseRequest, HTTPXRequest
 
-from bot.errors import FileGone, FileTooLarge, TelegramRefused
+from bot.errors import (
+    ChatMigrated,
+    ChatUnreachable,
+    FileGone,
+    FileTooLarge,
+    MessageGone,
+    SendUnknown,
+    TelegramFailure,
+    TelegramRefused,
+    TelegramUnavailable,
+    ThreadGone,
+    TokenRefused,
+)
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import Entity, RichText
-from bot.transport.telegram_failures import (
-    NOT_MODIFIED,
-    NOT_THERE_TO_DELETE,
-    QUERY_IS_OLD,
-    NotAsked,
-    in_our_words,
-)
-from memory.http_calls import track_request
+from memory.http_calls import HttpCall, shielded, track_request
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
-"""What we ask Telegram for; it must be named, or earlier choices stay in force."""
+"""Kinds of updates that we request. Without this list Telegram keeps an earlier choice."""
 POLL_S = 25
-"""How long one getUpdates waits at Telegram."""
+"""Duration of one getUpdates at Telegram."""
 
 _NOT_PASSED_ON = {401, 403, 404, 408, 425}
-"""From what stands before the Bot API these say nothing of the call: an answer may be sent when they have passed."""
+"""Statuses of a gateway in front of the Bot API that mean: the call was not passed on, so it may be repeated."""
 _ADMINISTRATORS = ("creator", "administrator")
+_FILE_ATTEMPTS = 2
+_FILE_SILENCE_S = 20
+_NOT_MODIFIED = "message is not modified"
+"""Answer to an edit that changes nothing."""
+_NOT_THERE_TO_DELETE = "message to delete not found"
+_QUERY_IS_OLD = "query is too old"
+"""Answer to a callback query that was answered already, or that is older than about 15 minutes."""
+
+# Beginnings of the Bot API's descriptions in lower case (tdlib/telegram-bot-api, Client.cpp), after "Bad Request: ".
+_GONE = (
+    "message to edit not found",
+    "message can't be edited",
+    "message to delete not found",
+    "message can't be deleted",
+    "message_id_invalid",
+    "there is no text in the message to edit",
+)
+_NO_THREAD = ("message thread not found", "topic_deleted", "topic_id_invalid")
 _NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
+T = TypeVar("T")
 CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_chat_administrators", "chat"]
-"""Whom a menu of commands is for; "chat" is one chat."""
+"""Audience of a command menu; "chat" is one chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """An inline button: a press comes back as a callback query with this data (at most 64 bytes)."""
+    """An inline button. A press arrives as a callback query with this data (at most 64 bytes)."""
 
     text: str
     data: str
@@ -48,7 +77,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookInfo:
-    """What Telegram knows of our webhook; an empty url means that there is none."""
+    """The webhook as Telegram knows it; an empty url means that there is none."""
 
     url: str
     pending_updates: int
@@ -57,7 +86,7 @@ class WebhookInfo:
 
 
 class TelegramApi:
-    """The Bot API. Every method raises the TelegramFailure errors, whose texts carry neither token nor URL."""
+    """The Bot API. Every method raises the TelegramFailure errors."""
 
     def __init__(self, bot: telegram.Bot, *, polls: BaseRequest) -> None:
         self._bot = bot
@@ -65,8 +94,8 @@ class TelegramApi:
         self.webhook = TelegramWebhook(bot)
 
     async def get_me(self) -> BotIdentity:
-        """Who we are."""
-        me = await in_our_words(self._bot.get_me())
+        """Return the bot's identity."""
+        me = await translate_errors(self._bot.get_me())
         return BotIdentity(
             id=me.id,
             username=me.username or "",
@@ -82,8 +111,8 @@ class TelegramApi:
         reply_to: int | None = None,
         buttons: Sequence[Button] = (),
     ) -> int:
-        """Send one message of at most 4,096 UTF-16 units, without a link preview; its Telegram message id."""
-        sent = await in_our_words(
+        """Send one message of at most 4,096 UTF-16 units, without a link preview. Return its message id."""
+        sent = await translate_errors(
             self._bot.send_message(
                 chat_id=chat_id,
                 text=rich.text,
@@ -99,9 +128,9 @@ class TelegramApi:
     async def edit_message(
         self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
     ) -> None:
-        """Make a message of ours say this, with these buttons only; repeating is harmless. Raises MessageGone."""
+        """Replace the text and the buttons of a message of ours. Repeating is harmless. Raises MessageGone."""
         await _unless(
-            NOT_MODIFIED,
+            _NOT_MODIFIED,
             self._bot.edit_message_text(
                 chat_id=chat_id,
                 message_id=message_id,
@@ -113,14 +142,14 @@ class TelegramApi:
         )
 
     async def remove_buttons(self, chat_id: int, message_id: int) -> None:
-        """Leave a message of ours as it is, but without buttons. Raises MessageGone."""
+        """Remove the buttons of a message of ours. Raises MessageGone."""
         await _unless(
-            NOT_MODIFIED, self._bot.edit_message_reply_markup(chat_id=chat_id, message_id=message_id)
+            _NOT_MODIFIED, self._bot.edit_message_reply_markup(chat_id=chat_id, message_id=message_id)
         )
 
     async def delete_message(self, chat_id: int, message_id: int) -> None:
-        """Delete a message of ours; one that is gone already is done. Raises MessageGone for one of over 48 hours."""
-        await _unless(NOT_THERE_TO_DELETE, self._bot.delete_message(chat_id=chat_id, message_id=message_id))
+        """Delete a message of ours, if it still exists. Raises MessageGone if it is older than 48 hours."""
+        await _unless(_NOT_THERE_TO_DELETE, self._bot.delete_message(chat_id=chat_id, message_id=message_id))
 
     async def send_document(
         self,
@@ -132,9 +161,9 @@ class TelegramApi:
         thread_id: int | None = None,
         reply_to: int | None = None,
     ) -> int:
-        """Send a file with a caption of at most 1,024 UTF-16 units; its Telegram message id."""
+        """Send a file with a caption of at most 1,024 UTF-16 units. Return its message id."""
         caption = caption or RichText(text="")
-        sent = await in_our_words(
+        sent = await translate_errors(
             self._bot.send_document(
                 chat_id=chat_id,
                 document=content,
@@ -151,11 +180,11 @@ class TelegramApi:
     async def send_draft(
         self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
     ) -> None:
-        """Show a draft in a private chat for 30 seconds, in the place of the one with this id (not 0).
+        """Show a draft in a private chat for 30 seconds, in place of the one with this id (not 0).
 
-        An empty text shows "Thinking…". It is gone when a message is sent.
+        An empty text shows "Thinking…". The next sent message removes it.
         """
-        await in_our_words(
+        await translate_errors(
             self._bot.send_message_draft(
                 chat_id=chat_id,
                 draft_id=draft_id,
@@ -166,31 +195,31 @@ class TelegramApi:
         )
 
     async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> None:
-        """Answer a press of a button, with at most 200 characters; one that is too old to be answered is done."""
+        """Answer the press of a button with at most 200 characters. An expired press is ignored."""
         await _unless(
-            QUERY_IS_OLD,
+            _QUERY_IS_OLD,
             self._bot.answer_callback_query(callback_id, text=text or None, show_alert=is_alert or None),
         )
 
     async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
         """Show "typing" for about five seconds."""
-        await in_our_words(
+        await translate_errors(
             self._bot.send_chat_action(chat_id=chat_id, action="typing", message_thread_id=thread_id)
         )
 
     async def member_status(self, chat_id: int, user_id: int) -> str:
-        """A person's standing in a chat: creator, administrator, member, restricted, left or kicked."""
-        member = await in_our_words(self._bot.get_chat_member(chat_id=chat_id, user_id=user_id))
+        """Return a person's status in a chat: creator, administrator, member, restricted, left or kicked."""
+        member = await translate_errors(self._bot.get_chat_member(chat_id=chat_id, user_id=user_id))
         return str(member.status)
 
     async def is_administrator(self, chat_id: int, user_id: int) -> bool:
-        """Whether this person (or, posting anonymously, the group itself) administers the chat."""
+        """Return True for an administrator of the chat, and for the group itself (anonymous administrators)."""
         return user_id == chat_id or await self.member_status(chat_id, user_id) in _ADMINISTRATORS
 
     async def find_file(self, file_id: str) -> str:
-        """Where a file is fetched (`TelegramFiles`), for at least an hour. Raises FileTooLarge, FileGone."""
+        """Return the path of a file for `TelegramFiles`, valid for at least an hour. Raises FileTooLarge, FileGone."""
         try:
-            file = await in_our_words(self._bot.get_file(file_id))
+            file = await translate_errors(self._bot.get_file(file_id))
         except TelegramRefused as refusal:
             raise (FileTooLarge if "too big" in str(refusal) else FileGone)() from None
         if not file.file_path:
@@ -205,36 +234,38 @@ class TelegramApi:
         chat_id: int | None = None,
         language: str = "",
     ) -> None:
-        """Register (name, description) pairs for the command menu of these clients; no language: of all the others.
+        """Register (name, description) pairs for a command menu. Without a language it is for all other languages.
 
-        `chat_id` goes with the scope "chat". Raises TelegramRefused for a chat that the bot has never met.
+        `chat_id` belongs to the scope "chat". Raises TelegramRefused for a chat without contact to the bot.
         """
-        of = telegram.BotCommandScope(scope) if chat_id is None else telegram.BotCommandScopeChat(chat_id)
-        await in_our_words(
-            self._bot.set_my_commands(list(commands), scope=of, language_code=language or None)
+        audience = (
+            telegram.BotCommandScope(scope) if chat_id is None else telegram.BotCommandScopeChat(chat_id)
+        )
+        await translate_errors(
+            self._bot.set_my_commands(list(commands), scope=audience, language_code=language or None)
         )
 
     async def get_updates(self, *, offset: int | None) -> list[Mapping[str, Any]]:
-        """The next updates, waiting up to POLL_S. An `offset` confirms every update before it.
+        """Return the next updates after up to POLL_S. An `offset` confirms all updates before it.
 
-        They are as Telegram sent them, as the webhook gets them too: the library's own classes add fields, and
-        one update that they cannot read would end the polling.
+        The updates are raw, as the webhook gets them. The library's classes would add fields, and one unreadable
+        update would end the polling.
         """
-        asked = {"timeout": POLL_S, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
-        query = urlencode(asked if offset is None else {**asked, "offset": offset})
+        query_fields = {"timeout": POLL_S, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
+        query = urlencode(query_fields if offset is None else {**query_fields, "offset": offset})
         polled = self._polls.post(f"{self._bot.base_url}/getUpdates?{query}", read_timeout=POLL_S + 10)
-        return cast("list[Mapping[str, Any]]", await in_our_words(polled))
+        return cast("list[Mapping[str, Any]]", await translate_errors(polled))
 
 
 class TelegramWebhook:
-    """Where Telegram pushes updates to. Every method raises the TelegramFailure errors."""
+    """The registration of the webhook. Every method raises the TelegramFailure errors."""
 
     def __init__(self, bot: telegram.Bot) -> None:
         self._bot = bot
 
     async def set(self, url: str, *, secret: str, max_connections: int) -> None:
-        """Have updates pushed to `url`; what waits stays waiting."""
-        await in_our_words(
+        """Register `url`. Pending updates stay pending."""
+        await translate_errors(
             self._bot.set_webhook(
                 url=url,
                 secret_token=secret,
@@ -244,12 +275,12 @@ class TelegramWebhook:
         )
 
     async def delete(self) -> None:
-        """Stop the pushing; what waits stays waiting."""
-        await in_our_words(self._bot.delete_webhook())
+        """Remove the webhook. Pending updates stay pending."""
+        await translate_errors(self._bot.delete_webhook())
 
     async def info(self) -> WebhookInfo:
-        """The webhook as Telegram knows it."""
-        info = await in_our_words(self._bot.get_webhook_info())
+        """Return the webhook as Telegram knows it."""
+        info = await translate_errors(self._bot.get_webhook_info())
         return WebhookInfo(
             url=info.url,
             pending_updates=info.pending_update_count,
@@ -260,8 +291,8 @@ class TelegramWebhook:
 
 @asynccontextmanager
 async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> AsyncGenerator[TelegramApi]:
-    """The Bot API at `api_url`. Nothing is sent yet, so Telegram may be down when we start."""
-    # python-telegram-bot 22 warns at each RetryAfter that it builds, unless periods are to be timedeltas.
+    """Open the Bot API at `api_url`. Nothing is sent yet, so Telegram may be down at the start."""
+    # Without this, python-telegram-bot 22 warns at each RetryAfter that periods will be timedeltas.
     os.environ["PTB_TIMEDELTA"] = "true"
     checked = {"event_hooks": {"request": [track_request], "response": [_check_answer]}}
     calls = HTTPXRequest(
@@ -280,23 +311,129 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
         request=calls,
         get_updates_request=polls,
     )
-    # Bot.initialize() would ask getMe and fail the start when Telegram is down: only the clients are opened.
+    # Bot.initialize() would call getMe, and fail the start while Telegram is down.
     async with calls, polls:
         yield TelegramApi(bot, polls=polls)
 
 
-async def _check_answer(response: httpx.Response) -> None:
-    """Whether the Bot API itself has answered. A gateway (502, 504) does not know what became of the call.
+class FileFinder(Protocol):
+    """The part of TelegramApi that finds a file."""
 
-    With some codes it says that it has not passed it on: the server behind it is not there, or we may not pass.
+    async def find_file(self, file_id: str) -> str: ...
+
+
+class TelegramFiles:
+    """The files of the Bot API."""
+
+    def __init__(self, finder: FileFinder, client: httpx.AsyncClient) -> None:
+        self._finder = finder
+        self._client = client
+
+    async def download(self, file_id: str, *, at_most: int) -> bytes:
+        """Return the whole file. A failure is retried once, because Telegram moves files and connections break.
+
+        Raises FileTooLarge if the file has more than `at_most` bytes or is too large for the Bot API, FileGone if it
+        does not exist (any more), and TelegramUnavailable.
+        """
+        for _ in range(_FILE_ATTEMPTS - 1):
+            try:
+                return await self._fetch(file_id, at_most)
+            except (FileGone, TelegramUnavailable):
+                pass
+        return await self._fetch(file_id, at_most)
+
+    async def _fetch(self, file_id: str, at_most: int) -> bytes:
+        # Quoted, because a path that is a whole URL would send us to another server, perhaps inside our network.
+        path = quote(await self._finder.find_file(file_id), errors="replace")
+        try:
+            return await shielded(self._get(path, at_most))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise TelegramUnavailable(type(error).__name__) from None
+
+    async def _get(self, path: str, at_most: int) -> bytes:
+        async with self._client.stream("GET", path) as response:
+            return await _content(response, at_most)
+
+
+@asynccontextmanager
+async def open_files(
+    finder: FileFinder, *, token: str, api_url: str, connections: int = 100
+) -> AsyncGenerator[TelegramFiles]:
+    """Open the files of the Bot API at `api_url`, with up to `connections` connections."""
+    async with httpx.AsyncClient(
+        base_url=f"{api_url}/file/bot{token}/",
+        timeout=httpx.Timeout(_FILE_SILENCE_S, connect=5),
+        limits=httpx.Limits(max_connections=connections),
+        event_hooks={"request": [track_request]},
+    ) as client:
+        yield TelegramFiles(finder, client)
+
+
+class NotPassedOn(httpx.HTTPError):
+    """A gateway in front of the Bot API has refused the call and not passed it on."""
+
+
+async def translate_errors(call: Awaitable[T]) -> T:
+    """Await a call and raise the TelegramFailure errors. It may be cancelled at any moment (see `shielded`)."""
+    http_call = HttpCall()
+    try:
+        return await shielded(call, http_call)
+    except tg.TelegramError as error:
+        failure = _translated(error, may_be_sent=http_call.was_sent)
+    raise failure  # without the cause, whose text may carry the URL and so the token
+
+
+def _translated(error: tg.TelegramError, *, may_be_sent: bool) -> TelegramFailure:
+    match error:
+        case tg.RetryAfter():
+            return TelegramUnavailable("429", retry_after=_seconds(error.retry_after))
+        case tg.ChatMigrated():
+            return ChatMigrated(error.new_chat_id)
+        case tg.Forbidden():
+            return ChatUnreachable(error.message)
+        case tg.InvalidToken():
+            return TokenRefused("the Bot API does not know this token (TELEGRAM_BOT_TOKEN)")
+        case tg.BadRequest() | tg.Conflict():
+            return _refusal(error.message)
+        case _ if isinstance(error.__cause__, httpx.HTTPError):
+            if isinstance(error.__cause__, NotPassedOn):
+                return TelegramUnavailable(str(error.__cause__))
+            name = type(error.__cause__).__name__
+            return SendUnknown(name) if may_be_sent else TelegramUnavailable(name)
+        case tg.TimedOut():
+            return TelegramUnavailable("no free connection")
+        case tg.NetworkError():
+            return TelegramUnavailable("the Bot API failed")
+        case _:  # an unreadable response with status 200
+            return SendUnknown("the response cannot be read")
+
+
+def _refusal(message: str) -> TelegramRefused:
+    text = message.lower()
+    if text.startswith(_GONE):
+        return MessageGone(message)
+    if text.startswith(_NO_THREAD):
+        return ThreadGone(message)
+    return TelegramRefused(message)
+
+
+def _seconds(period: int | timedelta) -> float:
+    return period.total_seconds() if isinstance(period, timedelta) else float(period)
+
+
+async def _check_answer(response: httpx.Response) -> None:
+    """Raise an error unless the Bot API itself has answered.
+
+    After a 502 or 504 of a gateway the outcome of the call is unknown. With the statuses in _NOT_PASSED_ON the
+    gateway has not passed the call on.
     """
     if response.is_success or response.is_server_error or response.status_code in _NOT_PASSED_ON:
         await response.aread()
         if _is_of_the_bot_api(response):
             return
         if response.status_code in _NOT_PASSED_ON:
-            raise NotAsked(f"HTTP {response.status_code}, and not of the Bot API")
-        raise httpx.RemoteProtocolError("not an answer of the Bot API", request=response.request)
+            raise NotPassedOn(f"HTTP {response.status_code} from a gateway")
+        raise httpx.RemoteProtocolError("not a response of the Bot API", request=response.request)
 
 
 def _is_of_the_bot_api(response: httpx.Response) -> bool:
@@ -310,9 +447,9 @@ def _is_of_the_bot_api(response: httpx.Response) -> bool:
 
 
 async def _unless(harmless: str, call: Awaitable[object]) -> None:
-    """Make the call; an answer that begins like this means that what was asked for is so."""
+    """Make the call and ignore a refusal whose text begins with `harmless`."""
     try:
-        await in_our_words(call)
+        await translate_errors(call)
     except TelegramRefused as error:
         if not str(error).lower().startswith(harmless):
             raise
@@ -335,3 +472,19 @@ def _reply(message_id: int | None) -> telegram.ReplyParameters | None:
 def _keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup | None:
     row = [telegram.InlineKeyboardButton(button.text, callback_data=button.data) for button in buttons]
     return telegram.InlineKeyboardMarkup([row]) if row else None
+
+
+async def _content(response: httpx.Response, at_most: int) -> bytes:
+    if response.status_code in (400, 404, 410):
+        raise FileGone
+    if not response.is_success:
+        raise TelegramUnavailable(f"HTTP {response.status_code} for a file")
+    declared = response.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > at_most:
+        raise FileTooLarge
+    content = bytearray()
+    async for piece in response.aiter_bytes():
+        content += piece
+        if len(content) > at_most:
+            raise FileTooLarge
+    return bytes(content)

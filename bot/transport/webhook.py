@@ -1,16 +1,18 @@
-"""`POST /telegram/webhook`: 200 once the update is on disk, and never before."""
+"""The HTTP side: health, metrics, and the webhook, which answers 200 only after the update is on disk."""
 
 import asyncio
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, cast
 
 import structlog
+from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.observe import metrics
 from bot.transport.ingest import Ingest
@@ -19,39 +21,77 @@ from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 log = structlog.get_logger()
 
 BODY_LIMIT = 1 << 20
-"""Bytes of a request body. Telegram's updates are far smaller."""
+"""Maximum bytes of a request body. Telegram's updates are far smaller."""
 RETRY_AFTER_S = 3
-"""What we ask Telegram to wait for while the store cannot take updates; it keeps them and the chat's order."""
+"""Retry-After while the store cannot take updates. Telegram keeps them and their order in the chat."""
 BODY_WITHIN_S = 10.0
-"""For a body of BODY_LIMIT at most to come in whole."""
+"""Maximum time to receive a body."""
 UNREAD_LIMIT = 4 << 20
 UNREAD_WAIT_S = 1.0
-"""What is still thrown away of a body that was refused unread: so many bytes, for so long."""
+"""Bytes and seconds for which an unread body is discarded after its refusal."""
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 — a header's name
 _SECRET_NAME = SECRET_HEADER.lower().encode()
 _UPDATE_ID_LIMIT = 1 << 53
-"""Update ids are scores of a sorted set: doubles, exact up to here."""
+"""Update ids are scores of a sorted set: doubles, which are exact up to this number."""
 _NO_BODY = (b"content-length", b"0")
-"""A body would be a write of its own, a third of what such an answer costs."""
+"""A body would need a write of its own, a third of the cost of such an answer."""
 _WRONG_SECRET: Message = {"type": "http.response.start", "status": 401, "headers": [_NO_BODY]}
 _LAST_WRONG_SECRET: Message = {**_WRONG_SECRET, "headers": [_NO_BODY, (b"connection", b"close")]}
 _END: Message = {"type": "http.response.body", "body": b""}
 
 
+def create_http_app(
+    *, webhook: "Webhook | None", what_is_down: Callable[[], Awaitable[dict[str, str]]], webhook_path: str
+) -> ASGIApp:
+    """Return the app; a worker has no webhook. `what_is_down` names each failing part with one sentence.
+
+    Updates skip the router, because refusing strangers must be cheap.
+    """
+
+    async def live(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        down = await what_is_down()
+        status = "down" if down else "ok"
+        return JSONResponse({"status": status, "down": down}, 503 if down else 200)
+
+    async def show_metrics(_: Request) -> Response:
+        return Response(metrics.render(), media_type=metrics.CONTENT_TYPE)
+
+    async def refuse_updates(_: Request) -> Response:
+        return JSONResponse({"ok": False, "error": "this process takes no updates"}, 404)
+
+    rest = Starlette(
+        routes=[
+            Route(webhook_path, refuse_updates, methods=["POST"]),
+            Route("/health/live", live),
+            Route("/health/ready", ready),
+            Route("/metrics", show_metrics),
+        ]
+    )
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        is_update = scope["type"] == "http" and scope["path"] == webhook_path and scope["method"] == "POST"
+        await (webhook if webhook is not None and is_update else rest)(scope, receive, send)
+
+    return app
+
+
 class Webhook:
-    """The endpoint. `ingest` gives None until we know who we are; then Telegram is asked to come again."""
+    """The endpoint. While `ingest` returns None (the bot's identity is unknown), Telegram is asked to retry."""
 
     def __init__(self, ingest: Callable[[], Ingest | None], *, secret: str) -> None:
         self._ingest = ingest
         self._secret = secret.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """200 stored, 401 wrong secret, 408 too slow, 413 too large, 400 not an update, 503 the store cannot take it.
+        """Answer 200 stored, 401 wrong secret, 408 slow, 413 too large, 400 no update, 503 store unavailable.
 
-        The secret comes before all else, the making of a request's object included: strangers have no other.
+        The secret is checked first, before a request object is built, because strangers fail here.
         """
         if not hmac.compare_digest(_secret_in(scope), self._secret):
-            return await _turn_away(receive, send)
+            return await _refuse_stranger(receive, send)
         answer = await self._answer(Request(scope, receive))
         return await answer(scope, receive, send)
 
@@ -76,20 +116,20 @@ class Webhook:
     async def _take_in(self, update: Mapping[str, Any]) -> Response:
         ingest = self._ingest()
         if ingest is None:
-            return _come_again("starting")
+            return _retry_later("starting")
         try:
             outcome = await ingest.take_in(update)
         except (StoreUnavailable, StoreFull, CommandRefused) as error:
             metrics.UPDATES.labels("failed").inc()
             log.warning("update_not_stored", update=update["update_id"], error=str(error))
-            return _come_again("the store cannot take the update")
+            return _retry_later("the store cannot take the update")
         if outcome == "full":
-            return _come_again("too many updates of this chat are waiting")
+            return _retry_later("too many updates of this chat are waiting")
         return JSONResponse({"ok": True, "outcome": outcome})
 
 
 def _secret_in(scope: Scope) -> bytes:
-    """What the header says, as it came: it may be any bytes."""
+    """Return the header's value, which may be any bytes."""
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     for name, value in headers:
         if name == _SECRET_NAME:
@@ -97,8 +137,8 @@ def _secret_in(scope: Scope) -> bytes:
     return b""
 
 
-async def _turn_away(receive: Receive, send: Send) -> None:
-    """The 401, as cheap as can be. Who sent a whole request may keep the connection: a new one would cost us more."""
+async def _refuse_stranger(receive: Receive, send: Send) -> None:
+    """Answer 401 at the lowest cost. After a complete request the connection stays open: a new one would cost more."""
     metrics.WEBHOOK_REFUSED.labels("401").inc()
     if await _is_whole(receive):
         await send(_WRONG_SECRET)
@@ -108,7 +148,7 @@ async def _turn_away(receive: Receive, send: Send) -> None:
 
 
 async def _is_whole(receive: Receive) -> bool:
-    """Whether the end of the request is here already."""
+    """Return True if the end of the request has already arrived."""
     with suppress(TimeoutError):
         async with asyncio.timeout(0):
             return not (await receive()).get("more_body")
@@ -116,7 +156,7 @@ async def _is_whole(receive: Receive) -> bool:
 
 
 async def _read(request: Request) -> bytes | None:
-    """The body, or None as soon as it is known to be too large."""
+    """Return the body, or None as soon as it is too large."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > BODY_LIMIT:
         return None
@@ -149,7 +189,7 @@ def _refused(status: int, why: str, *, is_read: bool = True) -> Response:
 
 
 class _EarlyAnswer(JSONResponse):
-    """An answer before the request has ended."""
+    """A response before the end of the request."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
@@ -157,20 +197,20 @@ class _EarlyAnswer(JSONResponse):
 
 
 async def _answer_early(start: Message, body: Message, receive: Receive, send: Send) -> None:
-    """Closing at once, with bytes unread, would reset the connection, and the client would lose the answer with it.
+    """Send the response, then discard input for a moment.
 
-    So it is sent, then what still comes is thrown away for a moment.
+    Closing at once with unread bytes would reset the connection, and the client would lose the response.
     """
     await send(start)
     await send({**body, "more_body": True})
     with suppress(TimeoutError):
         async with asyncio.timeout(UNREAD_WAIT_S):
-            await _throw_away(receive)
+            await _discard(receive)
     await send(_END)
 
 
-async def _throw_away(receive: Receive) -> None:
-    """Receive until the request has ended, or was too much."""
+async def _discard(receive: Receive) -> None:
+    """Receive until the request ends or exceeds UNREAD_LIMIT."""
     received = 0
     while received < UNREAD_LIMIT:
         message = await receive()
@@ -179,6 +219,6 @@ async def _throw_away(receive: Receive) -> None:
             return
 
 
-def _come_again(why: str) -> Response:
+def _retry_later(why: str) -> Response:
     metrics.WEBHOOK_REFUSED.labels("503").inc()
     return JSONResponse({"ok": False, "error": why}, 503, headers={"Retry-After": str(RETRY_AFTER_S)})

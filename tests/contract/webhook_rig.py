@@ -13,9 +13,8 @@ from bot.app.http_server import serve_http
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import WEBHOOK_PATH
 from bot.transport.gating import Access, BotIdentity
-from bot.transport.http import create_http_app
 from bot.transport.ingest import DoorRules, Ingest
-from bot.transport.webhook import SECRET_HEADER, Webhook
+from bot.transport.webhook import SECRET_HEADER, Webhook, create_http_app
 from memory.redis.client import RedisClient
 from tests.anchors import InMemoryAnchors
 

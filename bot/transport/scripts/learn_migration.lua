@@ -1,6 +1,6 @@
--- Note which group a supergroup was, once and for all.
--- KEYS migrations
--- ARGV supergroup id, the group's id
--- Reply: the id of the group that the supergroup was
-redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
-return redis.call('HGET', KEYS[1], ARGV[1])
+-- Record once which group a supergroup was.
+-- KEYS: migrations
+-- ARGV: supergroup group
+-- Returns the id of the former group.
+redis.call('HSETNX', migrations, supergroup, group)
+return redis.call('HGET', migrations, supergroup)

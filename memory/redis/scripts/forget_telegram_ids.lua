@@ -1,14 +1,14 @@
--- A group has become a supergroup, whose messages are numbered anew: forget the Telegram ids of its messages, once.
--- KEYS: telegram, meta, epoch
--- ARGV: epoch, the supergroup's id
--- Reply: 1 if they were forgotten now, 0 if they were before, nil after a reset
-local telegram, meta, epoch_key = unpack(KEYS)
-if (redis.call('GET', epoch_key) or '0') ~= ARGV[1] then
+-- Forget the Telegram ids of a group's messages once, because its supergroup numbers messages from 1 again.
+-- USES: telegram_index
+-- KEYS: telegram meta epoch
+-- ARGV: expected_epoch supergroup
+-- Returns 1 if they were forgotten now, 0 if they were before, nil after a reset.
+if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return nil
 end
-if redis.call('HGET', meta, 'migrated_to') == ARGV[2] then
+if redis.call('HGET', meta, 'migrated_to') == supergroup then
   return 0
 end
-redis.call('HSET', meta, 'migrated_to', ARGV[2])
+redis.call('HSET', meta, 'migrated_to', supergroup)
 unlink_all_telegram(telegram)
 return 1
