@@ -1,6 +1,7 @@
-"""Renders a model's Markdown as Telegram text with entities; any text renders, broken Markdown included."""
+"""Rendering of a model's Markdown as Telegram text with entities. Any text renders, also broken Markdown."""
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,32 +12,33 @@ import structlog
 from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import convert_with_segments
 
-from bot.transport.concealing import JOINT, LABEL_END, LINE_BREAK, LINK_END, REVEALED, conceal
-from bot.transport.entity_rules import LINK, is_sendable_url, valid_spans
+from bot.transport.placeholders import JOINT, LABEL_END, LINE_BREAK, LINK_END, REVEALED, hide
 from bot.transport.rich_text import (
+    LINK,
     TRIMMED,
     Entity,
     RichText,
     Span,
     from_spans,
     is_blank,
+    is_sendable_url,
     to_spans,
     utf16_length,
+    valid_spans,
 )
-from bot.transport.tables import lay_out
 
 log = structlog.get_logger()
 
-# Beyond these the text is sent as it is: a conversion must not hold the event loop for seconds.
+# Larger texts are sent as plain text, because a conversion must not block the event loop for seconds.
 _MARKDOWN_LIMIT = 100_000
 _BLOCK_MARKS_LIMIT = 2_000  # the library's time is quadratic in empty blocks: 13 s for 15,000 of them
 _TABLE_CELLS_LIMIT = 200_000
 
-# A quote beyond either of these is folded until the reader opens it.
+# A longer quote is collapsed until the reader opens it.
 _OPEN_QUOTE_LINES = 3
 _OPEN_QUOTE_UNITS = 300
 
-# What Telegram removes or replaces by a space (`clean_input_string` of TDLib).
+# Characters that Telegram removes or replaces by a space (`clean_input_string` of TDLib).
 _REPLACED = "".join(map(chr, {*range(0x20)} - {0x0A, 0x0D}))
 _REMOVED = "".join(map(chr, range(0x2028, 0x202F))) + "\u0333\u033f\u030a"
 _CLEANED = str.maketrans(
@@ -50,11 +52,20 @@ _SHOWN = str.maketrans(dict.fromkeys(_REPLACED + _REMOVED + "\r", " ") | REVEALE
 _UNMARKED = {JOINT: "", LINE_BREAK: "\n", LABEL_END: " (", LINK_END: ")"}
 _MARK = re.compile(f"[{''.join(_UNMARKED)}]")
 _TABLE = "table"
+_NUMBER = re.compile(r"[+\-\u2212]?[$€£]?\d[\d.,\u202f ]*%?")
+_RULE = re.compile(r"-*(?:-\+-+)*")
+_CELL_LINK = re.compile(f"(?P<label>[^{LABEL_END}{LINK_END}]*){LABEL_END}(?P<url>[^{LINK_END}]*){LINK_END}")
+_EMOJI_STYLE = "\ufe0f"
+_ZWJ = "\u200d"
+TABLE_WIDTH = 40
+"""Columns of a code block that a phone shows in one line."""
+
+Rows: TypeAlias = list[list[str]]
 _SPELLED_OUT = re.compile(r"(?:mailto:|(?!tg:)[a-z][a-z0-9+.-]*://)\S", re.IGNORECASE)
 
 
 class ConvertedEntity(Protocol):
-    """An entity as the Markdown library gives it."""
+    """An entity of the Markdown library."""
 
     @property
     def type(self) -> str: ...
@@ -72,7 +83,7 @@ Converter: TypeAlias = Callable[[str], tuple[str, Sequence[ConvertedEntity]]]
 
 
 class _Edit(NamedTuple):
-    """A replacement of one range of the text, an insertion where the range is empty; `spans` format the new text."""
+    """A replacement of one range, or an insertion if the range is empty. `spans` format the new text."""
 
     start: int
     end: int
@@ -81,10 +92,10 @@ class _Edit(NamedTuple):
 
 
 def render(markdown: str, *, convert: Converter | None = None) -> RichText:
-    """Text and entities that Telegram takes as they are, trimmed as Telegram trims; empty for blank text.
+    """Return text and entities that Telegram accepts, trimmed as Telegram trims; empty for blank text.
 
-    Never raises: what cannot be read as Markdown, is over 100,000 characters or makes the converter fail is sent
-    as plain text. HTML, mathematics and footnotes are shown as they were written. No length limit: see `split`.
+    Never raises: unreadable Markdown and more than 100,000 characters become plain text. HTML, mathematics and
+    footnotes stay as they are. The length is not limited here (see `split`).
     """
     source = _cleaned(markdown)
     if not _is_convertible(source):
@@ -102,20 +113,20 @@ def render(markdown: str, *, convert: Converter | None = None) -> RichText:
 
 
 def _as_written(source: str, error: BaseException) -> RichText:
-    # The error's text may hold the message's: its class has to do.
+    # The text of the error may contain text of the message.
     log.warning("markdown_not_rendered", error=type(error).__name__)
     return _finished(source, [])
 
 
 def _cleaned(text: str) -> str:
-    """Without what Telegram takes out, and with surrogates that JSON may have brought joined or replaced."""
+    """Remove characters that Telegram removes, and join or replace the surrogates of JSON."""
     paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     lines = paired.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     return lines.translate(_CLEANED)
 
 
 def _is_convertible(source: str) -> bool:
-    """Whether the conversion's time and memory are bounded: every row of a table is padded to its widest one."""
+    """Return True if time and memory of the conversion are bounded. The library pads each row of a table."""
     if len(source) > _MARKDOWN_LIMIT or sum(map(source.count, ("```", "~~~", "$$"))) > _BLOCK_MARKS_LIMIT:
         return False
     bars = [line.count("|") for line in source.split("\n") if "|" in line]
@@ -123,7 +134,7 @@ def _is_convertible(source: str) -> bool:
 
 
 def _parsed(source: str, convert: Converter) -> tuple[str, list[Span]]:
-    text, entities = convert(conceal(source))
+    text, entities = convert(hide(source))
     shown = text.translate(_SHOWN)
     rich = RichText(text=shown, entities=tuple(_entity(entity) for entity in entities))
     spans = to_spans(rich)
@@ -139,7 +150,7 @@ def _parsed(source: str, convert: Converter) -> tuple[str, list[Span]]:
 
 
 def _converted(markdown: str) -> tuple[str, Sequence[ConvertedEntity]]:
-    """As the library converts it, with our own type for tables: to it they are blocks of code as well."""
+    """Convert by the library, with a type of our own for tables, which the library renders as code blocks."""
     config = RenderConfig.isolated()
     config.cite_expandable = False
     symbols = config.markdown_symbol
@@ -172,7 +183,7 @@ def _laid_out(table: str) -> tuple[str, tuple[Span, ...]]:
 
 
 def _lines_of_their_own(text: str, spans: Sequence[Span]) -> list[_Edit]:
-    """Line breaks around blocks that the library put into a line."""
+    """Return line breaks around blocks that the library put into a line."""
     edits: list[_Edit] = []
     for span in spans:
         if span.type not in {"pre", "blockquote", _TABLE}:
@@ -185,12 +196,12 @@ def _lines_of_their_own(text: str, spans: Sequence[Span]) -> list[_Edit]:
 
 
 def _unmarked(text: str) -> list[_Edit]:
-    """Takes out what only the library was to see."""
+    """Return edits that remove the marks for the library."""
     return [_Edit(mark.start(), mark.end(), _UNMARKED[mark[0]]) for mark in _MARK.finditer(text)]
 
 
 def _refused_links(text: str, spans: Sequence[Span]) -> list[_Edit]:
-    """Spells out the address of a link that Telegram would refuse, such as one of a local server."""
+    """Return edits that write out the address of a link that Telegram would refuse, such as a local server."""
     edits: list[_Edit] = []
     for span in spans:
         url = span.url or ""
@@ -203,7 +214,7 @@ def _refused_links(text: str, spans: Sequence[Span]) -> list[_Edit]:
 
 
 def _edited(text: str, spans: Sequence[Span], edits: Sequence[_Edit]) -> tuple[str, list[Span]]:
-    """Applies disjoint edits; an insertion at a range's start comes before it, one at its end after it."""
+    """Apply disjoint edits. An insertion at a range's start comes before it, one at its end after it."""
     ordered = sorted(set(edits))
     pieces: list[str] = []
     added: list[Span] = []
@@ -242,7 +253,119 @@ def _finished(text: str, spans: Sequence[Span]) -> RichText:
 
 
 def _folded(text: str, span: Span) -> Span:
-    """A long quote, which the reader opens; anything else as it is."""
+    """Collapse a long quote."""
     quoted = text[span.start : span.end]
     is_long = quoted.count("\n") >= _OPEN_QUOTE_LINES or utf16_length(quoted) > _OPEN_QUOTE_UNITS
     return span._replace(type="expandable_blockquote") if span.type == "blockquote" and is_long else span
+
+
+def lay_out(block: str) -> tuple[str, list[Span]]:
+    """Lay out a table of the library: aligned by display width, or as one record after another.
+
+    Return the text and its formatting. A block that is not a table becomes a code block.
+    """
+    rows = _rows(block)
+    if rows is None:
+        return block, [Span(0, len(block), "pre")]
+    if len(rows) > 1 and LABEL_END in block:
+        return _records(rows)
+    aligned = _aligned(rows)
+    if max(map(display_width, aligned.split("\n"))) <= TABLE_WIDTH or len(rows) < 2:
+        return aligned, [Span(0, len(aligned), "pre")]
+    return _records(rows)
+
+
+def display_width(text: str) -> int:
+    """Return the columns in a monospaced font: 0 for marks, 2 for wide East Asian letters and emoji."""
+    width = last = 0
+    joined = False
+    for character in text:
+        if character == _EMOJI_STYLE:
+            shown = 1 if last == 1 else 0
+        elif joined or _is_mark(character):
+            shown = 0
+        else:
+            shown = last = 1 + (unicodedata.east_asian_width(character) in "WF")
+        width += shown
+        joined = character == _ZWJ
+    return width
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character) in {"Mn", "Me", "Cf"} or "\U0001f3fb" <= character <= "\U0001f3ff"
+
+
+def _rows(block: str) -> Rows | None:
+    """Return the cells, the header first; None if the block is not a padded table."""
+    lines = block.split("\n")
+    rule = lines[1] if len(lines) > 1 else "-" * len(lines[0])
+    if not _RULE.fullmatch(rule) or {len(line) for line in lines} != {len(rule)}:
+        return None
+    widths = [len(dashes) for dashes in rule.split("-+-")]
+    starts = list(accumulate(widths, lambda start, width: start + width + 3, initial=0))
+    return [
+        [
+            line[start : start + width].replace(JOINT, "").strip()
+            for start, width in zip(starts, widths, strict=False)
+        ]
+        for line in (lines[0], *lines[2:])
+    ]
+
+
+def _aligned(rows: Rows) -> str:
+    widths = [
+        max(display_width(line) for cell in column for line in cell.split(LINE_BREAK))
+        for column in zip(*rows, strict=True)
+    ]
+    numeric = [all(map(_NUMBER.fullmatch, column[1:])) for column in zip(*rows, strict=True)]
+    head, *body = [_row_lines(row, widths, numeric) for row in rows]
+    rule = ["-+-".join("-" * width for width in widths)] if body else []
+    return "\n".join([*head, *rule, *(line for lines in body for line in lines)])
+
+
+def _row_lines(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
+    """Return the lines of a row; a cell with `<br>` has several."""
+    cells = [[line.strip() for line in cell.split(LINE_BREAK)] for cell in row]
+    return [
+        " | ".join(
+            _padded(lines[number] if number < len(lines) else "", width, is_number)
+            for lines, width, is_number in zip(cells, widths, numeric, strict=True)
+        ).rstrip()
+        for number in range(max(map(len, cells)))
+    ]
+
+
+def _padded(text: str, width: int, is_number: bool) -> str:
+    blanks = " " * (width - display_width(text))
+    return blanks + text if is_number else text + blanks
+
+
+def _records(rows: Rows) -> tuple[str, list[Span]]:
+    """Return one paragraph per row: the first cell in bold, then each cell after its column's name. Links work here."""
+    head, *body = [[cell.replace(LINE_BREAK, " ") for cell in row] for row in rows]
+    names = [_CELL_LINK.sub(r"\g<label>", name) for name in head]
+    text = ""
+    spans: list[Span] = []
+    for first, *others in body:
+        text += "\n\n" if text else ""
+        begin = len(text)
+        text, links = _with_links(text, first)
+        spans += [Span(begin, len(text), "bold"), *links]
+        for name, cell in zip(names[1:], others, strict=True):
+            if cell:
+                line_break = "" if len(text) == begin else "\n"
+                text, links = _with_links(f"{text}{line_break}• {name}{': ' if name else ''}", cell)
+                spans += links
+    return text, spans
+
+
+def _with_links(text: str, cell: str) -> tuple[str, list[Span]]:
+    """Append a cell to the text; return the text and the links of the cell."""
+    links: list[Span] = []
+    done = 0
+    for link in _CELL_LINK.finditer(cell):
+        text += cell[done : link.start()]
+        links.append(Span(len(text), len(text) + len(link["label"]), "text_link", link["url"]))
+        text += link["label"]
+        done = link.end()
+    return text + cell[done:], links

@@ -1,19 +1,40 @@
-"""Text with formatting as Telegram counts it: offsets and lengths are UTF-16 code units."""
+"""Text with formatting: UTF-16 offsets as Telegram counts them, and Telegram's rules for entities.
 
+The rules come from the Bot API documentation and `fix_entities` of TDLib. Bold, italic and so on nest freely, but not
+inside code. Links and code never contain each other, nor quotes. Quotes contain all of these, but no quote.
+"""
+
+import heapq
 import re
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
-# What Telegram trims from both ends of a message (`fix_formatted_text` of TDLib); other blanks stay.
+# Characters that Telegram trims from both ends of a message (`fix_formatted_text` of TDLib).
 TRIMMED = " \n"
 
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-# `clean_input_string` and `strip_empty_characters` of TDLib: text of nothing else is refused as "Text must be non-empty".
+# Telegram refuses a text of only these as empty (`clean_input_string` and `strip_empty_characters` of TDLib).
 _INVISIBLE = re.compile(
     "[\x00-\x20\u030a\u0333\u033f\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]*"
 )
+
+FORMATTING = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})
+QUOTES = frozenset({"blockquote", "expandable_blockquote"})
+CODE = frozenset({"code", "pre"})
+LINK = "text_link"
+
+_HTTP_URL = re.compile(
+    r"https?://(?:[^\s/?#@]*@)?"
+    r"(?:\[[0-9a-f:.]+\]|(?=[^/?#:]*\.)(?!\.|[^/?#:]*\.(?:[.:/?#]|$))(?:[\w.!$,~*'();&+=-]|%[0-9a-f]{2})+)"
+    r"(?::(?P<port>\d{1,5}))?(?:[/?#]\S*)?",
+    re.IGNORECASE,
+)
+_TELEGRAM_URL = re.compile(r"tg:(?://)?[a-z][\w-]*(?:[/?#]\S*)?", re.IGNORECASE | re.ASCII)
+_NAMES_A_USER = re.compile(r"tg:(?://)?user\b", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +48,7 @@ class Entity:
     language: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """The Bot API's JSON object; absent options are left out."""
+        """Return the Bot API's JSON object, without absent options."""
         optional = {"url": self.url, "language": self.language}
         required: dict[str, object] = {"type": self.type, "offset": self.offset, "length": self.length}
         return required | {name: value for name, value in optional.items() if value is not None}
@@ -35,7 +56,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RichText:
-    """A text and its entities, ready for `text` + `entities` of sendMessage; falsy when empty."""
+    """A text and its entities for sendMessage; falsy if the text is empty."""
 
     text: str
     entities: tuple[Entity, ...] = ()
@@ -45,7 +66,7 @@ class RichText:
 
 
 class Span(NamedTuple):
-    """A formatted range in code points (Python indices), so that no cut can fall into a surrogate pair."""
+    """A formatted range in code points (Python indices), so that no cut divides a surrogate pair."""
 
     start: int
     end: int
@@ -55,7 +76,7 @@ class Span(NamedTuple):
 
 
 class Utf16Index:
-    """Translates between code points and UTF-16 code units of one text, each in O(log n)."""
+    """Translation between code points and UTF-16 code units of one text, in O(log n)."""
 
     def __init__(self, text: str) -> None:
         self.length = len(text)
@@ -63,38 +84,38 @@ class Utf16Index:
         self._wide_units = [position + count for count, position in enumerate(self._wide)]
 
     def units(self, position: int) -> int:
-        """UTF-16 code units before this code point."""
+        """Return the number of UTF-16 code units before this code point."""
         return position + bisect_left(self._wide, position)
 
     def floor(self, units: int) -> int:
-        """The last code point position that has at most so many code units before it."""
+        """Return the last code point with at most this number of code units before it."""
         return min(units - bisect_left(self._wide_units, units), self.length)
 
     def position(self, units: int) -> int | None:
-        """The code point at this offset; None outside the text or in the middle of a surrogate pair."""
+        """Return the code point at this offset; None outside the text or inside a surrogate pair."""
         position = self.floor(units)
         return position if units >= 0 and self.units(position) == units else None
 
 
 def utf16_length(text: str) -> int:
-    """Length as Telegram counts it; a lone surrogate counts one."""
+    """Return the length as Telegram counts it; a lone surrogate counts one."""
     return len(text) + sum(1 for _ in _ASTRAL.finditer(text))
 
 
 def utf16_slice(text: str, offset: int, length: int) -> str:
-    """The part that a MessageEntity covers; empty when the range is not one of this text."""
+    """Return the part that a MessageEntity covers; empty if the range does not fit the text."""
     index = Utf16Index(text)
     start, end = index.position(offset), index.position(offset + length)
     return "" if start is None or end is None else text[start:end]
 
 
 def is_blank(text: str) -> bool:
-    """Whether Telegram would refuse this text as empty: spaces, line breaks and invisible characters."""
+    """Return True if Telegram would refuse this text as empty: spaces, line breaks and invisible characters."""
     return _INVISIBLE.fullmatch(text) is not None
 
 
 def to_spans(rich: RichText) -> list[Span]:
-    """The entities in code points, in order; those that do not fit the text are left out."""
+    """Return the entities in code points, in order, without those that do not fit the text."""
     index = Utf16Index(rich.text)
     spans: list[Span] = []
     for entity in rich.entities:
@@ -105,7 +126,7 @@ def to_spans(rich: RichText) -> list[Span]:
 
 
 def from_spans(text: str, spans: Iterable[Span]) -> RichText:
-    """The opposite of `to_spans`."""
+    """Return the text with these spans as entities, the inverse of `to_spans`."""
     index = Utf16Index(text)
     entities = tuple(
         Entity(
@@ -121,5 +142,129 @@ def from_spans(text: str, spans: Iterable[Span]) -> RichText:
 
 
 def span_order(span: Span) -> tuple[int, int, str]:
-    """Sorts outer ranges before the ranges that they contain."""
+    """Return a sort key that puts outer ranges before the ranges inside them."""
     return span.start, -span.end, span.type
+
+
+def is_sendable_url(url: str) -> bool:
+    """Return True if Telegram accepts this URL in a link. A refused one fails the whole message.
+
+    As in `check_link` of TDLib, http and https need a host with a dot between two labels (so not `localhost`), and
+    mailto is not accepted. `tg://user` is refused because it would mention a person.
+    """
+    if _NAMES_A_USER.match(url):
+        return False
+    if web := _HTTP_URL.fullmatch(url):
+        port = web["port"]
+        return port is None or 0 < int(port) <= 65535
+    return _TELEGRAM_URL.fullmatch(url) is not None
+
+
+def valid_spans(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Return the ranges that Telegram accepts, in its order. Others are cut, merged or dropped."""
+    sound = sorted(filter(None, (_repaired(text, span) for span in spans)), key=span_order)
+    quotes = _disjoint([span for span in sound if span.type in QUOTES])
+    whole = [span for span in sound if span.type in CODE or span.type == LINK]
+    solid = _disjoint(sorted(_cut_at(whole, quotes), key=span_order))
+    code = [span for span in solid if span.type in CODE]
+    formatting = [
+        piece
+        for kind in sorted(FORMATTING)
+        for piece in _without(_united([span for span in sound if span.type == kind]), code)
+    ]
+    # Trim before nesting: trimming later could make a range stick out of another.
+    candidates = [*quotes, *(_trimmed(text, span) for span in (*solid, *formatting))]
+    nested = _nested([span for span in candidates if span.start < span.end])
+    return sorted((span for span in nested if not covers_blanks(text, span)), key=span_order)
+
+
+def covers_blanks(text: str, span: Span) -> bool:
+    """Return True if the range has only blanks, which show no formatting."""
+    return not text[span.start : span.end].strip()
+
+
+def _repaired(text: str, span: Span) -> Span | None:
+    """Return the range with the options of its type, or None if it does not fit the text."""
+    if not 0 <= span.start < span.end <= len(text):
+        return None
+    if span.type == LINK:
+        return Span(*span[:4]) if span.url and is_sendable_url(span.url) else None
+    if span.type == "pre":
+        is_valid = span.language is not None and _LANGUAGE.fullmatch(span.language)
+        return span._replace(url=None, language=span.language if is_valid else None)
+    if span.type in FORMATTING or span.type in QUOTES or span.type in CODE:
+        return Span(*span[:3])
+    return None
+
+
+def _cut_at(spans: Iterable[Span], quotes: Sequence[Span]) -> Iterator[Span]:
+    """Yield pieces that cross no border of a quote: Telegram drops a link or code that does."""
+    borders = sorted(border for quote in quotes for border in (quote.start, quote.end))
+    for span in spans:
+        within = borders[bisect_right(borders, span.start) : bisect_left(borders, span.end)]
+        edges = [span.start, *within, span.end]
+        yield from (span._replace(start=start, end=end) for start, end in pairwise(edges) if start < end)
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """Return the range without blanks at its ends; a code block keeps its indentation."""
+    covered = text[span.start : span.end]
+    start = span.end - len(covered.lstrip("\n" if span.type == "pre" else TRIMMED))
+    return span._replace(start=start, end=span.start + len(covered.rstrip(TRIMMED)))
+
+
+def _disjoint(spans: Sequence[Span]) -> list[Span]:
+    """Return the ranges without overlaps: the first stays, the outer one if two start together."""
+    kept: list[Span] = []
+    for span in spans:
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+    return kept
+
+
+def _united(spans: Sequence[Span]) -> list[Span]:
+    """Merge overlapping and touching ranges of one type."""
+    united: list[Span] = []
+    for span in spans:
+        if united and span.start <= united[-1].end:
+            united[-1] = united[-1]._replace(end=max(united[-1].end, span.end))
+        else:
+            united.append(span)
+    return united
+
+
+def _without(spans: Sequence[Span], holes: Sequence[Span]) -> list[Span]:
+    """Return the parts of disjoint ranges outside disjoint holes. Both are in order; takes one pass."""
+    remaining: list[Span] = []
+    first = 0
+    for span in spans:
+        while first < len(holes) and holes[first].end <= span.start:
+            first += 1
+        edges = [span.start]
+        at = first
+        while at < len(holes) and holes[at].start < span.end:
+            edges += [holes[at].start, holes[at].end]
+            at += 1
+        edges.append(span.end)
+        gaps = list(pairwise(edges))[::2]
+        remaining += [span._replace(start=start, end=end) for start, end in gaps if start < end]
+    return remaining
+
+
+def _nested(spans: Sequence[Span]) -> list[Span]:
+    """Cut ranges so that any two are apart, or one is inside the other."""
+    waiting = [(span_order(span), span) for span in spans]
+    heapq.heapify(waiting)
+    opened: list[Span] = []
+    nested: list[Span] = []
+    while waiting:
+        _, span = heapq.heappop(waiting)
+        while opened and opened[-1].end <= span.start:
+            opened.pop()
+        if opened and span.end > opened[-1].end:
+            rest = span._replace(start=opened[-1].end)
+            heapq.heappush(waiting, (span_order(rest), rest))
+            span = span._replace(end=opened[-1].end)
+        opened.append(span)
+        nested.append(span)
+    return nested

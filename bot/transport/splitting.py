@@ -1,4 +1,4 @@
-"""Splits a long rich text into messages, at the best places and with its formatting carried on."""
+"""Splitting of a long rich text into messages: at the best places, with the formatting continued."""
 
 import re
 import unicodedata
@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from bot.transport.entity_rules import QUOTES, covers_blanks
 from bot.transport.rich_text import (
+    QUOTES,
     TRIMMED,
     RichText,
     Span,
     Utf16Index,
+    covers_blanks,
     from_spans,
     is_blank,
     span_order,
@@ -20,18 +21,18 @@ from bot.transport.rich_text import (
 )
 
 MESSAGE_LIMIT = 4096
-ENTITY_LIMIT = 100  # Telegram ignores further ones
+ENTITY_LIMIT = 100  # Telegram ignores more
 
 _BLANKS = re.compile("[ \n]*")
 _BLANKS_IN_CODE = re.compile(" *(?:\n(?: *\n)*)?")  # the next line of code keeps its indentation
-# A stop with the quotes and brackets that close after it, or a stop of Chinese and Japanese, which no space follows.
+# A stop with closing quotes and brackets, or a Chinese or Japanese stop, which needs no space after it.
 _SENTENCE_END = re.compile(
     "[.!?\u2026]+['\"\u201d\u2019\u00bb)\\]]*(?=\\s)|[\u3002\uff01\uff1f]+[\u201d\u300d\u300f\uff09]*"
 )
 _LINE = re.compile("[^\n]+")
 _LONGEST_GRAPHEME = 64
 _ZWJ = "\u200d"
-# What the next character is joined to: a joiner, the viramas of Indic conjuncts, signs that go before a number.
+# Characters that join with the next one: a joiner, viramas of Indic conjuncts, signs before a number.
 _JOINERS = frozenset(
     f"{_ZWJ}\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2"
 )
@@ -40,37 +41,34 @@ _EXTENDING = frozenset("\u200c\u0e33\u0eb3\uff9e\uff9f")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The text to split, in code points.
-
-    `blocks` are its code blocks; `whole` what only a cut at need divides. Both disjoint and in order.
-    """
+    """The text to split, in code points. `blocks` and `whole` are disjoint and in order."""
 
     text: str
     spans: Sequence[Span]
     blocks: Sequence[Span]
+    """Code blocks."""
     whole: Sequence[Span]
+    """Ranges to divide only if there is no other place."""
     index: Utf16Index
 
     def block_around(self, position: int) -> Span | None:
-        """The code block that a cut here would divide."""
+        """Return the code block that a cut here would divide."""
         return _around(self.blocks, position)
 
 
 def _around(spans: Sequence[Span], position: int) -> Span | None:
-    """The one of disjoint ranges that a cut here would divide."""
+    """Return the range of these disjoint ones that a cut here would divide."""
     before = bisect_left(spans, position, key=lambda span: span.start)
     span = spans[before - 1] if before else None
     return span if span and span.end > position else None
 
 
 def split(rich: RichText, limit: int = MESSAGE_LIMIT) -> list[RichText]:
-    """Parts of at most `limit` UTF-16 units and 100 entities each; none for blank text.
+    """Return parts of at most `limit` UTF-16 units and 100 entities each; none for blank text.
 
-    Joined, the parts are the text without the spaces and line breaks at its ends and at the cuts (Telegram trims
-    them), and without parts in which nothing would be visible. A cut is at a blank line, else a line break
-    (outside code blocks if possible), a sentence's end or a space: the first of these that the later half of the
-    part has, else the earlier one; formatted words and lines of code, if short enough, are divided only where there
-    is none, and graphemes never. What is cut goes on in the next part. Raises ValueError for a limit below 2.
+    A cut is at a blank line, else at a line break (outside of code if possible), a sentence's end or a space. Places in
+    the second half of a part come first. Short formatted words and lines of code are divided only if there is no other
+    place, graphemes never. Blanks at the cuts and invisible parts are dropped. Raises ValueError for a limit below 2.
     """
     if limit < 2:
         msg = f"a part must have room for a surrogate pair, not for {limit} units"
@@ -109,7 +107,7 @@ def _parts(source: _Source, limit: int) -> list[RichText]:
 def _whole(
     text: str, spans: Sequence[Span], blocks: Sequence[Span], *, index: Utf16Index, limit: int
 ) -> list[Span]:
-    """Lines of code that a message can hold, and formatting that half a message can; of what overlaps, the outer."""
+    """Return lines of code that fit a message and formatting that fits half of one; if they overlap, the outer."""
 
     def is_short(span: Span, most: int) -> bool:
         return index.units(span.end) - index.units(span.start) <= most
@@ -138,7 +136,7 @@ def _first_visible(source: _Source, position: int) -> int:
 
 
 def _after_blanks(source: _Source, position: int) -> int:
-    """Where the part after a cut begins: after the blanks there, but before a code block's own indentation."""
+    """Return the beginning of the next part: after the blanks, but before the indentation of a code block."""
     inside = source.block_around(position)
     blanks = (_BLANKS_IN_CODE if inside else _BLANKS).match(source.text, position)
     begin = blanks.end() if blanks else position
@@ -149,7 +147,7 @@ def _after_blanks(source: _Source, position: int) -> int:
 
 
 def _best_cut(source: _Source, begin: int, visible: int, furthest: int) -> int:
-    """The end of the part that begins here, after the first visible character and not beyond `furthest`."""
+    """Return the end of the part that begins here: after the first visible character, at most `furthest`."""
     if furthest >= len(source.text):
         return furthest
     middle = max(visible, begin + (furthest - begin) // 2)
@@ -167,7 +165,7 @@ def _best_cut(source: _Source, begin: int, visible: int, furthest: int) -> int:
 
 
 def _last_mark(source: _Source, low: int, high: int, *, mark: str, in_code: bool) -> int | None:
-    """The last place in (low, high] where the mark begins, outside of what is to stay whole."""
+    """Return the last place in (low, high] at which the mark begins, outside of `whole`."""
     while (place := source.text.rfind(mark, low + 1, high + len(mark))) >= 0:
         divided = _around(source.whole, place) or (None if in_code else source.block_around(place))
         if divided is None:
@@ -177,13 +175,13 @@ def _last_mark(source: _Source, low: int, high: int, *, mark: str, in_code: bool
 
 
 def _last_space(source: _Source, low: int, high: int) -> int | None:
-    """The last space in (low, high], whatever it divides."""
+    """Return the last space in (low, high], also inside of `whole`."""
     place = source.text.rfind(" ", low + 1, high + 1)
     return place if place >= 0 else None
 
 
 def _last_sentence_end(source: _Source, low: int, high: int, *, at_need: bool = False) -> int | None:
-    """The last end of a sentence in (low, high]; only at need inside of what is to stay whole, or of code."""
+    """Return the last end of a sentence in (low, high]; inside of `whole` or code only with `at_need`."""
     ends = (match.end() for match in _SENTENCE_END.finditer(source.text, low, high + 1))
     fit = (
         end
@@ -208,8 +206,7 @@ _PLACES_AT_NEED: Sequence[Callable[[_Source, int, int], int | None]] = (
 
 
 def _last_between_graphemes(source: _Source, low: int, high: int) -> int:
-    """The last boundary in (low, high], if possible outside of what is to stay whole; `high` itself inside a
-    grapheme of unreasonable length."""
+    """Return the last boundary in (low, high], if possible outside of `whole`; `high` inside a very long grapheme."""
     divided = _around(source.whole, high)
     if divided is not None and divided.start > low:
         high = divided.start
@@ -221,7 +218,7 @@ def _last_between_graphemes(source: _Source, low: int, high: int) -> int:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Whether two characters are drawn as one: Unicode's grapheme clusters (UAX 29), and a little more."""
+    """Return True if two characters are drawn as one: grapheme clusters of UAX 29, and a little more."""
     return (
         left in _JOINERS
         or right == _ZWJ
@@ -235,12 +232,12 @@ def _joins(left: str, right: str) -> bool:
 
 
 def _is_hangul(character: str) -> bool:
-    """Whether the letters of a syllable may follow or precede it."""
+    """Return True for letters and syllables of Hangul."""
     return "\u1100" <= character <= "\u11ff" or "\uac00" <= character <= "\ud7a3"
 
 
 def _halves_a_flag(text: str, low: int, place: int) -> bool:
-    """Whether a cut here divides a pair of regional indicators."""
+    """Return True if a cut here divides a pair of regional indicators."""
     start = place
     while start > low and _is_regional(text[start - 1]):
         start -= 1

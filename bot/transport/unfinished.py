@@ -1,9 +1,9 @@
-"""Markdown that is still being written, made such that what is shown of it does not flicker."""
+"""Markdown of an unfinished answer, completed so that its preview does not flicker."""
 
 import re
 
 _FENCE = re.compile(r"^[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)?(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
-# A line of nothing but marks may yet become anything; after text it would make a heading of that.
+# A last line of marks only: it may still become anything, and could turn the text before it into a heading.
 _LAST_MARKS = re.compile(r"(?:^|\n)[ >]*(?:[-=#*+_~`|>:. ]*|\d{1,9}[.)]?)[ ]*\Z")
 _PARTIAL_FENCE = re.compile(r"\n[ >]*[`~]{1,2}\Z")
 _OPEN_LINK = re.compile(r"!?\[(?P<label>[^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
@@ -14,10 +14,9 @@ _PAIRED = re.compile(r"(?<!\\)(?:\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?!
 
 
 def without_loose_ends(markdown: str) -> str:
-    """The text so far with open emphasis, code and links ended, and without marks that are not yet of anything.
+    """Return the text so far with open emphasis, code and links closed, and without trailing marks.
 
-    Render it as any other. An open block of code stays as it is: it runs to the end of the text. Empty where there
-    is nothing to show yet.
+    An open code block stays open, because it runs to the end of the text. Empty if there is nothing to show yet.
     """
     begin = _after_fences(markdown)
     if begin is None:
@@ -25,14 +24,15 @@ def without_loose_ends(markdown: str) -> str:
     begin = max(begin, markdown.rfind("\n\n") + 1)
     text = _LAST_MARKS.sub("", markdown[begin:])
     if text.lstrip(" >\n").startswith("|") and text.strip("\n").count("\n") < 1:
-        text = ""  # a table's head, which is one only with the next line
+        text = ""  # the header of a table needs the next line
     return markdown[:begin] + _closed(text)
 
 
 def ending(markdown: str, *, step: int = 8_000) -> str:
-    """Of a very long text its last one to two `step` characters, from a line's beginning; in a block of code that too.
+    """Return the last one to two `step` characters of a very long text, from the beginning of a line.
 
-    So that to show it costs the same however long it has become. It begins at the same place for `step` characters.
+    A cut inside a code block repeats its opening. So a preview costs the same for any length, and its beginning stays
+    in place for `step` characters.
     """
     begin = len(markdown) // step * step - step
     if begin < step:
@@ -45,7 +45,7 @@ def ending(markdown: str, *, step: int = 8_000) -> str:
 
 
 def _after_fences(markdown: str) -> int | None:
-    """Where the last block of code ends: 0 without one, None where the text ends within it."""
+    """Return the end of the last code block: 0 without one, None if the text ends inside of it."""
     opened = None
     end = 0
     for fence in _FENCE.finditer(markdown):
@@ -56,7 +56,7 @@ def _after_fences(markdown: str) -> int | None:
 
 
 def _fence_after(opened: re.Match[str] | None, fence: re.Match[str]) -> re.Match[str] | None:
-    """What opened the block of code that the text is in after this fence; None where it is in none."""
+    """Return the opening fence of the code block after this fence; None outside of code blocks."""
     mark, info = fence["mark"], fence["info"].strip()
     if opened is None:
         return fence if "`" not in info or mark[0] == "~" else None
@@ -64,7 +64,7 @@ def _fence_after(opened: re.Match[str] | None, fence: re.Match[str]) -> re.Match
 
 
 def _closed(text: str) -> str:
-    """One paragraph with its inline marks in pairs."""
+    """Return one paragraph with its inline marks in pairs."""
     plain = _CODE.sub(lambda code: "\ufffd" * len(code[0]), text)
     if (tick := plain.rfind("`")) >= 0:
         return _with_open_code(text, plain, tick)
@@ -77,7 +77,7 @@ def _closed(text: str) -> str:
 
 
 def _with_open_code(text: str, plain: str, tick: int) -> str:
-    """Code that is being written: closed as it was opened, where there is any of it yet."""
+    """Return the paragraph with its unfinished inline code closed."""
     start = len(plain[: tick + 1].rstrip("`"))
     run, code = text[start : tick + 1], text[tick + 1 :]
     if not code.strip():
@@ -87,7 +87,7 @@ def _with_open_code(text: str, plain: str, tick: int) -> str:
 
 
 def _open_marks(plain: str) -> list[str]:
-    """The pairs of marks that were opened and not closed, in order."""
+    """Return the marks that are open, in order."""
     opened: list[str] = []
     for mark in _PAIRED.finditer(plain):
         if mark[0] in opened:

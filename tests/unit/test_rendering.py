@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.transport.entity_rules import is_sendable_url, valid_spans
-from bot.transport.rendering import ConvertedEntity, render
-from bot.transport.rich_text import Entity, RichText, Span
-from bot.transport.tables import display_width
+from bot.transport.rendering import ConvertedEntity, display_width, render
+from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
 
 
 def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:

@@ -1,19 +1,19 @@
-"""What the Markdown library would swallow or misread, hidden from it: HTML, mathematics, bars, products, footnotes.
+"""Placeholders for text that the Markdown library would drop or misread: HTML, mathematics, bars, footnotes.
 
-Hidden characters are noncharacters of Unicode, one UTF-16 unit each as their originals, so that offsets stay true.
+A placeholder is a noncharacter of Unicode with one UTF-16 unit, as its original, so that offsets stay the same.
 """
 
 import re
 
 LESS, BRACKET, DOLLAR, BACKSLASH, BAR, TIMES, UNDERLINE = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
 BLANK = "\ufdd7"
-"""Shown as a space: what an empty table cell, and the paragraph in front of everything, consist of."""
+"""Content of an empty table cell, and of the paragraph before the text; shown as a space."""
 JOINT = "\ufdd8"
-"""Taken out afterwards: it stands between punctuation and the `**` after it, which would not close there."""
+"""Mark between punctuation and a `**` that would not close after it; removed afterwards."""
 LINE_BREAK = "\ufdd9"
-"""A `<br>` in a table's cell, where Markdown has no other line break."""
+"""A `<br>` in a table cell."""
 LABEL_END, LINK_END = "\ufdda\ufddb"
-"""In a table's cell, of which the library keeps the text alone: after a link's text, and after its address."""
+"""Ends of a link's text and of its address in a table cell, because the library keeps only text there."""
 REVEALED = {
     LESS: "<",
     BRACKET: "[",
@@ -39,13 +39,13 @@ _FOOTNOTE = re.compile(r"^( {0,3})\[(?=\^[^\]\s]+\]:)", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ >]*\|(?!\|[^|\n]*\|\|).*$", re.MULTILINE)
 _CELL_LINK = re.compile(r"!?\[(?P<label>[^\[\]|\n]+)\]\((?P<url>https?://[^\s()|<>]+)\)")
 _EMPTY_CELL = re.compile(r"\|(?=\|)")
-# A row's backslashes are left to it, but for the one that makes a bar part of a cell.
-_KEPT_BACKSLASH = re.compile(r"\\(?=[{},;:%&\"'/=?@^])")
+# Backslashes that Markdown would remove.
+_BACKSLASH = re.compile(r"\\(?=[{},;:%&\"'/=?@^])")
 
-# Names of Python that models write without backticks; other words between two underscores are bold.
+# Python names that models write without backticks. Other words between double underscores are bold.
 _DUNDERS = "init|main|name|str|repr|call|new|len|iter|next|eq|hash|file|doc|dict|all|slots|enter|exit|getattr|getitem|version"
 
-# Bars hide what they enclose closely, if that has a word: not `a || b`, not the norm ||v||.
+# Double bars around a word are a spoiler, but not `a || b` or the norm ||v||.
 _SPOILER = r"(?P<spoiler>(?<![\w|\\])\|\|(?=[^\s|])(?=[^|\n]*[^\W\d_]{3})(?:(?!\|\|)[^\n])*?(?<=[^\s|])\|\|(?![\w|]))"
 _BARS = re.compile(rf"{_CODE}|{_SPOILER}|\|\|")
 
@@ -70,24 +70,24 @@ _EMPHASIS = re.compile(rf"{_CODE}|(?<![\\*])\*\*(?P<inner>[^\s*](?:[^*\n]*[^\s*]
 _WORD = re.compile(r"\w")
 
 
-def conceal(source: str) -> str:
-    """The Markdown that the library is to read in the source's place; `REVEALED` turns its text back.
+def hide(source: str) -> str:
+    """Return the Markdown for the library; `REVEALED` restores the text of its result.
 
-    Mathematics becomes code, with its dollars or backslashes and all. The paragraph in front makes the library put
-    blocks of a first list on lines of their own.
+    Mathematics becomes code, including its dollars or backslashes. The first paragraph makes the library put the
+    blocks of a list at the beginning on lines of their own.
     """
     pieces = [f"{BLANK}\n\n"]
     done = 0
     text = _fenced_formulas(source)
     for fence in _FENCED.finditer(text):
-        pieces += [_concealed_prose(text[done : fence.start()]), fence[0]]
+        pieces += [_hidden_prose(text[done : fence.start()]), fence[0]]
         done = fence.end()
-    pieces.append(_concealed_prose(text[done:]))
+    pieces.append(_hidden_prose(text[done:]))
     return "".join(pieces)
 
 
 def _fenced_formulas(source: str) -> str:
-    """Formulas on lines of their own as blocks of code, so that they can be copied; those within code stay."""
+    """Turn formulas on lines of their own into code blocks, which can be copied; formulas in code stay."""
     pieces: list[str] = []
     done = 0
     for fence in _FENCED.finditer(source):
@@ -97,39 +97,39 @@ def _fenced_formulas(source: str) -> str:
     return "".join(pieces)
 
 
-def _fenced_formula(found: re.Match[str]) -> str:
-    lead, formula = found["lead"], found["formula"]
+def _fenced_formula(match: re.Match[str]) -> str:
+    lead, formula = match["lead"], match["formula"]
     if "```" in formula or not _is_mathematics(formula):
-        return found[0]
+        return match[0]
     return f"{lead}```latex\n{lead}{formula}\n{lead}```"
 
 
-def _concealed_prose(text: str) -> str:
-    text = _INLINE.sub(_concealed_inline, text)
-    text = _TABLE_ROW.sub(_concealed_row, text)
+def _hidden_prose(text: str) -> str:
+    text = _INLINE.sub(_hidden_inline, text)
+    text = _TABLE_ROW.sub(_hidden_row, text)
     text = _TAG.sub(LESS, text)
     text = _PRODUCT.sub(TIMES, text)
     text = _FOOTNOTE.sub(rf"\1{BRACKET}", text)
-    text = "\n".join(_concealed_bars(line) for line in text.split("\n")) if "||" in text else text
-    text = _KEPT_BACKSLASH.sub(BACKSLASH, text)
+    text = "\n".join(_hidden_bars(line) for line in text.split("\n")) if "||" in text else text
+    text = _BACKSLASH.sub(BACKSLASH, text)
     text = _EMPHASIS.sub(_closed_emphasis, text)
     return text.replace("$", DOLLAR)
 
 
-def _concealed_inline(found: re.Match[str]) -> str:
-    if found["formula"]:
-        return _inline_formula(found["formula"])
-    if found["price"]:
+def _hidden_inline(match: re.Match[str]) -> str:
+    if match["formula"]:
+        return _inline_formula(match["formula"])
+    if match["price"]:
         return DOLLAR
-    if address := found["image"]:
+    if address := match["image"]:
         return f"![{address.replace('_', UNDERLINE).replace('*', TIMES)}]({address}"
-    if found["dunder"]:
-        return found[0].replace("_", UNDERLINE)
-    return found[0]
+    if match["dunder"]:
+        return match[0].replace("_", UNDERLINE)
+    return match[0]
 
 
 def _inline_formula(formula: str) -> str:
-    """As code, unless it is no mathematics, or could not be code: then its dollars alone are kept."""
+    """Return the formula as code. If it is not mathematics or cannot be code, only hide its characters."""
     if not _is_mathematics(formula):
         return formula.replace("$", DOLLAR)
     plain = formula.replace("|", BAR)
@@ -139,14 +139,14 @@ def _inline_formula(formula: str) -> str:
 
 
 def _is_mathematics(formula: str) -> bool:
-    """Rather than prose between two prices, or in escaped brackets."""
+    """Return False for prose between two prices or in escaped brackets."""
     return _MATHEMATICS.search(formula[2:-2]) is not None or _PROSE.search(formula) is None
 
 
-def _concealed_row(row: re.Match[str]) -> str:
-    """An empty cell gets a blank, lest its bars begin a spoiler."""
+def _hidden_row(row: re.Match[str]) -> str:
+    """Hide the contents of a row. An empty cell gets a blank, or its bars would begin a spoiler."""
     line = row[0]
-    if line.count("|") < 4 and not line.endswith("|"):  # no row of a table, but one more line with bars
+    if line.count("|") < 4 and not line.endswith("|"):  # not a table row, only a line with bars
         return line.replace("||", BAR * 2)
     line = _CODE_SPAN.sub(lambda code: code[0].replace("\\|", "|").replace("|", BAR), line)
     line = _CELL_LINK.sub(_cell_link, line)
@@ -158,17 +158,17 @@ def _cell_link(link: re.Match[str]) -> str:
     return f"{link['label']}{LABEL_END}{address}{LINK_END}"
 
 
-def _concealed_bars(line: str) -> str:
-    return _BARS.sub(lambda found: found[0] if found["spoiler"] else found[0].replace("||", BAR * 2), line)
+def _hidden_bars(line: str) -> str:
+    return _BARS.sub(lambda match: match[0] if match["spoiler"] else match[0].replace("||", BAR * 2), line)
 
 
-def _closed_emphasis(found: re.Match[str]) -> str:
-    """`**重要。**请` is bold to people, but not by CommonMark's rule for punctuation beside a `**`."""
-    inner = found["inner"]
+def _closed_emphasis(match: re.Match[str]) -> str:
+    """Close emphasis as in `**重要。**请`, which CommonMark does not close after punctuation."""
+    inner = match["inner"]
     if not inner:
-        return found[0]
-    before = found.string[found.start() - 1 : found.start()]
-    after = found.string[found.end() : found.end() + 1]
+        return match[0]
+    before = match.string[match.start() - 1 : match.start()]
+    after = match.string[match.end() : match.end() + 1]
     opening = JOINT if _WORD.match(before) and not _WORD.match(inner[0]) else ""
     closing = JOINT if _WORD.match(after) and not _WORD.match(inner[-1]) else ""
     return f"**{opening}{inner}{closing}**"
