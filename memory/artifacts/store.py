@@ -57,7 +57,7 @@ class ArtifactMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactWrite:
-    """What the script checks and sets when it writes some pieces."""
+    """Facts that the script checks and writes with some pieces."""
 
     id: str
     writing: str
@@ -93,7 +93,7 @@ class ContextArtifacts:
         ttl_s: int,
         keep_beyond: int,
     ) -> None:
-        """Store the parts. A result longer than `keep_beyond` characters becomes an artifact; `epoch` returns the turn's."""
+        """Take the parts; a result longer than `keep_beyond` characters becomes an artifact."""
         self._redis = redis
         self._ref = ref
         self._epoch = epoch

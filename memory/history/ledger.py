@@ -44,7 +44,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerTurn:
-    """Calls of one turn, and the sequences of its first and its last message. Scripts rely on the order of the fields."""
+    """Calls of one turn, with the sequences of its first and last message. Scripts rely on the order of fields."""
 
     first_sequence: int
     last_sequence: int

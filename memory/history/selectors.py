@@ -67,8 +67,8 @@ class TokenWindowMessageSelector:
     max_messages: int | None = None
     """The window also ends after this many messages, and reads no further."""
     chunk: int = 1
-    """A window that reached a limit begins at a multiple of this (see `chunk_start`): its beginning stays the same
-    for a chunk of messages, and so does the prefix of the prompt."""
+    """A window that reached a limit begins at a multiple of this, see `chunk_start`. Its beginning, and the prefix of
+    the prompt, then stay the same for a chunk of messages."""
 
     def __post_init__(self) -> None:
         _check_not_negative(self.max_tokens)

@@ -205,7 +205,7 @@ class HistoryStore(Protocol):
         ...
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
-        """Count the records besides the messages; with `mentioning`, only those that still mention the deleted messages."""
+        """Count the records besides the messages; with `mentioning`, those that still mention deleted messages."""
         ...
 
     async def erase(self, ref: ContextRef) -> Erasure:

@@ -256,7 +256,7 @@ class _Work:
         self.messages += len(piece.covers)
 
     def note(self, outcome: SaveOutcome) -> None:
-        """Count a stale outcome. Raises _ClaimLostError if the claim is lost, SummaryFailed after too many stale ones."""
+        """Count a stale outcome. Raises _ClaimLostError, and SummaryFailed after too many stale outcomes."""
         if outcome == "lost":
             raise _ClaimLostError
         self.stale += outcome == "stale"

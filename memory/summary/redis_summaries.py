@@ -31,7 +31,7 @@ class CompressionClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySave:
-    """A summary to save: its JSON, the ids that it adds (also as JSON at rest), and the facts that the script checks."""
+    """A summary to save: its JSON, the ids that it adds, and the facts that the script checks."""
 
     id: str
     builds_on: str
