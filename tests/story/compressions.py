@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot import settings
-from bot.app import service as app
+from bot.app import service, upkeep
 from memory import keys
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
@@ -31,8 +31,8 @@ EXCHANGES = (
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compression begins when it is due, after little talk, is tried again without a pause, and is the only one."""
     monkeypatch.setattr(settings, "LEAST_COMPRESSION_TOKENS", 1)
-    monkeypatch.setattr(app, "COMPRESSION_POLL_S", POLL_S)
-    monkeypatch.setattr(app, "COMPRESSIONS_AT_ONCE", 1)
+    monkeypatch.setattr(upkeep, "COMPRESSION_POLL_S", POLL_S)
+    monkeypatch.setattr(service, "COMPRESSIONS_AT_ONCE", 1)
     monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (0.0, 0.0))
 
 
