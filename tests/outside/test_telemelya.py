@@ -1,7 +1,9 @@
 """The bot on a Bot API that is not ours: telemelya writes the updates, and records what the bot calls."""
 
 import asyncio
+import json
 import os
+import re
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -46,6 +48,16 @@ class Telemelya:
             "POST", "send_update", json={"chat_id": CHAT, "from_user": PERSON, **update}
         )
         return int(sent["delivery"]["status_code"])
+
+    async def wait_for_button(self, word: str) -> str:
+        """Return the data of a button that begins with this word."""
+
+        async def data() -> str | None:
+            recorded = (await self._control("GET", "responses"))["responses"]
+            found = re.search(rf"{word}:[^\"\\]+", json.dumps(recorded))
+            return found[0] if found else None
+
+        return await _first_found(data)
 
     async def calls(self, method: str) -> list[dict[str, Any]]:
         """What was called so far, as it was sent, oldest first; without the message with the Stop button, which
@@ -195,9 +207,11 @@ async def test_commands_and_forgetting_work_there_too(telemelya: Telemelya, rela
     await telemelya.send(command="/memory")
     kept = await telemelya.wait_for("sendMessage", count=2)
     await telemelya.send(command="/reset")
-    receipt = await telemelya.wait_for("sendMessage", count=3)
+    button = await telemelya.wait_for_button("reset")
+    await telemelya.send(callback_data=button, callback_message_id=1)
+    receipt = await telemelya.wait_for("editMessageText")
     await telemelya.send(command="/memory")
-    after = await telemelya.wait_for("sendMessage", count=4)
+    after = await telemelya.wait_for("sendMessage", count=3)
 
     assert kept["text"].startswith("I remember 2 messages from this chat")
     assert "I've checked both stores: nothing is left." in receipt["text"]
