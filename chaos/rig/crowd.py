@@ -18,7 +18,7 @@ from chaos.rig.system import BOT_ID, System
 from memory.keys import ContextRef, partition_of
 from simulator.api.events import Event
 from simulator.api.groups import Gathering, Newcomer, add_chat, add_person
-from simulator.api.people import Line, write_line
+from simulator.api.people import ButtonPress, Line, press_button, write_line
 from simulator.api.simulation import Simulation
 from simulator.api.updates import Delivery, Update
 from tests.contract.simulator_rig import Rig
@@ -320,11 +320,16 @@ async def listening(simulator: Rig) -> AsyncGenerator[Heard]:
 
 @asynccontextmanager
 async def reading_events(simulation: Simulation, take_in: Any) -> AsyncGenerator[None]:
-    """Hand on each event of the chat page while the block runs."""
+    """Hand on each event of the chat page while the block runs. Questions of /reset are confirmed."""
+
+    def confirm_and_take_in(body: Mapping[str, Any]) -> None:
+        confirm_reset(simulation, body)
+        take_in(body)
+
     events = simulation.feed.read(None)
     first = asyncio.ensure_future(anext(events))
     await asyncio.sleep(0)  # its place in the feed is taken: nothing is missed from here on
-    task = asyncio.create_task(_hand_on(first, events, take_in), name="reading-events")
+    task = asyncio.create_task(_hand_on(first, events, confirm_and_take_in), name="reading-events")
     try:
         yield
     finally:
@@ -377,3 +382,21 @@ async def _write(simulator: Rig, heard: Heard, chat: int, burst: Sequence[str]) 
         within_s=ANSWERED_WITHIN_S,
         what=f"an answer to {burst[-1]!r}",
     )
+
+
+def confirm_reset(simulation: Simulation, event: Mapping[str, Any]) -> None:
+    """Press the button under the question of a /reset, as the person who asked."""
+    if event["type"] != "message" or event["message"]["from"]["id"] != BOT_ID:
+        return
+    message = event["message"]
+    for row in message.get("reply_markup", {}).get("inline_keyboard", []):
+        for button in row:
+            word, *about = button["callback_data"].split(":")
+            if word == "reset":
+                press = ButtonPress(
+                    chat_id=message["chat"]["id"],
+                    from_id=int(about[1]),
+                    message_id=message["message_id"],
+                    data=button["callback_data"],
+                )
+                press_button(simulation, press)

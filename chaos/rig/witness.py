@@ -111,7 +111,7 @@ class Witness:
             case ["HSET", key, *fields] if (context := _owner(key, "journal")) is not None:
                 self._see_steps(at, context, fields)
             case ["RPUSH", key, part] if (context := _owner(key, "outbox")) is not None:
-                said = json.loads(part)["text"]
+                said = parse_part(part).rich.text
                 sending = Sending(worker=self._worker, text=said, context_id=context, committed_at=at)
                 self.sendings.append(sending)
                 self._open[context].append(sending)

@@ -93,6 +93,29 @@ def _replying(number: int, text: str, *, to: int, said: str) -> Said:
     return update
 
 
+def _confirming(number: int) -> Said:
+    """The person presses the button under the question of a /reset."""
+
+    def update(scene: Scene) -> Json:
+        question = {
+            "message_id": _QUESTION,
+            "from": {"id": 1, "is_bot": True, "first_name": "Bot"},
+            "chat": scene.place(),
+            "date": NOW + number,
+            "text": "Erase everything?",
+        }
+        press = {
+            "id": str(number),
+            "from": {"id": scene.person, "is_bot": False, "first_name": "Anna"},
+            "chat_instance": "1",
+            "data": f"reset:chat:{scene.person}:0",
+            "message": question,
+        }
+        return {"update_id": scene.update_id(number), "callback_query": press}
+
+    return update
+
+
 def _migrating(number: int) -> Said:
     def update(scene: Scene) -> Json:
         return says(number, "", migrate_to_chat_id=scene.moved().chat)(scene)
@@ -136,6 +159,9 @@ _LONG = tuple(
     for number in range(1, 7)
 )
 
+_QUESTION = 50
+"""The message with the button of a /reset."""
+
 KINDS: Sequence[Kind] = (
     Kind(name="plain", asked=[says(11, "what is on the wall?")]),
     Kind(name="tools", asked=[says(11, "count the shelves")]),
@@ -148,7 +174,7 @@ KINDS: Sequence[Kind] = (
     Kind(name="streamed", asked=[says(11, "count the shelves")], pause_s=0.01),
     Kind(name="streamed-group", asked=[says(11, "what is on the wall?")], pause_s=0.01, is_group=True),
     Kind(name="edit", asked=[says(11, "the paint is red", edits=1)]),
-    Kind(name="reset", asked=[says(11, "/reset")], tells_progress=True),
+    Kind(name="reset", asked=[says(11, "/reset"), _confirming(12)], tells_progress=True),
     Kind(
         name="forget", asked=[_replying(11, "/forget", to=1, said="the paint is blue")], tells_progress=True
     ),

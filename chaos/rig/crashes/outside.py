@@ -144,7 +144,7 @@ def shown(events: Sequence[Json]) -> list[tuple[int, str]]:
         match event["what"]:
             case "send":
                 there[event["message"]] = event["text"]
-            case "edit" if event["message"] in there:
+            case "edit" if event["message"] in there or event["message"] < FIRST_OF_BOT:
                 there[event["message"]] = event["text"]
             case "delete":
                 there.pop(event["message"], None)

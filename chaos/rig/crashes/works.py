@@ -1,7 +1,6 @@
 """A worker of the product on given stores, under a fault; and what another one that comes after it finds and leaves."""
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import AsyncGenerator, Coroutine, Sequence
@@ -27,6 +26,7 @@ from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.rates import OF_THE_SIMULATOR, SendRates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.batch import BurstWaits
+from bot.turn.outbox import parse_part
 from bot.turn.preview import Previews, PreviewSettings
 from bot.turn.turn import Turns
 from chaos.rig.crashes.awaits import Awaits, frames_of
@@ -410,7 +410,7 @@ async def _left_by_the_first(parts: Parts) -> Json:
             ("ZCARD", keys.box_key(ref)),
         ]
     )
-    being_sent = json.loads(part)["text"] if part and int(sending or 0) else ""
+    being_sent = parse_part(part).rich.text if part and int(sending or 0) else ""
     return {"being_sent": being_sent, "journal": steps, "waiting": box}
 
 
