@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from bot.turn.outbox import parse_part
+
 _LINE = re.compile(r"\+(?P<at>\d+\.\d+) \[\d+ lua\] (?P<words>.*)")
 _CONSUMER = re.compile(
     r'"[^"\\]+-(?P<pid>\d+)-[0-9a-f]{6}\\?"'
