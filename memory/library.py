@@ -63,7 +63,7 @@ class Memory:
         """Open the stores until the block ends; without a URL the embedded ones under `data_dir`.
 
         Recall uses the embedded embedder if it is installed (`mnemogram[embedded]`), and words alone otherwise.
-        Raises StoreUnavailable, RecallUnavailable, and UnsafeStore for a server that would lose data.
+        Raises StoreUnavailable, RecallUnavailable, StoreMismatch, and UnsafeStore for a server that would lose data.
         """
         config = StoreConfig(
             data_dir=Path(data_dir), redis_url=redis_url, qdrant_url=qdrant_url, qdrant_api_key=qdrant_api_key
