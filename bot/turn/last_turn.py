@@ -39,8 +39,8 @@ class LastTurn:
 def find_last_turn(snapshot: HistorySnapshot, edited: IncomingMessage, *, now: float) -> LastTurn | None:
     """Return the turn of the edited message if it is the last one and may be answered again, else None.
 
-    It may not be if its answer is missing, stopped or too old, if a newer edit is stored, or if the edit made it
-    a command. Nor if another of its messages has a document: its text would be deleted with the turn.
+    It may not be if its answer is missing, stopped or too old. Nor if a newer edit is stored, or if the edit made
+    it a command. Nor if another of its messages has a document: its text would be deleted with the turn.
     `now` is in Unix seconds.
     """
     *before, answer = snapshot.newest or (None,)
@@ -58,7 +58,10 @@ def find_last_turn(snapshot: HistorySnapshot, edited: IncomingMessage, *, now: f
 
 
 def plan_again(turn: LastTurn, waiting: Sequence[WaitingUpdate], joined: Sequence[int] = ()) -> Batch:
-    """Return the last edit of each of the turn's messages. Earlier edits are folded in. A resumed turn takes `joined`."""
+    """Return the last edit of each of the turn's messages. Earlier edits are folded in.
+
+    A resumed turn takes those that it had `joined`.
+    """
     edits = [
         update
         for update in waiting

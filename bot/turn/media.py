@@ -204,7 +204,10 @@ def _entry(update: WaitingUpdate, text: str, artifact_id: str) -> LedgerEntry:
         agent="",
         name=_TOOL,
         input=f'{{"file_name": {quote(name)}}}',
-        output=f'Its text is artifact {artifact_id} ({len(text):,} characters): {READ_ARTIFACT}(artifact_id="{artifact_id}").',
+        output=(
+            f"Its text is artifact {artifact_id} ({len(text):,} characters): "
+            f'{READ_ARTIFACT}(artifact_id="{artifact_id}").'
+        ),
         artifact_id=artifact_id,
     )
 

@@ -151,9 +151,9 @@ def plan_texts_of(document: Part) -> list[Part]:
 def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
     """Return the next form of a part that Telegram refused, or None if there is none left.
 
-    Each form has less than the one before, so that this ends. The forms: a chat that has moved gets the part
-    at its new id; a message that cannot be edited is sent again; a deleted topic is left out; everything else
-    becomes plain text that quotes nothing. A refused file has no other form.
+    Each form has less than the one before, so that this ends. A chat that has moved gets the part at its new id.
+    A message that cannot be edited is sent again. A deleted topic is left out. Everything else becomes plain
+    text that quotes nothing. A refused file has no other form.
     """
     match refusal:
         case ChatMigrated():

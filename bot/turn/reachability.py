@@ -17,8 +17,8 @@ KNOWN_AT_MOST = 10_000
 class Reachability:
     """Marks in Redis. An accepted update removes its chat's mark (accept.lua).
 
-    A chat without a mark costs no round trip: Redis is asked only about chats that this process has marked, so
-    each process learns of one by a refusal of its own.
+    A chat without a mark costs no round trip: Redis is asked only about chats that this process has marked.
+    Each process learns of a chat by a refusal of its own.
     """
 
     def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:

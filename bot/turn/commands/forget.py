@@ -37,8 +37,8 @@ class ForgetCommand:
     async def forget(self, call: CommandCall) -> Reply:
         """Return the receipt, or the reason why nothing was erased.
 
-        The bot may know a message that is not in its history: as talk that was not for the bot, from quotations,
-        or from a dead letter. Raises Fenced, Forgotten and the store's errors.
+        A message outside the history may be known as talk, from a quotation or from a dead letter.
+        Raises Fenced, Forgotten and the store's errors.
         """
         receipt = await call.journal.finished(_RECEIPT_STEP)
         if receipt is not None:
