@@ -17,7 +17,7 @@ WEBHOOK_REFUSED = Counter(
 )
 CONNECTIONS_DROPPED = Counter(
     "mnemogram_connections_dropped_total",
-    "HTTP connections ended without an answer: slow_head, long_head, pipelined, too_many.",
+    "HTTP connections ended without an answer: slow_head, long_head.",
     ["reason"],
 )
 FINISHED = Counter(

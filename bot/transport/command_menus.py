@@ -1,4 +1,4 @@
-"""The menus of commands that Telegram's clients show, by scope and language; each is registered when it has changed."""
+"""Command menus of Telegram's clients, by scope and language. A menu is registered again when it changes."""
 
 import asyncio
 import hashlib
@@ -19,11 +19,11 @@ from memory.redis.client import RedisClient
 log = structlog.get_logger()
 
 FIRST_AFTER_S = 1.0
-"""What serves people comes first: the menus are looked at so long after the start."""
+"""Delay after the start, because serving people comes first."""
 AGAIN_AFTER_S = 60.0
-"""When what failed is tried again, unless Telegram says how long to wait."""
+"""Pause after a failure, unless Telegram says how long to wait."""
 REFUSED_AGAIN_S = 3600.0
-"""When a refused one is: an operator who has not begun to talk with the bot has no menu yet."""
+"""Pause after a refusal: an operator gets a menu only after the first message to the bot."""
 
 _EVERYBODY = ("help", "memory", "forget", "stop", "usage")
 _OWNER = ("help", "new", "memory", "forget", "reset", "stop", "usage")
@@ -37,7 +37,7 @@ _EVERYWHERE: tuple[tuple[CommandScope, int, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """One list of (name, description) pairs. `chat_id` is 0 but for the scope "chat"; no language: of all others."""
+    """One list of (name, description) pairs. An empty language means all others; `chat_id` is 0 except for the scope "chat"."""
 
     scope: CommandScope
     chat_id: int
@@ -46,17 +46,17 @@ class Menu:
 
     @property
     def name(self) -> str:
-        """What it is noted under."""
+        """Return the field of this menu in Redis."""
         return f"{self.scope}:{self.chat_id}:{self.language}"
 
     @property
     def digest(self) -> str:
-        """What is noted of it: another one for other commands or words."""
+        """Return a digest of the names and descriptions, which is stored after the registration."""
         return hashlib.sha256(json.dumps(self.commands).encode()).hexdigest()[:16]
 
 
 class MenuApi(Protocol):
-    """What registers a menu. Raises the TelegramFailure errors."""
+    """The call of the Bot API that registers a menu. Raises the TelegramFailure errors."""
 
     async def set_commands(
         self,
@@ -69,7 +69,7 @@ class MenuApi(Protocol):
 
 
 def plan_menus(operator_ids: frozenset[int]) -> Iterator[Menu]:
-    """Every menu that there is. English is for all whose language we do not speak."""
+    """Yield every menu. English is for all languages without a catalogue."""
     operators: list[tuple[CommandScope, int, tuple[str, ...]]] = [
         ("chat", operator, (*_OWNER, "stats")) for operator in sorted(operator_ids)
     ]
@@ -85,7 +85,7 @@ def plan_menus(operator_ids: frozenset[int]) -> Iterator[Menu]:
 
 
 class CommandMenus:
-    """Registers the menus. Without them commands still work, so no failure is more than logged."""
+    """Registration of the menus. Commands work without them, so failures are only logged."""
 
     def __init__(
         self, telegram: MenuApi, redis: RedisClient, *, bot_id: int, operator_ids: frozenset[int]
@@ -96,7 +96,7 @@ class CommandMenus:
         self._menus = tuple(plan_menus(operator_ids))
 
     async def keep_registered(self) -> None:
-        """Register what has changed, and again what could not be; never returns."""
+        """Register changed menus and retry failed ones; never returns."""
         pause: float | None = FIRST_AFTER_S
         while pause is not None:
             await asyncio.sleep(pause)
@@ -108,12 +108,12 @@ class CommandMenus:
         await asyncio.Event().wait()
 
     async def register(self) -> float | None:
-        """Register each menu that differs from what is noted of it. After how many seconds to try again what failed.
+        """Register each changed menu. Return the seconds until the next attempt, None if all are registered.
 
-        None: all are registered. Raises the store's errors.
+        Raises the store's errors.
         """
-        noted = cast("dict[str, str]", await self._redis.call("HGETALL", self._key))
-        changed = [menu for menu in self._menus if noted.get(menu.name) != menu.digest]
+        digests = cast("dict[str, str]", await self._redis.call("HGETALL", self._key))
+        changed = [menu for menu in self._menus if digests.get(menu.name) != menu.digest]
         again: float | None = None
         for menu in changed:
             try:

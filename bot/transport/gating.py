@@ -1,4 +1,4 @@
-"""Decides what an update asks of us: a turn, a command, an edit, to be heard, a refusal, or nothing."""
+"""Decision at the door: an update becomes a turn, a command, an edit, talk to store, a refusal, or nothing."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ UNREADABLE = "unreadable"
 STOP_BUTTON, HELP_BUTTON, RESET_BUTTON = "stop", "help", "reset"
 """First words of the data of our buttons, before any colon."""
 INVITED = "invitation"
-"""The reason of a `/start CODE` by somebody who may not use the bot."""
+"""Reason of a `/start CODE` by a person without access."""
 GROUPS = ("group", "supergroup")
 
 _UNANSWERED_KINDS = {
@@ -48,7 +48,7 @@ _UNANSWERED_KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotIdentity:
-    """Who we are, from getMe; the username without its @."""
+    """The bot's own identity, from getMe; the username without its @."""
 
     id: int
     username: str
@@ -57,7 +57,7 @@ class BotIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Who may use the bot; with none of these set everyone may, and operators always may."""
+    """Access to the bot. Without any setting everyone has it; operators always have it."""
 
     allowed_chat_ids: frozenset[int] = frozenset()
     allowed_user_ids: frozenset[int] = frozenset()
@@ -66,11 +66,11 @@ class Access:
 
     @property
     def is_closed(self) -> bool:
-        """Whether anybody is kept out."""
+        """Return True if some people have no access."""
         return bool(self.is_invited_only or self.allowed_chat_ids or self.allowed_user_ids)
 
     def permits(self, chat_id: int, user_id: int | None) -> bool:
-        """Whether the settings let this person use the bot in this chat; guests are let in besides."""
+        """Return True if the settings let this person use the bot in this chat. Guests have access too."""
         if user_id in self.operator_ids or not self.is_closed:
             return True
         return chat_id in self.allowed_chat_ids or user_id in self.allowed_user_ids
@@ -78,29 +78,31 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """What to do with an update and why.
-
-    The reasons: for a turn, command or stop how we were addressed ("private_chat", "command", "reply", "mention",
-    INVITED, or at the door: how it continues such a message); for a press "stop_button", "help_button", "reset_button" or "unknown_button"; for an edit "edited_message"; for a membership what became
-    of the bot ("joined", "promoted", "left", "blocked", "unblocked"); for a refusal "not_allowed". For what is only
-    heard, and for what is ignored: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
-    "other_bots_command". For "ignore" besides: "not_allowed" (nothing of it may be kept), "unknown_kind",
-    "unused_kind", "no_message", "same_membership". A command that we do not have is named "unknown", and a message
-    in which we find nothing "unreadable".
-    """
+    """The decision about an update, and its reason."""
 
     action: Action
     reason: str
+    """Constant by action:
+
+    - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED), or how the
+      message continues one to the bot ("paste", "bundle")
+    - press: "stop_button", "help_button", "reset_button", "unknown_button"
+    - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
+    - membership: "joined", "promoted", "left", "blocked", "unblocked"
+    - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
+      "other_bots_command"; only ignore: "not_allowed", "unknown_kind", "unused_kind", "no_message", "same_membership"
+    """
     command: Command | None = None
+    """UNKNOWN for a command that we do not have, UNREADABLE for a message without readable content."""
 
 
 def admit(
     update: ParsedUpdate, *, bot: BotIdentity, is_permitted: bool, commands: Collection[str]
 ) -> Admission:
-    """What this update asks for; `commands` are the names of ours, in lower case and without the slash.
+    """Return the decision about an update. `commands` are our commands in lower case, without the slash.
 
-    `is_permitted`: who asks (`asker_of`) may use the bot there. A command that we do not have is for us in a private
-    chat, or where it or its message names or answers us.
+    `is_permitted`: the person of `asker_of` has access. An unknown command is for us in a private chat, or if it
+    mentions or answers us.
     """
     message = update.message
     if update.membership is not None and message is not None:
@@ -125,14 +127,14 @@ def admit(
 
 
 def asker_of(update: ParsedUpdate) -> int | None:
-    """Who asks something of us with this update; None where nobody does."""
+    """Return the user id of the person behind the update; None if there is none."""
     if update.callback is not None:
         return update.callback.sender_id
     return update.message.sender_id if update.message else None
 
 
 def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
-    """The text without a mention of the bot that it begins with; other mentions stay, and one that is all there is."""
+    """Return the text without a mention of the bot at its beginning, unless the text is only this mention."""
     for entity in message.entities:
         if entity.offset == 0 and _mentions(message.text, entity, bot):
             mention = utf16_slice(message.text, 0, entity.length)
@@ -141,10 +143,9 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
 
 
 def _admit_membership(membership: Membership, message: IncomingMessage, is_permitted: bool) -> Admission:
-    """A change of our own standing. One that changes nothing for us is not told: nobody is greeted twice.
+    """Admit a change of the bot's membership. A change without effect is ignored, so that nobody is greeted twice.
 
-    Who removes or blocks us need not be permitted to: it is a fact. In a group, somebody who may not use the bot
-    and brings it in is refused.
+    A removal or block counts from anybody. A person without access who adds the bot to a group is refused.
     """
     was_inside, is_inside = _is_inside(membership.old_status), _is_inside(membership.new_status)
     if message.chat_type == "private":
@@ -169,10 +170,9 @@ def _is_inside(status: str) -> bool:
 
 
 def _admit_edit(message: IncomingMessage, is_permitted: bool) -> Admission:
-    """Whatever it says now and whomever it addresses: what is kept must not go on telling what it said before.
+    """Admit any edit of a person with access, because stored text must follow it. An edit is never answered.
 
-    Who may not use the bot is not told so: an edit is never answered. A place that moves or a poll that is voted
-    in is edited all the time: no turn is due for that, or for a bot's own work on its messages.
+    Edits of locations, polls and the like start no turn, because they come all the time. Edits by bots start none.
     """
     if message.is_automatic_forward:
         return _overheard(message, "channel_post", is_permitted)
@@ -204,7 +204,7 @@ def _admit_message(
 
 
 def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: BotIdentity) -> str | None:
-    """Why a message is not for any bot, or for another one; None if it could be for us."""
+    """Return the reason why a message is not for this bot; None if it may be."""
     if message.is_automatic_forward:
         return "channel_post"
     if message.author.is_bot:
@@ -217,16 +217,16 @@ def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: 
 
 
 def _overheard(message: IncomingMessage, reason: str, is_permitted: bool) -> Admission:
-    """Talk in a group is heard, and what happens in any chat; in a private one there is no talk with others."""
+    """Store talk in groups and events in any chat; ignore the rest."""
     if not is_permitted:
         return _ignored("not_allowed")
-    is_told = bool(message.text or message.note)
-    is_heard = is_told and (message.chat_type in GROUPS or message.kind == SERVICE)
+    has_content = bool(message.text or message.note)
+    is_heard = has_content and (message.chat_type in GROUPS or message.kind == SERVICE)
     return Admission(action="hear" if is_heard else "ignore", reason=reason)
 
 
 def _admit_stranger(message: IncomingMessage, command: Command | None) -> Admission:
-    """Somebody who may not use the bot, and perhaps has an invitation."""
+    """Admit the invitation of a person without access; refuse other messages."""
     if message.chat_type == "private" and command and command.name == "start" and command.argument:
         return Admission(action="command", reason=INVITED, command=command)
     return Admission(action="refuse", reason="not_allowed")

@@ -49,8 +49,8 @@ class Budgets:
     """Maximum number of taken slots in the last and the next second, over all chats."""
 
 
-# core.telegram.org/bots/faq, "My bot is hitting limits": about one message a second in one chat with short bursts, 20 a
-# minute in a group, 30 a second over all chats. Edits and typing count too (telegram.md). The shares leave room for
+# core.telegram.org/bots/faq, "My bot is hitting limits": about one message a second in one chat, with short bursts.
+# In a group 20 a minute, over all chats 30 a second. Edits and typing count too (telegram.md). The shares leave room for
 # important calls: of the four calls in four seconds of a private chat, a draft takes at most three. With 29 slots, no
 # second sees more than 30 calls, wherever it begins.
 OF_TELEGRAM = Budgets(

@@ -11,8 +11,8 @@ QUOTED_CHARACTERS = 600
 PASTE_UNITS = 3_700
 """Minimum UTF-16 units of the first part of a split text.
 
-A client splits a text at a blank line, a line's end or a blank within the last 300 units before Telegram's limit
-of 4,096, and trims the parts (Telegram for Android).
+Telegram for Android splits at a blank line, a line's end or a blank, and trims the parts. The place is within the
+last 300 units before the limit of 4,096.
 """
 APART_S = 2
 """Maximum seconds between two parts of one message. Telegram's clock has whole seconds."""

@@ -332,8 +332,8 @@ class TelegramFiles:
     async def download(self, file_id: str, *, at_most: int) -> bytes:
         """Return the whole file. A failure is retried once, because Telegram moves files and connections break.
 
-        Raises FileTooLarge if the file has more than `at_most` bytes or is too large for the Bot API, FileGone if it
-        does not exist (any more), and TelegramUnavailable.
+        Raises FileTooLarge if the file exceeds `at_most` bytes or the Bot API's own limit, FileGone if it does not
+        exist (any more), and TelegramUnavailable.
         """
         for _ in range(_FILE_ATTEMPTS - 1):
             try:
