@@ -84,8 +84,8 @@ class Admission:
     reason: str
     """Constant by action:
 
-    - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED), or how the
-      message continues one to the bot ("paste", "bundle")
+    - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED),
+      or how the message continues one to the bot ("paste", "bundle")
     - press: "stop_button", "help_button", "reset_button", "unknown_button"
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"

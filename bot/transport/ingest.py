@@ -147,7 +147,7 @@ class Ingest:
         return Arrival(update_id=update.update_id, ref=ref, mode="ignored", reason=reason)
 
     async def _anchor_of(self, update: ParsedUpdate, message: IncomingMessage) -> int:
-        """Return the chat id of the memory. Either message of a migration teaches us first that the ids belong together."""
+        """Return the chat id of the memory. A migration is learnt first, from either of its two messages."""
         event = message.event
         if update.kind == "message" and event.migrate_to_chat_id:
             await self._anchors.learn(message.chat_id, event.migrate_to_chat_id)

@@ -43,7 +43,10 @@ _EMPTY_CELL = re.compile(r"\|(?=\|)")
 _BACKSLASH = re.compile(r"\\(?=[{},;:%&\"'/=?@^])")
 
 # Python names that models write without backticks. Other words between double underscores are bold.
-_DUNDERS = "init|main|name|str|repr|call|new|len|iter|next|eq|hash|file|doc|dict|all|slots|enter|exit|getattr|getitem|version"
+_DUNDERS = (
+    "init|main|name|str|repr|call|new|len|iter|next|eq|hash|file|doc|dict|all|slots|enter|exit|getattr|getitem"
+    "|version"
+)
 
 # Double bars around a word are a spoiler, but not `a || b` or the norm ||v||.
 _SPOILER = r"(?P<spoiler>(?<![\w|\\])\|\|(?=[^\s|])(?=[^|\n]*[^\W\d_]{3})(?:(?!\|\|)[^\n])*?(?<=[^\s|])\|\|(?![\w|]))"

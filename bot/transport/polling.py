@@ -1,4 +1,4 @@
-"""Delivery of updates to us: the bot's identity, the webhook's registration, and long polling without a public address."""
+"""Delivery of updates: the bot's identity, the registration of the webhook, and long polling."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -45,7 +45,7 @@ class Polling:
         self._pause = pause
 
     async def run(self) -> None:
-        """Poll until cancelled. After a failure of Telegram or the store, wait up to 30 s or as long as Telegram asks."""
+        """Poll until cancelled. After a failure, wait up to 30 s, or as long as Telegram asks."""
         offset: int | None = None
         pause = FIRST_PAUSE_S
         while True:

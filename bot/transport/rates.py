@@ -50,9 +50,9 @@ class Budgets:
 
 
 # core.telegram.org/bots/faq, "My bot is hitting limits": about one message a second in one chat, with short bursts.
-# In a group 20 a minute, over all chats 30 a second. Edits and typing count too (telegram.md). The shares leave room for
-# important calls: of the four calls in four seconds of a private chat, a draft takes at most three. With 29 slots, no
-# second sees more than 30 calls, wherever it begins.
+# In a group 20 a minute, over all chats 30 a second. Edits and typing count too. The shares leave room for important
+# calls: of the four calls in four seconds of a private chat, a draft takes at most three. With 29 slots, no second
+# sees more than 30 calls, wherever it begins.
 OF_TELEGRAM = Budgets(
     private=Budget(calls=4, window_s=4, shares={"final": 4, "button": 4, "edit": 3, "typing": 2}),
     group=Budget(calls=20, window_s=60, shares={"final": 20, "button": 18, "edit": 13, "typing": 8}),
@@ -129,7 +129,7 @@ class SendRates:
         return None if reply < 0 else max(left, reply / 1000)
 
     async def hold(self, chat_id: int, retry_after: float) -> None:
-        """Hold a chat because Telegram asked to wait: no process gets a place for it before that."""
+        """Hold a chat after a 429 of Telegram: no process gets a place for it before `retry_after` seconds."""
         self._own_holds[chat_id] = monotonic() + retry_after
         self._own_holds.move_to_end(chat_id)
         while len(self._own_holds) > HOLDS_KEPT:

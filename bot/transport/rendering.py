@@ -135,18 +135,18 @@ def _is_convertible(source: str) -> bool:
 
 def _parsed(source: str, convert: Converter) -> tuple[str, list[Span]]:
     text, entities = convert(hide(source))
-    shown = text.translate(_SHOWN)
-    rich = RichText(text=shown, entities=tuple(_entity(entity) for entity in entities))
+    visible = text.translate(_SHOWN)
+    rich = RichText(text=visible, entities=tuple(_entity(entity) for entity in entities))
     spans = to_spans(rich)
     tables = [
-        _Edit(span.start, span.end, *_laid_out(shown[span.start : span.end]))
+        _Edit(span.start, span.end, *_laid_out(visible[span.start : span.end]))
         for span in spans
         if span.type == _TABLE
     ]
-    edits = [*tables, *_lines_of_their_own(shown, spans), *_refused_links(shown, spans)]
+    edits = [*tables, *_lines_of_their_own(visible, spans), *_refused_links(visible, spans)]
     within = [(table.start, table.end) for table in tables]
-    edits += [edit for edit in _unmarked(shown) if not any(a <= edit.start < b for a, b in within)]
-    return _edited(shown, [span for span in spans if span.type != _TABLE], edits)
+    edits += [edit for edit in _unmarked(visible) if not any(a <= edit.start < b for a, b in within)]
+    return _edited(visible, [span for span in spans if span.type != _TABLE], edits)
 
 
 def _converted(markdown: str) -> tuple[str, Sequence[ConvertedEntity]]:
@@ -281,12 +281,12 @@ def display_width(text: str) -> int:
     joined = False
     for character in text:
         if character == _EMOJI_STYLE:
-            shown = 1 if last == 1 else 0
+            columns = 1 if last == 1 else 0
         elif joined or _is_mark(character):
-            shown = 0
+            columns = 0
         else:
-            shown = last = 1 + (unicodedata.east_asian_width(character) in "WF")
-        width += shown
+            columns = last = 1 + (unicodedata.east_asian_width(character) in "WF")
+        width += columns
         joined = character == _ZWJ
     return width
 

@@ -18,7 +18,8 @@ TRIMMED = " \n"
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 # Telegram refuses a text of only these as empty (`clean_input_string` and `strip_empty_characters` of TDLib).
 _INVISIBLE = re.compile(
-    "[\x00-\x20\u030a\u0333\u033f\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]*"
+    "[\x00-\x20\u030a\u0333\u033f\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f"
+    "\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]*"
 )
 
 FORMATTING = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})
@@ -215,11 +216,11 @@ def _trimmed(text: str, span: Span) -> Span:
 
 def _disjoint(spans: Sequence[Span]) -> list[Span]:
     """Return the ranges without overlaps: the first stays, the outer one if two start together."""
-    kept: list[Span] = []
+    disjoint: list[Span] = []
     for span in spans:
-        if not kept or span.start >= kept[-1].end:
-            kept.append(span)
-    return kept
+        if not disjoint or span.start >= disjoint[-1].end:
+            disjoint.append(span)
+    return disjoint
 
 
 def _united(spans: Sequence[Span]) -> list[Span]:

@@ -115,19 +115,19 @@ def _whole(
     lines = [
         line
         for block in blocks
-        for found in _LINE.finditer(text, block.start, block.end)
-        if is_short(line := Span(found.start(), found.end(), "line"), limit)
+        for match in _LINE.finditer(text, block.start, block.end)
+        if is_short(line := Span(match.start(), match.end(), "line"), limit)
     ]
     inline = [
         span
         for span in spans
         if span.type != "pre" and span.type not in QUOTES and is_short(span, limit // 2)
     ]
-    kept: list[Span] = []
+    whole: list[Span] = []
     for span in sorted([*lines, *inline], key=span_order):
-        if not kept or span.start >= kept[-1].end:
-            kept.append(span)
-    return kept
+        if not whole or span.start >= whole[-1].end:
+            whole.append(span)
+    return whole
 
 
 def _first_visible(source: _Source, position: int) -> int:
@@ -249,10 +249,10 @@ def _is_regional(character: str) -> bool:
 
 
 def _part(text: str, begin: int, end: int, spans: Sequence[Span]) -> RichText:
-    shown = text[begin:end].rstrip(TRIMMED)
+    visible = text[begin:end].rstrip(TRIMMED)
     clipped = [
-        span._replace(start=max(span.start - begin, 0), end=min(span.end - begin, len(shown)))
+        span._replace(start=max(span.start - begin, 0), end=min(span.end - begin, len(visible)))
         for span in spans
     ]
-    kept = [span for span in clipped if span.start < span.end and not covers_blanks(shown, span)]
-    return from_spans(shown, kept[:ENTITY_LIMIT])
+    remaining = [span for span in clipped if span.start < span.end and not covers_blanks(visible, span)]
+    return from_spans(visible, remaining[:ENTITY_LIMIT])

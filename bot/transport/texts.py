@@ -72,24 +72,26 @@ def stopped_mark(words: Words) -> str:
     return f"\n\n_({words('stopped-mark')})_"
 
 
-def memory_text(words: Words, snapshot: HistorySnapshot, kept: TraceCounts, *, searchable: int | None) -> str:
+def memory_text(
+    words: Words, snapshot: HistorySnapshot, counts: TraceCounts, *, searchable: int | None
+) -> str:
     """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 
     The summary comes last, so that its text cannot change the lines above it.
     """
-    if snapshot.created_at is None and not kept.total:
+    if snapshot.created_at is None and not counts.total:
         return words("memory-nothing")
     lines = [_remembered(words, snapshot, searchable)]
     things = _counts(
         words,
-        ("count-summaries", kept.summaries),
-        ("count-tool-notes", kept.ledger_turns),
-        ("count-results", kept.artifacts),
+        ("count-summaries", counts.summaries),
+        ("count-tool-notes", counts.ledger_turns),
+        ("count-results", counts.artifacts),
     )
     if things:
         lines.append(words("memory-also", things=things))
-    if kept.heard:
-        lines.append(words("memory-talk", things=words("count-talk", count=kept.heard)))
+    if counts.heard:
+        lines.append(words("memory-talk", things=words("count-talk", count=counts.heard)))
     if snapshot.active_agent:
         lines.append(words("memory-agent", agent=snapshot.active_agent))
     lines.append(words("memory-erasing"))
