@@ -1,4 +1,4 @@
-"""The console: `mnemogram` on the command line. Nothing heavy is imported before a command needs it."""
+"""The console, `mnemogram` on the command line. Heavy modules are imported only by the commands that need them."""
 
 import sys
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and end the process: 0 done, 1 the thing asked for failed, 2 wrong use or settings."""
+    """Run one command and end the process with status 0 (done), 1 (failed) or 2 (wrong use or settings)."""
     from bot.cli.console import build_console
     from bot.cli.failures import report
     from bot.cli.output import tolerate_any_terminal

@@ -1,72 +1,56 @@
-"""The Typer app: every command of the console under its name."""
+"""The Typer app with every command of the console."""
 
 from typing import Annotated
 
 import typer
 
-from bot.cli import (
-    chat_commands,
-    doctor_command,
-    file_commands,
-    invite_command,
-    queue_commands,
-    reindex_command,
-    service_commands,
-    webhook_commands,
-)
-from bot.cli.options import NEGATIVE_NUMBERS
+from bot.cli import chats, doctor, history, invite, queue, reindex, reset, service, trace, transfer, webhook
+from bot.cli.session import NEGATIVE_NUMBERS
 
 SERVICE, CHATS, OPERATION = "Run", "Chats", "Operate"
 
 
 def build_console() -> typer.Typer:
-    """The app, wired and not yet run."""
+    """Build the app without running it."""
     app = typer.Typer(
-        help="Mnemogram: a Telegram bot whose agents remember. Settings come from the environment or .env.",
+        help="Mnemogram: a Telegram bot with a memory. Settings come from the environment or .env.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    for service in (
-        service_commands.run,
-        service_commands.serve,
-        service_commands.work,
-        service_commands.simulate,
-    ):
-        app.command(rich_help_panel=SERVICE)(service)
-    app.command(rich_help_panel=CHATS)(chat_commands.chats)
-    for command in (chat_commands.history, chat_commands.search, chat_commands.reset):
+    for command in (service.run, service.serve, service.work, service.simulate):
+        app.command(rich_help_panel=SERVICE)(command)
+    app.command(rich_help_panel=CHATS)(chats.chats)
+    for command in (history.history, history.search, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
-    app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(file_commands.export)
-    app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(file_commands.import_)
-    app.command(rich_help_panel=OPERATION)(doctor_command.doctor)
-    app.command(rich_help_panel=OPERATION)(invite_command.invite)
-    app.command(rich_help_panel=OPERATION)(reindex_command.reindex)
+    app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
+    for command in (doctor.doctor, invite.invite, reindex.reindex):
+        app.command(rich_help_panel=OPERATION)(command)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
-    app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(queue_commands.trace)
+    app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(trace.trace)
     app.add_typer(_webhook(), name="webhook", rich_help_panel=OPERATION)
     return app
 
 
 def _queue() -> typer.Typer:
-    queue = typer.Typer(invoke_without_command=True)
-    queue.callback()(queue_commands.queue)
-    queue.command(context_settings=NEGATIVE_NUMBERS)(queue_commands.retry)
-    queue.command(context_settings=NEGATIVE_NUMBERS)(queue_commands.drop)
-    return queue
+    app = typer.Typer(invoke_without_command=True)
+    app.callback()(queue.queue)
+    for command in (queue.retry, queue.drop):
+        app.command(context_settings=NEGATIVE_NUMBERS)(command)
+    return app
 
 
 def _webhook() -> typer.Typer:
-    webhook = typer.Typer(help="The webhook as Telegram knows it.", no_args_is_help=True)
-    webhook.command("set")(webhook_commands.set_)
-    webhook.command()(webhook_commands.info)
-    webhook.command()(webhook_commands.delete)
-    return webhook
+    app = typer.Typer(help="Show, set or delete the bot's webhook at Telegram.", no_args_is_help=True)
+    app.command("set")(webhook.set_)
+    for command in (webhook.info, webhook.delete):
+        app.command()(command)
+    return app
 
 
-def _print_version(is_wanted: bool) -> None:
-    if is_wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         from importlib.metadata import version
 
         typer.echo(f"mnemogram {version('mnemogram')}")

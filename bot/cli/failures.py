@@ -1,9 +1,8 @@
-"""Errors as an operator reads them: lines on stderr that name the setting to look at, and an exit status."""
+"""Errors as lines on stderr for the operator, with the setting to look at, and as an exit status."""
 
 import sys
 import traceback
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from bot.cli.output import printable
@@ -20,90 +19,81 @@ MASK = "***"
 
 
 class CommandFailed(Exception):
-    """What was asked for could not be done; the message says why, in one sentence."""
+    """A command could not do its work. The message is one sentence that says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Lines for stderr, and the exit status."""
-
-    lines: tuple[str, ...]
-    status: int
+_SETTING_OF: tuple[tuple[type[Exception], str, int], ...] = (
+    (PortInUse, "HTTP_PORT", WRONG_USE),
+    (EmbeddedStoreFailure, "DATA_DIR", WRONG_USE),
+    (UnsafeStore, "REDIS_URL", WRONG_USE),
+    (StoreUnavailable, "REDIS_URL", FAILED),
+    (StoreFull, "REDIS_URL", FAILED),
+    (EmbeddingError, "OPENAI_EMBEDDING_MODEL", FAILED),
+    (RecallUnavailable, "QDRANT_URL", FAILED),
+)
+"""The setting to look at, and the exit status. The first class that fits an error counts."""
 
 
 def report(error: Exception, settings: "Settings | None" = None) -> int:
-    """Print a failure to stderr, without any secret of the settings; the exit status.
+    """Print a failure to stderr, with every secret of the settings masked, and return the exit status.
 
-    A traceback is printed with LOG_LEVEL=debug only.
+    With LOG_LEVEL=debug a traceback comes first.
     """
-    failure = describe(error)
+    lines, status = describe(error)
     secrets = settings.secrets if settings else ()
     if settings is not None and settings.log_level == "debug":
         print_error("".join(traceback.format_exception(error)).rstrip(), secrets)
-    for line in failure.lines:
+    for line in lines:
         print_error(line, secrets)
-    return failure.status
+    return status
 
 
 def print_error(line: str, secrets: Collection[str] = ()) -> None:
-    """One line on stderr, with every secret masked, and without what would steer a terminal: it may quote a file."""
+    """Print one line on stderr, with secrets masked and terminal controls removed. It may quote a file."""
     sys.stderr.write(printable(masked(line, secrets)) + "\n")
 
 
 def masked(text: str, secrets: Collection[str]) -> str:
-    """The text with every secret in it as asterisks."""
+    """Return the text with asterisks in place of each secret."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, MASK)
     return text
 
 
-def describe(error: BaseException) -> Failure:
-    """What to tell of an error. Of a group: each of its errors once, with the gravest status."""
+def describe(error: BaseException) -> tuple[list[str], int]:
+    """Return the lines and the exit status for an error.
+
+    A group gives each distinct line once, and the highest status.
+    """
     if isinstance(error, BaseExceptionGroup):
-        failures = [describe(one) for one in cast("BaseExceptionGroup[BaseException]", error).exceptions]
-        lines = dict.fromkeys(line for failure in failures for line in failure.lines)
-        return Failure(lines=tuple(lines), status=max(failure.status for failure in failures))
+        members = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        described = [describe(member) for member in members]
+        lines = dict.fromkeys(line for lines, _ in described for line in lines)
+        return list(lines), max(status for _, status in described)
     if isinstance(error, SettingsInvalid):
-        return Failure(lines=tuple(error.problems), status=WRONG_USE)
-    if isinstance(error, PortInUse):
-        return _failure("HTTP_PORT", error, WRONG_USE)
-    if isinstance(error, MemoryFailure):
-        return _describe_memory(error)
+        return error.problems, WRONG_USE
+    for kind, setting, status in _SETTING_OF:
+        if isinstance(error, kind):
+            return [_with_setting(setting, str(error))], status
     if isinstance(error, TelegramFailure):
         return _describe_telegram(error)
-    if isinstance(error, BotError | CommandFailed):
-        return Failure(lines=(str(error),), status=FAILED)
-    return Failure(
-        lines=(f"This failed unexpectedly ({type(error).__name__}). LOG_LEVEL=debug shows where.",),
-        status=FAILED,
-    )
+    if isinstance(error, BotError | CommandFailed | MemoryFailure):
+        return [str(error)], FAILED
+    return [
+        f"Unexpected error ({type(error).__name__}). Set LOG_LEVEL=debug to see where it happened."
+    ], FAILED
 
 
-def _describe_memory(error: MemoryFailure) -> Failure:
-    if isinstance(error, EmbeddedStoreFailure):
-        return _failure("DATA_DIR", error, WRONG_USE)
-    if isinstance(error, UnsafeStore):
-        return _failure("REDIS_URL", error, WRONG_USE)
-    if isinstance(error, StoreUnavailable | StoreFull):
-        return _failure("REDIS_URL", error, FAILED)
-    if isinstance(error, EmbeddingError):
-        return _failure("OPENAI_EMBEDDING_MODEL", error, FAILED)
-    if isinstance(error, RecallUnavailable):
-        return _failure("QDRANT_URL", error, FAILED)
-    return Failure(lines=(str(error),), status=FAILED)
-
-
-def _describe_telegram(error: TelegramFailure) -> Failure:
+def _describe_telegram(error: TelegramFailure) -> tuple[list[str], int]:
     if not isinstance(error, TelegramRefused):
-        return _failure("TELEGRAM_API_URL", f"the Bot API does not answer ({error})", FAILED)
+        return [f"TELEGRAM_API_URL: the Bot API does not answer ({error})"], FAILED
     if "TELEGRAM_BOT_TOKEN" in str(error):
-        return _failure("TELEGRAM_BOT_TOKEN", error, WRONG_USE)
-    return Failure(lines=(f"Telegram refused: {error}",), status=FAILED)
+        return [f"TELEGRAM_BOT_TOKEN: {error}"], WRONG_USE
+    return [f"Telegram refused: {error}"], FAILED
 
 
-def _failure(setting: str, why: object, status: int) -> Failure:
-    """One line that begins with a setting, unless it names one already."""
-    line = str(why)
-    named = line.partition(":")[0]
-    is_named = named.replace("_", "").isalpha() and named.isupper()
-    return Failure(lines=(line if is_named else f"{setting}: {line}",), status=status)
+def _with_setting(setting: str, line: str) -> str:
+    """Put the setting before the line, unless the line begins with a setting."""
+    first = line.partition(":")[0]
+    is_setting = first.replace("_", "").isalpha() and first.isupper()
+    return line if is_setting else f"{setting}: {line}"

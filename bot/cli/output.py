@@ -1,4 +1,4 @@
-"""What commands print: tables for people at 80 columns, or one JSON document."""
+"""Printed output: tables for people at 80 columns, or one JSON document."""
 
 import io
 import json
@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,54 +14,59 @@ from rich.text import Text
 
 UNKNOWN = "-"
 
-# What would move the cursor, colour the terminal or turn the direction of writing: people's texts are data.
+Cell = str | int | None
+"""Content of a table's cell. Numbers get thousands separators, None is printed as `-`."""
+
+# Characters that move the cursor, colour the terminal or reverse the direction of writing. Texts of users are data.
 _UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _DAY_S, _HOUR_S, _MINUTE_S = 86_400, 3_600, 60
 
 
 def tolerate_any_terminal() -> None:
-    """Print a question mark where the terminal's encoding lacks a character, rather than fail."""
+    """Print a question mark for each character that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def open_console() -> Console:
-    """Rich on stdout, which takes texts as they are: no markup, no highlights, no emoji codes."""
+    """Return a Rich console on stdout that prints texts unchanged: no markup, highlights or emoji codes."""
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
 def print_json(document: object) -> None:
-    """One JSON document on stdout, in ASCII."""
+    """Print one JSON document on stdout, in ASCII."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
 
 def print_line(line: str = "", *, style: str = "") -> None:
-    """One line for a person."""
+    """Print one line for a person."""
     open_console().print(Text(printable(line), style=style))
 
 
-def print_table(
-    columns: Sequence[tuple[str, Literal["left", "right"]]],
-    rows: Sequence[Sequence[str]],
-    *,
-    wide: Sequence[str],
-) -> None:
-    """A table; the columns named in `wide` hold text and are wrapped, the others are kept whole."""
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, wide: Sequence[str] = ()) -> None:
+    """Print a table. A column whose name begins with ">" is aligned to the right.
+
+    Columns named in `wide` hold text and are wrapped; the others keep their width.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for name, side in columns:
-        is_wide = name in wide
+    for column in columns:
+        name, is_wide = column.removeprefix(">"), column in wide
         table.add_column(
-            name, justify=side, no_wrap=not is_wide, overflow="fold", ratio=1 if is_wide else None
+            name,
+            justify="left" if name == column else "right",
+            no_wrap=not is_wide,
+            overflow="fold",
+            ratio=1 if is_wide else None,
         )
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(printable(_cell(cell))) for cell in row))
     open_console().print(table)
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Names and values in two columns."""
+    """Print names and values in two columns."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -72,30 +76,30 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def printable(text: str) -> str:
-    """The text without what would steer a terminal: each such character is shown as U+FFFD."""
+    """Return the text with U+FFFD for each character that could control a terminal."""
     return _UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\t", "    "))
 
 
 def one_line(text: str, *, longest: int) -> str:
-    """The text on one line of at most `longest` characters."""
+    """Return the text on one line of at most `longest` characters."""
     joined = " ".join(text.split())
     return joined if len(joined) <= longest else joined[: longest - 1] + "…"
 
 
 def utc(seconds: float | None) -> str:
-    """A time for people, to the minute, in UTC; the column or sentence says so."""
+    """Return a time for people, to the minute, in UTC. The caller prints "UTC"."""
     return UNKNOWN if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def iso(seconds: float | None) -> str | None:
-    """A time for machines: ISO 8601 in UTC, with milliseconds."""
+    """Return a time for machines: ISO 8601 in UTC, with milliseconds."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def age(seconds: float | None) -> str:
-    """A length of time in its two largest units: `3 d 4 h`, `12 min`, `5 s`."""
+    """Return a duration in its two largest units: `3 d 4 h`, `12 min`, `5 s`."""
     if seconds is None:
         return UNKNOWN
     whole = int(seconds)
@@ -108,5 +112,11 @@ def age(seconds: float | None) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """`1 message`, `2 messages`."""
+    """Return a number with its noun: `1 message`, `2 messages`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return UNKNOWN
+    return f"{cell:,}" if isinstance(cell, int) else cell

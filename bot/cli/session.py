@@ -1,7 +1,9 @@
-"""How a command begins and ends: the settings before anything heavy, the work, the exit status."""
+"""Start and end of a command: its shared arguments, the settings, the stores and the exit status."""
 
+import re
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -9,13 +11,50 @@ from bot.cli.failures import report
 from bot.errors import SettingsInvalid
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from bot.app.stores import Stores
     from bot.settings import Settings
 
 T = TypeVar("T")
 
+NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
+"""Context settings of a command with a CHAT argument. Without them `-1001234` would be read as an option."""
+
+_CHAT = re.compile(r"(-?\d{1,19})(?:/(\d{1,19}))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatName:
+    """A chat or one of its topics, as an operator writes it: `-1001234` or `-1001234/7`."""
+
+    chat_id: int
+    thread_id: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.chat_id) if self.thread_id is None else f"{self.chat_id}/{self.thread_id}"
+
+
+def parse_chat(text: str) -> ChatName:
+    """Parse the name of a chat. Raises typer.BadParameter."""
+    match = _CHAT.fullmatch(text.strip())
+    if match is None:
+        raise typer.BadParameter(
+            f"{text!r} is not a chat. Write its id, or chat_id/thread_id for a topic; options come first."
+        )
+    thread = match[2]
+    return ChatName(chat_id=int(match[1]), thread_id=None if thread is None else int(thread))
+
+
+Chat = Annotated[
+    ChatName,
+    typer.Argument(parser=parse_chat, metavar="CHAT", help="A chat id, or chat_id/thread_id for a topic."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
 
 def load() -> "Settings":
-    """The settings; where one is wrong the command ends here, with a line per problem and status 2."""
+    """Load the settings. If one is wrong, end the command with a line per problem and status 2."""
     from bot.settings import load_settings
 
     try:
@@ -25,7 +64,7 @@ def load() -> "Settings":
 
 
 def load_quietly() -> "Settings":
-    """`load` for a command that reads: only warnings are logged (or all, with LOG_LEVEL=debug)."""
+    """Load the settings and log warnings only, or everything with LOG_LEVEL=debug."""
     from bot.observe.logs import configure_logs
 
     settings = load()
@@ -34,18 +73,25 @@ def load_quietly() -> "Settings":
     return settings
 
 
-def done_now(settings: "Settings", work: Coroutine[Any, Any, T]) -> T:
-    """Do the work; a failure ends the command with its lines and status."""
+def open_stores(settings: "Settings") -> "AbstractAsyncContextManager[Stores]":
+    """Open the stores. The clients of Redis and Qdrant are imported only here."""
+    from bot.app import stores
+
+    return stores.open_stores(settings)
+
+
+def complete(settings: "Settings", work: Coroutine[Any, Any, T]) -> T:
+    """Run the work and return its result. A failure ends the command with its lines and status."""
     import asyncio
 
     try:
         return asyncio.run(work)
     except BrokenPipeError:
-        raise  # `mnemogram chats | head`: nobody is listening, which is no failure to tell of
+        raise  # `mnemogram chats | head` has read enough; this is no failure
     except Exception as error:  # noqa: BLE001 — the boundary where errors become a line and a status
         raise typer.Exit(report(error, settings)) from None
 
 
-def end_with(settings: "Settings", work: Coroutine[Any, Any, int | None]) -> NoReturn:
-    """Do the work and end the command with the status that it gives, 0 for none."""
-    raise typer.Exit(done_now(settings, work) or 0)
+def finish(settings: "Settings", work: Coroutine[Any, Any, int | None]) -> NoReturn:
+    """Run the work and end the command with the status that it returns; None means 0."""
+    raise typer.Exit(complete(settings, work) or 0)

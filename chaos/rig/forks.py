@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from chaos.rig.heap import NOTED_EVERY_S, heap_file, noting
 
-IMPORTED = ("bot.cli", "bot.cli.reindexing", "bot.app.service")
+IMPORTED = ("bot.cli", "bot.app.upkeep", "bot.app.service")
 _STARTS_WITHIN_S = 120.0
 _LOOK_AGAIN_S = 0.005
 _PR_SET_PDEATHSIG = 1

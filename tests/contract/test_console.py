@@ -23,7 +23,7 @@ GROUP, BAND = -1001234, -1005678
 def test_without_chats_one_sentence_says_when_there_will_be_some(console: ConsoleRig) -> None:
     ran = console("chats")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out == "No chat yet: one is listed here when something of it is kept.\n"
+    assert ran.out == "No chat has a memory yet.\n"
     assert console("chats", "--json").document == []
 
 
@@ -46,7 +46,7 @@ def test_history_shows_the_newest_messages_in_order(console: ConsoleRig) -> None
     assert ran.status == 0
     assert "strong coffee" in ran.out
     assert "Lisbon" not in ran.out
-    assert "The newest 2 of 4; --limit 0 shows all." in ran.out
+    assert "These are the newest 2 of 4; --limit 0 prints all." in ran.out
     assert "time (UTC)" in ran.out
     shown = console("history", str(GROUP), "-n", "0", "--json").document["shown"]
     assert [one["text"] for one in shown] == ANNA
@@ -57,7 +57,7 @@ def test_history_of_earlier_conversations_is_shown_when_asked_for(console: Conso
     on_stores(remember(1001, ANNA))
     on_stores(start_conversation(1001))
     ran = console("history", "1001")
-    assert "4 of earlier conversations are not shown; --whole shows them." in ran.out
+    assert "Earlier conversations have 4 more; --whole includes them." in ran.out
     assert "Lisbon" not in ran.out
     assert "Lisbon" in console("history", "1001", "--whole").out
     assert console("chats", "--json").document[0]["in_conversation"] == 0
@@ -81,14 +81,14 @@ def test_a_text_cannot_steer_the_terminal(console: ConsoleRig) -> None:
 def test_an_unknown_chat_is_said_to_be_one(console: ConsoleRig) -> None:
     ran = console("history", "-5", "--json")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == (
-        "Nothing is kept of chat -5. `mnemogram chats` lists the chats of which something is.\n"
-    )
+    assert ran.err == ("Chat -5 has no memory. `mnemogram chats` lists the chats that have one.\n")
 
 
 def test_a_chat_of_which_only_topics_are_kept_names_them(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ["hello"], thread_id=7))
-    assert console("history", str(GROUP)).err == "Of chat -1001234 only topics are kept: -1001234/7.\n"
+    assert (
+        console("history", str(GROUP)).err == "Chat -1001234 has a memory only in its topics: -1001234/7.\n"
+    )
     assert "hello" in console("history", f"{GROUP}/7").out
 
 
@@ -119,7 +119,7 @@ def test_a_search_for_what_cannot_be_is_refused(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ANNA))
     nobody = console("search", str(GROUP), "coffee", "--from", "Zoe")
     assert (nobody.status, nobody.out) == (1, "")
-    assert nobody.err == "Nobody called 'Zoe' has written in this chat. Known are Anna Berg.\n"
+    assert nobody.err == "Nobody called 'Zoe' has written in this chat. Its writers are: Anna Berg.\n"
     for day in ("tomorrow", "2026-02-30", "20260102"):
         ran = console("search", str(GROUP), "coffee", "--after", day)
         assert (ran.status, ran.out) == (2, "")
@@ -158,10 +158,10 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     assert (ran.status, ran.err) == (0, "")
     told = " ".join(ran.out.split())
     assert (
-        "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 heard lines, 2 waiting updates"
+        "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, 2 waiting updates"
         in told
     )
-    assert "messages 0, search entries 0, summaries, tool records, artifacts and heard lines 0" in told
+    assert "0 messages, 0 search entries, 0 summaries, tool records, artifacts and overheard messages" in told
     assert "nothing is left" in ran.out
     assert (before, on_stores(vectors_of(GROUP))) == (4, 0)
     assert console("history", str(GROUP)).status == 1
@@ -193,7 +193,7 @@ def test_reset_of_a_chat_leaves_its_topics_and_says_so(console: ConsoleRig) -> N
     on_stores(remember(GROUP, ["in a topic"], thread_id=7))
     ran = console("reset", str(GROUP), "--json")
     assert (ran.status, ran.document["messages_erased"], ran.document["is_proven"]) == (0, 1, True)
-    assert "also has 1 topic with memory of their own (-1001234/7)" in ran.err
+    assert "also has 1 topic with a separate memory (-1001234/7)" in ran.err
     assert "`mnemogram reset -1001234 --all`" in ran.err
     assert "in a topic" in console("history", f"{GROUP}/7").out
 
@@ -238,7 +238,7 @@ def test_a_person_at_a_terminal_is_asked_before_a_reset(
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     ran = console("reset", "1001")
     assert ran.status == 1
-    assert "Erase 4 messages of chat 1001 (Anna), for good?" in ran.err
+    assert "Erase 4 messages of chat 1001 (Anna) for good?" in ran.err
     assert console("chats", "--json").document[0]["messages"] == 4
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
     assert console("reset", "1001").status == 0
@@ -249,7 +249,7 @@ def test_an_empty_queue_is_said_to_be_empty(console: ConsoleRig) -> None:
     ran = console("queue")
     assert (ran.status, ran.out) == (
         0,
-        "Nothing waits: every update that came in is finished.\nNo dead letters.\n",
+        "Nothing waits: every update is finished.\nNo dead letters.\n",
     )
     assert console("queue", "--json").document == {
         "updates": 0,
@@ -266,7 +266,7 @@ def test_the_queue_shows_what_waits_and_what_died_and_nothing_that_was_said(cons
     on_stores(bury(1002, 20))
     on_stores(wait_in_line(1001, 21, 22))
     ran = console("queue")
-    assert ran.out.startswith("2 updates in 1 chat, the oldest for ")
+    assert ran.out.startswith("2 updates in 1 chat; the oldest has waited ")
     assert any(line.split()[:4] == ["1001", "Anna", "2", "0"] for line in ran.out.splitlines())
     assert "1 dead letter:" in ran.out
     assert "interrupted too often" in ran.out

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from bot.app.stores import open_stores
-from bot.cli.exporting import whole_file
 from bot.cli.failures import CommandFailed
+from bot.cli.transfer import whole_file
 from bot.settings import load_settings
 from bot.transport.ingest import telegram_ref
 from memory import keys
@@ -129,7 +129,7 @@ def test_a_pipe_is_refused_as_it_is_read_twice(console: ConsoleRig, tmp_path: Pa
 
     os.close(reading)
     assert refused.status == 1
-    assert "no ordinary file, and it is read twice. Nothing was imported" in refused.err
+    assert "not a regular file, and an import reads it twice. Nothing was imported" in refused.err
 
 
 def test_an_import_that_fails_after_the_erasure_tells_of_it(
@@ -143,7 +143,7 @@ def test_an_import_that_fails_after_the_erasure_tells_of_it(
     lost = console("import", str(file), "--replace")
 
     assert lost.status == 1
-    assert lost.err.endswith("Nothing was imported. Try again. What was kept of chat 7 before is erased.\n")
+    assert lost.err.endswith("Nothing was imported. Try again. The former memory of chat 7 is erased.\n")
     assert console("export", "7").status == 1
 
 
@@ -163,7 +163,7 @@ def test_a_store_that_fills_up_after_the_erasure_is_told_with_it(
 
     assert lost.status == 1
     assert lost.err == (
-        "REDIS_URL: Redis refuses writes: OOM. Nothing was imported. What was kept of chat 7 before is erased.\n"
+        "REDIS_URL: Redis refuses writes: OOM. Nothing was imported. The former memory of chat 7 is erased.\n"
     )
     assert console("export", "7").status == 1
 
@@ -237,5 +237,5 @@ def test_a_file_that_is_not_whole_is_named_and_changes_nothing(console: ConsoleR
 
     assert (broken.status, missing.status, unknown.status, again.status) == (1, 2, 1, 1)
     assert "breaks off after line 7" in broken.err
-    assert "Nothing is kept of chat 9" in unknown.err
+    assert "Chat 9 has no memory" in unknown.err
     assert "exists already" in again.err

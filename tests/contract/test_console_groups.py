@@ -39,7 +39,7 @@ def test_the_topics_of_a_group_that_moved_are_named_when_they_are_left(console: 
 
     ran = console("reset", str(OLD), "--yes")
 
-    assert f"also has 1 topic with memory of their own ({NEW}/7)" in ran.err
+    assert f"also has 1 topic with a separate memory ({NEW}/7)" in ran.err
 
 
 def test_a_group_of_which_only_talk_is_kept_is_listed_and_its_talk_is_erased(console: ConsoleRig) -> None:
@@ -50,7 +50,7 @@ def test_a_group_of_which_only_talk_is_kept_is_listed_and_its_talk_is_erased(con
     assert listed["last_message_at"] == "2026-01-02T03:04:05.000Z"
     history = console("history", str(OLD))
     assert history.status == 0
-    assert "beside it 2 heard lines, which --prompt shows" in " ".join(history.out.split())
+    assert "and 2 overheard messages, which --prompt shows" in " ".join(history.out.split())
 
     receipt = console("reset", str(OLD), "--yes", "--json").document
 

@@ -27,7 +27,7 @@ def test_an_invitation_is_a_link_to_the_bot_that_lets_one_person_in(console: Con
     assert (ran.status, ran.err) == (0, "")
     url = ran.out.splitlines()[0]
     assert url.startswith("https://t.me/mnemogram_bot?start=")
-    assert "lets one person in, once, until 20" in ran.out
+    assert "works for one person, once, until 20" in ran.out
     assert "INVITED_ONLY=true" in ran.out
 
     assert on_stores(_redeem(ANNA, _code(url))) == "accepted"
@@ -43,7 +43,7 @@ def test_as_json_it_is_one_document(console: ConsoleRig, monkeypatch: pytest.Mon
 
 
 def test_guests_are_listed_and_let_in_no_more(console: ConsoleRig) -> None:
-    assert console("invite", "--guests").out == "Nobody was let in by an invitation.\n"
+    assert console("invite", "--guests").out == "Nobody has used an invitation.\n"
     on_stores(_redeem(ANNA, _code(console("invite", "--json").document["url"])))
 
     (guest,) = console("invite", "--guests", "--json").document
@@ -54,7 +54,7 @@ def test_guests_are_listed_and_let_in_no_more(console: ConsoleRig) -> None:
     again = console("invite", "--revoke", str(ANNA))
     assert (again.status, again.err) == (
         1,
-        f"{ANNA} is no guest: `mnemogram invite --guests` lists them\n",
+        f"{ANNA} is not a guest; `mnemogram invite --guests` lists them\n",
     )
 
 

@@ -59,7 +59,7 @@ def test_help_is_there_at_once_for_nothing_heavy_is_imported(tmp_path: Path, arg
 
 
 def test_the_service_imports_the_simulator_only_to_start_it(tmp_path: Path) -> None:
-    lists = "import sys, bot.app.service, bot.app.models, bot.cli.invite_views; print(sorted(sys.modules))"
+    lists = "import sys, bot.app.service, bot.app.models, bot.cli.invite; print(sorted(sys.modules))"
     status, out, _ = run(tmp_path, "-c", lists)
     assert status == 0
     assert "'bot.app.simulation'" in out

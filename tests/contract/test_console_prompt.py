@@ -91,10 +91,10 @@ def test_the_prompt_is_printed_with_its_receipt_for_a_person(console: ConsoleRig
     told = " ".join(ran.out.split())
     assert "Answer like a waiter." in told
     assert "(the next message)" in told
-    assert "The prompt of Waiter takes" in told
+    assert "The prompt of Waiter has" in told
     assert [word for word in ("part", "tokens", "in", "left out", "why") if word not in told] == []
     assert "the newest messages of the conversation" in told
-    assert told.endswith("--message TEXT shows what is recalled for that text.")
+    assert told.endswith("--message TEXT shows what a message with that text recalls.")
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
@@ -143,7 +143,7 @@ def test_a_prompt_takes_no_limit_and_is_not_of_the_whole_history(console: Consol
         ran = console("history", "1001", "--prompt", *option)
 
         assert ran.status == 2
-        assert "--prompt shows one prompt" in ran.err
+        assert "--prompt cannot be combined with" in ran.err
 
 
 def test_a_message_without_prompt_is_wrong_use(console: ConsoleRig) -> None:
@@ -155,4 +155,4 @@ def test_a_message_without_prompt_is_wrong_use(console: ConsoleRig) -> None:
 def test_the_prompt_of_an_unknown_chat_is_said_to_have_none(console: ConsoleRig) -> None:
     ran = console("history", "77", "--prompt")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err.startswith("Nothing is kept of chat 77.")
+    assert ran.err.startswith("Chat 77 has no memory.")

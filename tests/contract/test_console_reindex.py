@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from bot.cli.reindexing import ProgressLines
+from bot.cli.reindex import ProgressLines
 from memory.recall.reindex import ReindexProgress
 from tests.contract.console_rig import ConsoleRig, on_stores, remember, vectors_of
 from tests.contract.reindex_kit import Clock
@@ -39,7 +39,9 @@ def said(text: str) -> str:
 def test_on_empty_stores_there_is_nothing_to_do(console: ConsoleRig) -> None:
     ran = console("reindex")
     assert (ran.status, ran.err) == (0, "")
-    assert said(ran.out).startswith(f"Nothing to do: every message belongs to {MINILM}, 384 dimensions")
+    assert said(ran.out).startswith(
+        f"Nothing to do: every message is in the space of {MINILM}, 384 dimensions"
+    )
     assert console("reindex", "--json").document["is_whole"] is True
 
 
@@ -48,7 +50,7 @@ def test_messages_from_before_there_was_a_record_are_indexed(console: ConsoleRig
     ran = console("reindex")
     assert (ran.status, ran.err) == (0, "")
     assert f"to {MINILM}, 384 dimensions" in said(ran.out)
-    assert "Whole: 4 messages in" in ran.out
+    assert "Complete: 4 messages in" in ran.out
     assert "Lisbon" in console("search", "1001", "Anna lives in Lisbon").out
     assert "Nothing to do" in console("reindex").out
 

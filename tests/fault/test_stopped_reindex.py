@@ -38,4 +38,4 @@ async def test_ctrl_c_ends_it_and_what_is_done_stays_done(
         endpoint.embeddings = Embeddings(dimension=48)
         again = await start_program("reindex", environment=settings, log=tmp_path / "again.log")
         assert await asyncio.wait_for(again.process.wait(), 60) == 0
-        assert "Whole: 4 messages in" in again.log.read_text()
+        assert "Complete: 4 messages in" in again.log.read_text()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.chat_reading import message_document, shown_text
+from bot.cli.history import full_text, message_document
 from memory.codec import dump_json, parse_json
 from memory.history.message import Message, Quote, Sender, is_indexed, told_text
 from memory.history.selectors import TokenWindowMessageSelector
@@ -124,5 +124,5 @@ def test_the_consoles_json_tells_it_too() -> None:
 
 
 def test_the_console_shows_what_a_message_answers_to() -> None:
-    assert shown_text(FORWARDED) == '(in reply to Ben: "where?")\n' + told_text(FORWARDED)
-    assert shown_text(replace(FORWARDED, quote=None)) == told_text(FORWARDED)
+    assert full_text(FORWARDED) == '(in reply to Ben: "where?")\n' + told_text(FORWARDED)
+    assert full_text(replace(FORWARDED, quote=None)) == told_text(FORWARDED)

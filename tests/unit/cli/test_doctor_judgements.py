@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.cli.checks.examination import Check, run_bounded
-from bot.cli.checks.findings import Finding, fail, ok, print_findings, warn
-from bot.cli.checks.model_checks import check_media
-from bot.cli.checks.telegram_checks import judge_webhook
+from bot.cli.checks import Finding, fail, ok, print_findings, warn
+from bot.cli.checks.endpoints import check_media, judge_webhook
+from bot.cli.doctor import Check, run_bounded
 from bot.settings import Settings, load_settings
 from bot.transport.telegram_api import WebhookInfo
 from memory.errors import StoreUnavailable
@@ -19,7 +18,7 @@ NOW = 10_000.0
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted", "level", "says"),
+    ("found", "our_url", "level", "says"),
     [
         ("", None, "ok", "updates are polled"),
         (OURS, OURS, "ok", "pushes to WEBHOOK_URL (bot.example)"),
@@ -28,10 +27,10 @@ NOW = 10_000.0
         ("https://other.example/secret", None, "fail", "polling gets none of them"),
     ],
 )
-def test_the_webhook_is_judged_against_the_wanted_one(
-    found: str, wanted: str | None, level: str, says: str
+def test_the_webhook_is_judged_against_the_configured_one(
+    found: str, our_url: str | None, level: str, says: str
 ) -> None:
-    (finding,) = judge_webhook(_info(url=found), wanted=wanted, now=NOW)
+    (finding,) = judge_webhook(_info(url=found), our_url=our_url, now=NOW)
     assert (finding.level, says in finding.says) == (level, True)
     assert "secret" not in finding.says
     assert bool(finding.fix) is (level != "ok")
@@ -40,14 +39,14 @@ def test_the_webhook_is_judged_against_the_wanted_one(
 def test_a_recent_delivery_error_is_told_and_an_old_one_is_not() -> None:
     recent = _info(url=OURS, last_error="Wrong response: 502", last_error_at=NOW - 90)
     old = _info(url=OURS, last_error="Wrong response: 502", last_error_at=NOW - 7200)
-    assert [f.says for f in judge_webhook(recent, wanted=OURS, now=NOW)][1:] == [
+    assert [f.says for f in judge_webhook(recent, our_url=OURS, now=NOW)][1:] == [
         "Telegram could not deliver 1 min ago: Wrong response: 502"
     ]
-    assert len(judge_webhook(old, wanted=OURS, now=NOW)) == 1
+    assert len(judge_webhook(old, our_url=OURS, now=NOW)) == 1
 
 
 def test_many_waiting_updates_are_told() -> None:
-    findings = judge_webhook(_info(url=OURS, pending_updates=1200), wanted=OURS, now=NOW)
+    findings = judge_webhook(_info(url=OURS, pending_updates=1200), our_url=OURS, now=NOW)
     assert findings[1].says == "1,200 updates wait at Telegram"
 
 
@@ -100,7 +99,7 @@ def _info(
         ({}, "photos are not seen (OPENAI_VISION), recordings not heard (OPENAI_TRANSCRIPTION_MODEL)"),
         (
             {"openai_api_key": "sk-test", "openai_model": "gpt-4o"},
-            "photos are seen, recordings written down by gpt-4o-mini-transcribe",
+            "photos are seen, recordings transcribed by gpt-4o-mini-transcribe",
         ),
         (
             {"openai_base_url": "http://127.0.0.1:1", "openai_model": "own", "openai_vision": True},

@@ -3,24 +3,24 @@
 import socket
 from pathlib import Path
 
-from bot.cli.early_problems import Listening, find_early_problems, find_port_problem
+from bot.cli.service import Listener, find_early_problems, find_port_problem
 from bot.settings import load_settings
 
 
 def test_a_free_port_is_no_problem(tmp_path: Path) -> None:
-    free = Listening(setting="HTTP_PORT", host="127.0.0.1", port=0)
+    free = Listener(setting="HTTP_PORT", host="127.0.0.1", port=0)
     assert find_early_problems(load_settings(data_dir=tmp_path), free) == []
 
 
 def test_a_taken_port_is_named_with_its_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        problem = find_port_problem(Listening(setting="SIMULATOR_PORT", host="127.0.0.1", port=port))
+        problem = find_port_problem(Listener(setting="SIMULATOR_PORT", host="127.0.0.1", port=port))
     assert problem == f"SIMULATOR_PORT: port {port} on 127.0.0.1 is in use by another program"
 
 
 def test_an_address_that_is_not_ours_is_a_problem_of_the_host() -> None:
-    problem = find_port_problem(Listening(setting="HTTP_PORT", host="192.0.2.1", port=0))
+    problem = find_port_problem(Listener(setting="HTTP_PORT", host="192.0.2.1", port=0))
     assert problem is not None
     assert problem.startswith("HTTP_HOST: cannot listen on 192.0.2.1: ")
 

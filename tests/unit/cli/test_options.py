@@ -5,7 +5,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.options import ChatName, parse_chat
+from bot.cli.session import ChatName, parse_chat
 
 
 @given(chat_id=st.integers(-(10**18), 10**18), thread_id=st.none() | st.integers(0, 10**18))

@@ -57,7 +57,7 @@ def test_a_table_keeps_to_80_columns_and_takes_texts_as_they_are(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     text = "[bold]not markup[/bold] :smile: " + "word " * 40 + "x" * 100
-    print_table([("chat", "right"), ("text", "left")], [("-1001234567890", text)], wide=("text",))
+    print_table([">chat", "text"], [("-1001234567890", text)], wide=("text",))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "-1001234567890" in lines[3]

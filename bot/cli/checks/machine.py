@@ -1,0 +1,192 @@
+"""Checks of this machine and the stores: settings, disk, ports, Redis and the index."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+
+from bot.app.stores import store_config
+from bot.cli.checks import Finding, fail, ok, warn
+from bot.cli.service import Listener, find_port_problem
+from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
+from bot.errors import TelegramFailure
+from bot.settings import Settings
+from memory import keys
+from memory.embedded.data_dir import prepare_directory
+from memory.errors import CommandRefused
+from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.space_follower import SpaceRegister
+from memory.redis.client import RedisClient, open_redis
+from memory.redis.durability import StoreDurability, check_store
+from memory.stores import qdrant_place, redis_place
+
+_LOW_SPACE = 1 << 30
+_HEALTH_TIMEOUT_S = 3.0
+
+
+async def check_settings(settings: Settings) -> list[Finding]:
+    """List the settings that are not defaults. They are valid, or the doctor would not run."""
+    names = sorted(name.upper() for name in settings.model_fields_set)
+    findings = [ok("settings", f"valid; set: {', '.join(names)}" if names else "valid; all are defaults")]
+    if settings.webhook_url is None and settings.webhook_secret is not None:
+        findings.append(
+            warn(
+                "settings",
+                "WEBHOOK_SECRET is set, but WEBHOOK_URL is not: updates are polled",
+                "Set WEBHOOK_URL, or remove WEBHOOK_SECRET.",
+            )
+        )
+    return findings
+
+
+async def check_data_dir(settings: Settings) -> list[Finding]:
+    """Check that the embedded stores can write and have space. Raises EmbeddedStoreFailure."""
+    urls = {"valkey": settings.redis_url, "index": settings.qdrant_url}
+    embedded = [name for name, url in urls.items() if url is None]
+    if not embedded:
+        return [ok("data", "DATA_DIR is not used: REDIS_URL and QDRANT_URL name both stores")]
+    for name in embedded:
+        await asyncio.to_thread(prepare_directory, settings.data_dir, name)
+    free = shutil.disk_usage(settings.data_dir).free
+    says = f"DATA_DIR {settings.data_dir.absolute()} is writable, {free / 2**30:.1f} GB free"
+    if free < _LOW_SPACE:
+        return [warn("data", says, "Free some space: the store refuses updates when the disk is full.")]
+    return [ok("data", says)]
+
+
+async def check_ports(settings: Settings) -> list[Finding]:
+    """Check that each port is free or belongs to a running Mnemogram."""
+    http = Listener(setting="HTTP_PORT", host=settings.http_host, port=settings.http_port)
+    findings = [await _check_port(http, _mnemogram_answers(http), "Mnemogram")]
+    if simulates(settings):
+        simulator = Listener(setting="SIMULATOR_PORT", host=SIMULATOR_HOST, port=settings.simulator_port)
+        findings.append(await _check_port(simulator, _simulator_answers(settings), "simulator"))
+    return findings
+
+
+async def check_redis(settings: Settings) -> list[Finding]:
+    """Check that Redis answers, keeps acknowledged writes, and has these PARTITIONS. Changes nothing in it."""
+    async with AsyncExitStack() as stack:
+        url = await redis_place(store_config(settings), stack)
+        redis = await stack.enter_async_context(open_redis(url, max_connections=4))
+        durability = await check_store(redis, is_external=settings.redis_url is not None)
+        return [
+            *_check_durability(durability, settings),
+            *await _check_replicas(redis, settings),
+            await _check_partitions(redis, settings),
+            *await _check_spaces(redis, settings),
+        ]
+
+
+async def check_index(settings: Settings) -> list[Finding]:
+    """Check that the index answers and accepts our key."""
+    async with AsyncExitStack() as stack:
+        url, api_key = await qdrant_place(store_config(settings), stack)
+        client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
+        # A count reads the collections of every embedder and creates none.
+        await QdrantIndex(client, "doctor", dimension=1).count("doctor")
+    where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
+    return [ok("index", f"{where} answers")]
+
+
+async def _check_port(listener: Listener, is_ours: Coroutine[Any, Any, bool], program: str) -> Finding:
+    problem = find_port_problem(listener)
+    if problem is None:
+        is_ours.close()
+        return ok("ports", f"{listener.setting} {listener.port} on {listener.host} is free")
+    if await is_ours:
+        return ok("ports", f"{listener.setting} {listener.port}: a running {program} answers there")
+    return fail("ports", problem, f"End the other program, or change {problem.partition(':')[0]}.")
+
+
+async def _mnemogram_answers(http: Listener) -> bool:
+    host = f"[{http.host}]" if ":" in http.host else http.host
+    try:
+        async with httpx.AsyncClient(timeout=_HEALTH_TIMEOUT_S, trust_env=False) as client:
+            return (await client.get(f"http://{host}:{http.port}/health/live")).is_success
+    except httpx.HTTPError:
+        return False
+
+
+async def _simulator_answers(settings: Settings) -> bool:
+    try:
+        async with open_bot_api(settings) as telegram:
+            return (await telegram.get_me()).id == settings.bot_id
+    except TelegramFailure:
+        return False
+
+
+def _check_durability(durability: StoreDurability, settings: Settings) -> list[Finding]:
+    is_external = settings.redis_url is not None
+    if durability.problems:
+        if not is_external:
+            return [
+                warn("store", problem, "End all our processes and start again.")
+                for problem in durability.problems
+            ]
+        if settings.allow_unsafe_store:
+            return [
+                warn("store", problem, "ALLOW_UNSAFE_STORE accepts it.") for problem in durability.problems
+            ]
+        fix = "Change the server's configuration. The service does not start before that."
+        return [fail("store", problem, fix) for problem in durability.problems]
+    if durability.caution:
+        return [warn("store", durability.caution, "Set `appendfsync always` on the server.")]
+    where = "at REDIS_URL" if is_external else "embedded under DATA_DIR"
+    fsync = f"appendfsync {durability.appendfsync or 'unknown'}"
+    name = f"{durability.server} {durability.version}"
+    return [ok("store", f"{name}, {where}: keeps acknowledged writes ({fsync}), evicts nothing")]
+
+
+async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Finding]:
+    """Check that each primary has the replicas that REDIS_REPLICAS waits for."""
+    if not settings.redis_replicas:
+        return []
+    try:
+        nodes = await redis.ask_each("INFO", "replication")
+    except CommandRefused:
+        return [warn("replicas", "the server does not name its replicas", "Allow INFO to our user.")]
+    fewest = min(int(node.get("connected_slaves", 0)) for node in nodes)
+    if fewest >= settings.redis_replicas:
+        return [ok("replicas", f"each primary has {fewest} or more")]
+    return [
+        fail(
+            "replicas",
+            f"REDIS_REPLICAS is {settings.redis_replicas}, but a primary has {fewest}: no update is acknowledged",
+            "Start the replicas, each with an append-only file, or lower REDIS_REPLICAS.",
+        )
+    ]
+
+
+async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
+    present = await redis.call("GET", keys.partitions_key())
+    if present is None:
+        return ok("partitions", f"{settings.partitions}; the first start fixes the number")
+    if int(present) != settings.partitions:
+        return fail(
+            "partitions",
+            f"PARTITIONS is {settings.partitions}, but this store has {present}, and that cannot change",
+            f"Set PARTITIONS={present}, or name another store.",
+        )
+    return ok("partitions", f"{present}, as in the store")
+
+
+async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]:
+    """Name the embedder whose vectors are searched, and the one whose vectors are being made."""
+    record = await SpaceRegister(redis, partitions=settings.partitions, clock=time.time).load()
+    if record is None or record.destination is None:
+        return []
+    if record.target is None:
+        return [ok("vectors", f"searches use those of {record.destination.model}")]
+    model = record.serving.model if record.serving else record.target.model
+    return [
+        warn(
+            "vectors",
+            f"searches use those of {model}; those of {record.target.model} are being made",
+            "A worker makes them. `mnemogram reindex` helps and shows the progress.",
+        )
+    ]

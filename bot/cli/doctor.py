@@ -1,0 +1,118 @@
+"""`doctor`: checks every setting and dependency at the same time."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from bot.cli.checks import Finding, fail, is_well, print_findings
+from bot.cli.failures import FAILED, describe
+from bot.cli.session import AsJson, finish
+from bot.errors import SettingsInvalid
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+CHECK_S = 8.0
+"""Time for one check. Redis, Qdrant and Telegram answer in milliseconds, a model in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check. `fix` is the advice if it raises or does not answer in time."""
+
+    name: str
+    run: "Callable[[Settings], Awaitable[list[Finding]]]"
+    fix: str
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check every setting and dependency, with advice for each problem. Exit status 0 or 1."""
+    from bot.observe.logs import configure_logs
+    from bot.settings import load_settings
+
+    try:
+        settings = load_settings()
+    except SettingsInvalid as error:
+        fix = "Correct it in the environment or .env; .env.example explains each setting."
+        print_findings([fail("settings", problem, fix) for problem in error.problems], as_json=as_json)
+        raise typer.Exit(FAILED) from None
+    configure_logs(log_format=settings.log_format, level="error", secrets=settings.secrets)
+    finish(settings, _examine(settings, as_json=as_json))
+
+
+async def _examine(settings: "Settings", *, as_json: bool) -> int:
+    """Run every check, print the findings and return the exit status."""
+    import asyncio
+
+    running = [asyncio.create_task(run_bounded(check, settings), name=check.name) for check in _checks()]
+    findings = [finding for each in await asyncio.gather(*running) for finding in each]
+    print_findings(findings, as_json=as_json, secrets=settings.secrets)
+    return 0 if is_well(findings) else FAILED
+
+
+async def run_bounded(check: Check, settings: "Settings", *, limit_s: float = CHECK_S) -> list[Finding]:
+    """Return the findings of a check. An error or a timeout becomes a finding."""
+    import asyncio
+
+    try:
+        async with asyncio.timeout(limit_s):
+            return await check.run(settings)
+    except TimeoutError:
+        return [fail(check.name, f"no answer within {limit_s:g} s", check.fix)]
+    except Exception as error:  # noqa: BLE001 — one check must not stop the others
+        lines, _ = describe(error)
+        return [fail(check.name, line, check.fix) for line in lines]
+
+
+def _checks() -> Iterator[Check]:
+    """Yield the checks in the order of their printing."""
+    from bot.cli.checks import endpoints, machine
+
+    for name, run, fix in (
+        ("settings", machine.check_settings, "Check the settings in the environment and .env."),
+        (
+            "agent",
+            endpoints.check_agent,
+            "Correct MODEL_CONTEXT_WINDOW or AGENTS_FILE; examples/ has an agents file that works.",
+        ),
+        (
+            "data",
+            machine.check_data_dir,
+            "Set DATA_DIR to a folder on a local disk in which this user may write.",
+        ),
+        (
+            "store",
+            machine.check_redis,
+            "Start Redis or Valkey, or correct REDIS_URL; without it the embedded store is used.",
+        ),
+        (
+            "index",
+            machine.check_index,
+            "Start Qdrant, or correct QDRANT_URL and QDRANT_API_KEY; without them the embedded index is used.",
+        ),
+        (
+            "embedder",
+            endpoints.check_embedder,
+            "Correct OPENAI_EMBEDDING_MODEL and its endpoint; without it the embedded model is used.",
+        ),
+        (
+            "model",
+            endpoints.check_model,
+            "Check OPENAI_BASE_URL and the network. Every answer needs this request.",
+        ),
+        ("media", endpoints.check_media, "Correct OPENAI_VISION and OPENAI_TRANSCRIPTION_MODEL."),
+        (
+            "telegram",
+            endpoints.check_bot,
+            "Check TELEGRAM_API_URL, and that this machine can reach it (https, port 443).",
+        ),
+        ("webhook", endpoints.check_webhook, "Make the Bot API reachable first; see `telegram`."),
+        (
+            "ports",
+            machine.check_ports,
+            "Set HTTP_HOST and HTTP_PORT to an address where this process may listen.",
+        ),
+    ):
+        yield Check(name=name, run=run, fix=fix)

@@ -1,0 +1,333 @@
+"""`history` and `search`: the messages of a chat, and the prompt that its next message would get."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from datetime import date
+from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
+
+import typer
+
+from bot.cli.chats import ChatEntry, find_chat
+from bot.cli.failures import CommandFailed
+from bot.cli.output import count, iso, print_json, print_line, print_table, utc
+from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
+
+if TYPE_CHECKING:
+    from bot.agent.prompt.parts import AssembledPrompt, PromptReceipt, ReceiptItem
+    from bot.app.stores import Stores
+    from bot.settings import Settings
+    from memory.history.message import Message
+    from memory.history.store import HistorySnapshot
+    from memory.recall.history_search import RankedMessage
+    from memory.recall.vector_index import Where
+
+PLACEHOLDER = "(the next message)"
+_NAMES_AT_MOST = 20
+_LONGEST_NAME = 16
+
+
+def _parse_day(text: str) -> date:
+    from memory.recall.history_search import parse_day
+
+    try:
+        return parse_day(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} {error}") from None
+
+
+def history(
+    chat: Chat,
+    *,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", min=0, help="The number of messages; 0: all.", show_default="20"),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Include earlier conversations, before /new.")
+    ] = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="Print the prompt of the next message, with its receipt.")
+    ] = False,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="With --prompt: the text of that next message.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the newest messages of a chat, or the prompt that its next message would get."""
+    if prompt and (limit is not None or whole):
+        raise typer.BadParameter("--prompt cannot be combined with --limit or --whole")
+    if message is not None and not prompt:
+        raise typer.BadParameter("--message needs --prompt")
+    settings = load_quietly()
+    if prompt:
+        finish(settings, _print_prompt(settings, chat, text=message, as_json=as_json))
+    limit = 20 if limit is None else limit
+    finish(settings, _print_history(settings, chat, limit=limit, whole=whole, as_json=as_json))
+
+
+def search(
+    chat: Chat,
+    text: Annotated[list[str], typer.Argument(help="Words to search for; their meaning counts too.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="The number of messages to find.")] = 5,
+    *,
+    speaker: Annotated[
+        str | None,
+        typer.Option("--from", metavar="NAME", help="Only messages of this person, or of the bot."),
+    ] = None,
+    after: Annotated[
+        date | None, typer.Option(parser=_parse_day, metavar="DATE", help="Only of this day (UTC) or later.")
+    ] = None,
+    before: Annotated[
+        date | None, typer.Option(parser=_parse_day, metavar="DATE", help="Only of this day or earlier.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find messages of a chat by words and meaning, as the agent's recall does."""
+    for word in text:
+        if word.startswith("--"):  # NEGATIVE_NUMBERS makes words of unknown options
+            raise typer.BadParameter(f"No such option: {word}")
+    if after is not None and before is not None and after > before:
+        raise typer.BadParameter(f"--after {after} is later than --before {before}")
+    settings = load_quietly()
+    searching = _search(
+        settings, chat, query=" ".join(text), k=k, speaker=speaker, days=(after, before), as_json=as_json
+    )
+    finish(settings, searching)
+
+
+async def _print_history(
+    settings: "Settings", name: ChatName, *, limit: int, whole: bool, as_json: bool
+) -> None:
+    """Print the newest `limit` messages (0: all) of the present conversation, or of the whole history."""
+    from memory.history.store import newest_first
+
+    messages: list[Message] = []
+    async with open_stores(settings) as stores:
+        chat, snapshot = await find_chat(settings, stores, name)
+        async with aclosing(newest_first(stores.history, chat.ref, whole=whole)) as newest:
+            async for message in newest:
+                messages.append(message)
+                if len(messages) == limit:
+                    break
+    messages.reverse()
+    if as_json:
+        shown = [message_document(message) for message in messages]
+        print_json({**_chat_document(chat, snapshot), "whole": whole, "shown": shown})
+        return
+    print_line(_headline(chat, snapshot), style="bold")
+    if messages:
+        rows = [(utc(message.sent_at), _writer(message), full_text(message)) for message in messages]
+        print_table(["time (UTC)", "who", "text"], rows, wide=("text",))
+    total = snapshot.count if whole else snapshot.conversation_count
+    if len(messages) < total:
+        print_line(f"These are the newest {len(messages):,} of {total:,}; --limit 0 prints all.")
+    if not whole and total < snapshot.count:
+        print_line(f"Earlier conversations have {snapshot.count - total:,} more; --whole includes them.")
+
+
+async def _search(
+    settings: "Settings",
+    name: ChatName,
+    *,
+    query: str,
+    k: int,
+    speaker: str | None,
+    days: tuple[date | None, date | None],
+    as_json: bool,
+) -> None:
+    """Print the best matches first. Raises CommandFailed for an unknown speaker."""
+    from memory.chat_history import ChatHistory
+    from memory.recall.history_search import on_days
+    from memory.tokens import tokenizer_for
+
+    async with open_stores(settings) as stores:
+        chat, snapshot = await find_chat(settings, stores, name)
+        chat_history = ChatHistory(
+            ref=chat.ref,
+            epoch=snapshot.epoch,
+            store=stores.history,
+            recall=stores.recall,
+            tokenizer=tokenizer_for(settings.openai_model),
+            clock=time.time,
+            new_id=lambda: str(uuid4()),
+        )
+        where = on_days(_by_speaker(speaker, snapshot.people), after=days[0], before=days[1])
+        hits = await chat_history.search(query, k, where=where, is_deliberate=True, is_floored=False)
+    if as_json:
+        documents = [{"score": round(hit.score, 4), **message_document(hit.message)} for hit in hits]
+        print_json({**_chat_document(chat, snapshot), "text": query, "found": documents})
+    elif not hits:
+        print_line("Nothing was found. A new message can be found a moment after its turn.")
+    else:
+        print_table([">score", "time (UTC)", "who", "text"], [_hit_row(hit) for hit in hits], wide=("text",))
+
+
+def _hit_row(hit: "RankedMessage") -> tuple[str, str, str, str]:
+    return (
+        f"{hit.score:.2f}",
+        utc(hit.message.sent_at),
+        _writer(hit.message),
+        full_text(hit.message),
+    )
+
+
+def _by_speaker(speaker: str | None, people: Mapping[int, str]) -> "Where":
+    from memory.recall.history_search import ASSISTANT_NAMES, find_people
+    from memory.recall.vector_index import Where
+
+    if speaker is None:
+        return Where()
+    sender_ids = find_people(speaker, people)
+    if sender_ids:
+        return Where(sender_ids=sender_ids)
+    if speaker.strip().casefold() in ASSISTANT_NAMES:
+        return Where(roles=frozenset(["assistant"]))
+    names = sorted(set(people.values()), key=str.casefold)
+    more = f" and {len(names) - _NAMES_AT_MOST:,} more" if len(names) > _NAMES_AT_MOST else ""
+    writers = f"Its writers are: {', '.join(names[:_NAMES_AT_MOST])}{more}." if names else "It has no names."
+    raise CommandFailed(f"Nobody called {speaker!r} has written in this chat. {writers}")
+
+
+def message_document(message: "Message") -> dict[str, object]:
+    """Return a message as JSON prints it."""
+    sender, quote = message.sender, message.quote
+    return {
+        "id": message.id,
+        "sequence": message.sequence,
+        "role": message.role,
+        "sender": {"id": sender.id, "name": sender.name} if sender else None,
+        "sent_at": iso(message.sent_at),
+        "text": message.text,
+        "note": message.note,
+        "forwarded_from": message.forwarded_from,
+        "quote": {"sender": quote.sender_name, "text": quote.text} if quote else None,
+        "tokens": message.tokens,
+        "telegram_message_id": message.telegram_message_id,
+        "is_stopped": message.is_stopped,
+        "edited_at": iso(message.edited_at),
+    }
+
+
+def full_text(message: "Message") -> str:
+    """Return the text with its quotation, note, origin and marks, as the tables show it."""
+    from memory.history.message import told_text
+
+    marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
+    quote = message.quote
+    quotation = f'(in reply to {quote.sender_name or "assistant"}: "{quote.text}")\n' if quote else ""
+    text = quotation + told_text(message)
+    return f"{text} ({', '.join(marks)})" if marks else text
+
+
+def _chat_document(chat: ChatEntry, snapshot: "HistorySnapshot") -> dict[str, object]:
+    return {
+        "chat": str(chat.name),
+        "title": chat.title,
+        "messages": snapshot.count,
+        "in_conversation": snapshot.conversation_count,
+        "heard": len(snapshot.heard),
+    }
+
+
+def _headline(chat: ChatEntry, snapshot: "HistorySnapshot") -> str:
+    name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
+    heard = count(len(snapshot.heard), "overheard message")
+    return (
+        f"{name}: {count(snapshot.count, 'message')}, {snapshot.conversation_count:,} in the present conversation"
+        + (f", and {heard}, which --prompt shows" if snapshot.heard else "")
+    )
+
+
+def _writer(message: "Message") -> str:
+    name = message.sender.name if message.sender and message.sender.name else message.role
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | None, as_json: bool) -> None:
+    """Print the first request that a message with this text would cause. Without a text, use a placeholder.
+
+    No chat model is called. A text is embedded, to search for messages to recall.
+    """
+    async with open_stores(settings) as stores:
+        chat, _ = await find_chat(settings, stores, name)
+        prompt = await _preview(settings, stores, chat, text)
+    if as_json:
+        print_json(
+            {
+                "chat": str(chat.name),
+                "title": chat.title,
+                "message": text,
+                "is_recalled": text is not None,
+                "messages": [{"role": message.role, "text": message.text} for message in prompt.messages],
+                "receipt": asdict(prompt.receipt),
+            }
+        )
+        return
+    # In a table no line of a message can look like the beginning of another message.
+    print_table(["role", "text"], [(each.role, each.text) for each in prompt.messages], wide=("text",))
+    _print_receipt(prompt.receipt)
+    if text is None:
+        print_line(
+            "The placeholder recalls nothing. --message TEXT shows what a message with that text recalls."
+        )
+
+
+async def _preview(
+    settings: "Settings", stores: "Stores", chat: ChatEntry, text: str | None
+) -> "AssembledPrompt":
+    from bot.agent.context import Caller
+    from bot.agent.functions_based import FunctionsBasedAgent
+    from bot.app.agents import read_agents
+    from bot.app.build import build_conversations, build_team, loaded_messages
+    from memory.history.message import Message, Sender
+
+    settings, spec = read_agents(settings)
+    team = build_team(settings, spec, None)
+    conversations = build_conversations(settings, stores, clock=time.time)
+    snapshot = await stores.history.load(chat.ref, limit=loaded_messages(settings))
+    buffered = conversations.buffer(chat.ref, snapshot)
+    chat_id = chat.name.chat_id
+    context = conversations.open(chat.ref, snapshot, buffered, is_group=chat_id < 0)
+    # A caller who is neither an administrator nor an operator.
+    context.caller = Caller(place="groups" if chat_id < 0 else "private", chat_id=chat_id)
+    shown = PLACEHOLDER if text is None else text
+    # A private chat has the id of its person. In a group anybody may write.
+    sender = Sender(id=chat_id, name=snapshot.people.get(chat_id, "")) if chat_id > 0 else None
+    tokens = conversations.tokenizer.count(shown)
+    message = Message(id="next", role="user", text=shown, sent_at=time.time(), tokens=tokens, sender=sender)
+    context.user_messages = (message,)
+    if text is None:
+        context.thinking.recalled = ()
+    agent = team.agent_named(context.agent_name)
+    if not isinstance(agent, FunctionsBasedAgent):
+        raise CommandFailed(f"The agent of this chat ({team.name_of(context)}) has no prompt to show.")
+    return await agent.preview(context)
+
+
+def _print_receipt(receipt: "PromptReceipt") -> None:
+    agent = f" of {receipt.agent}" if receipt.agent else ""
+    print_line(
+        f"The prompt{agent} has {receipt.tokens:,} of at most {receipt.room:,} tokens; "
+        f"the window is {receipt.window:,}, the order {receipt.order}.",
+        style="bold",
+    )
+    rows = [
+        (
+            part.part,
+            part.tokens,
+            len(part.included),
+            "; ".join(_count_reasons(part.left_out)),
+            "; ".join([part.why, *_count_reasons(part.included)]),
+        )
+        for part in receipt.parts
+    ]
+    print_table(["part", ">tokens", ">in", "left out", "why"], rows, wide=("left out", "why"))
+
+
+def _count_reasons(items: "Sequence[ReceiptItem]") -> list[str]:
+    """Return the number of items for each reason why they were shortened or left out."""
+    return [f"{number:,} {why}" for why, number in Counter(item.why for item in items if item.why).items()]

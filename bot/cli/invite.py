@@ -1,0 +1,125 @@
+"""`invite`: makes invitations, lists the guests who used one, and revokes their access."""
+
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import WRONG_USE, CommandFailed, print_error
+from bot.cli.output import count, iso, print_json, print_line, print_table, utc
+from bot.cli.session import AsJson, finish, load_quietly
+from bot.cli.webhook import open_bot_api, simulates
+from bot.errors import TelegramFailure, TelegramRefused
+from memory import keys
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+    from bot.transport.people import Guests
+
+
+def invite(
+    guests: Annotated[bool, typer.Option("--guests", help="List the people who used an invitation.")] = False,
+    revoke: Annotated[
+        int | None,
+        typer.Option("--revoke", metavar="USER_ID", help="End this guest's access; their memory stays."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a link with which one person gets access to the bot. It works once."""
+    settings = load_quietly()
+    if guests and revoke is not None:
+        print_error("--guests and --revoke cannot be combined")
+        raise typer.Exit(WRONG_USE)
+    if guests:
+        finish(settings, _print_guests(settings, as_json=as_json))
+    elif revoke is not None:
+        finish(settings, _revoke(settings, revoke, as_json=as_json))
+    else:
+        finish(settings, _print_invitation(settings, as_json=as_json))
+
+
+async def _print_invitation(settings: "Settings", *, as_json: bool) -> None:
+    """Make an invitation and print its link, which is shown only now. Raises CommandFailed without the bot's name."""
+    from bot.app.build import build_access
+
+    username = await _load_username(settings)
+    async with _open_guests(settings) as guests:
+        code = await guests.invite()
+    url = f"https://t.me/{username}?start={code}"
+    expires_at = time.time() + keys.INVITATION_TTL_S
+    is_needed = build_access(settings).is_closed
+    if as_json:
+        print_json({"url": url, "expires_at": iso(expires_at), "is_needed": is_needed})
+        return
+    sys.stdout.write(url + "\n")  # on one line, however narrow the terminal is
+    print_line(f"It works for one person, once, until {utc(expires_at)} UTC. It is not shown again.")
+    if simulates(settings):
+        print_line("In the simulator, send the bot /start and the code after start= in the link.")
+    if not is_needed:
+        print_line("Nobody needs it now: the bot answers everybody. INVITED_ONLY=true changes that.")
+
+
+async def _print_guests(settings: "Settings", *, as_json: bool) -> None:
+    async with _open_guests(settings) as guests:
+        present = await guests.list()
+    if as_json:
+        print_json([{"user_id": guest.user_id, "since": iso(guest.since)} for guest in present])
+    elif not present:
+        print_line("Nobody has used an invitation.")
+    else:
+        print_table(
+            [">user id", "since (UTC)"], [(str(guest.user_id), utc(guest.since)) for guest in present]
+        )
+        print_line(
+            f"{count(len(present), 'guest')}. `mnemogram invite --revoke USER_ID` ends the access of one."
+        )
+
+
+async def _revoke(settings: "Settings", user_id: int, *, as_json: bool) -> None:
+    """End a guest's access. Raises CommandFailed if this person is not a guest."""
+    from bot.app.build import build_access
+    from bot.transport.people import GUEST_S
+
+    async with _open_guests(settings) as guests:
+        was_guest = await guests.revoke(user_id)
+    if not was_guest:
+        raise CommandFailed(f"{user_id} is not a guest; `mnemogram invite --guests` lists them")
+    if as_json:
+        print_json({"user_id": user_id, "revoked": True})
+        return
+    print_line(f"The access of {user_id} ends within {GUEST_S:.0f} seconds.")
+    if user_id in settings.allowed_user_ids or user_id in build_access(settings).operator_ids:
+        print_line("But ALLOWED_USER_IDS or OPERATOR_IDS names this person, who can still use the bot.")
+
+
+async def _load_username(settings: "Settings") -> str:
+    if simulates(settings):
+        from bot.app.simulation import simulated_username
+
+        return simulated_username()
+    try:
+        async with open_bot_api(settings) as telegram:
+            return (await telegram.get_me()).username
+    except TelegramRefused as error:
+        raise CommandFailed(f"no invitation was made: {error}") from error
+    except TelegramFailure as error:
+        raise CommandFailed(
+            f"no invitation was made: the bot's name is unknown, because TELEGRAM_API_URL does not answer ({error})"
+        ) from error
+
+
+@asynccontextmanager
+async def _open_guests(settings: "Settings") -> "AsyncGenerator[Guests]":
+    """Open the guests in Redis. The index and the models are not needed."""
+    from bot.app.stores import store_config
+    from bot.transport.people import Guests
+    from memory.redis.client import open_redis
+    from memory.stores import redis_place
+
+    async with AsyncExitStack() as stack:
+        url = await redis_place(store_config(settings), stack)
+        redis = await stack.enter_async_context(open_redis(url, max_connections=4))
+        yield Guests(redis, clock=time.time)

@@ -1,0 +1,194 @@
+"""`queue`, `queue retry`, `queue drop`: waiting updates and dead letters."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from bot.cli.chats import ChatEntry, list_chats
+from bot.cli.failures import FAILED, print_error
+from bot.cli.output import UNKNOWN, age, count, one_line, print_json, print_line, print_table
+from bot.cli.session import AsJson, finish, load_quietly, open_stores
+
+if TYPE_CHECKING:
+    from bot.app.stores import Stores
+    from bot.inbox.inspection import DeadLetter, InboxInspection, WaitingContext
+    from bot.settings import Settings
+    from memory.keys import ContextRef
+
+ChatsByRef = dict["ContextRef", ChatEntry]
+DeadLetters = Annotated[
+    list[int] | None,
+    typer.Argument(metavar="UPDATE_ID...", help="The numbers that `mnemogram queue` prints."),
+]
+Every = Annotated[bool, typer.Option("--all", help="All dead letters.")]
+
+
+def queue(context: typer.Context, as_json: AsJson = False) -> None:
+    """Print the chats with waiting updates, and the dead letters."""
+    if context.invoked_subcommand is None:
+        settings = load_quietly()
+        finish(settings, _print_queue(settings, as_json=as_json))
+
+
+def retry(update_ids: DeadLetters = None, every: Every = False) -> None:
+    """Try dead letters again. Each becomes the first of its chat."""
+    _settle(update_ids, every=every, verb="retry")
+
+
+def drop(update_ids: DeadLetters = None, every: Every = False) -> None:
+    """Give up dead letters for good."""
+    _settle(update_ids, every=every, verb="drop")
+
+
+def open_inspection(stores: "Stores") -> "InboxInspection":
+    """Return the operator's view of the inbox."""
+    from bot.inbox.inspection import InboxInspection
+
+    return InboxInspection(stores.redis, partitions=stores.partitions, clock=time.time)
+
+
+async def chats_by_ref(settings: "Settings", stores: "Stores") -> ChatsByRef:
+    """Return the chats with a memory by their contexts."""
+    return {chat.ref: chat for chat in await list_chats(settings, stores)}
+
+
+def chat_document(ref: "ContextRef", chats: ChatsByRef) -> dict[str, object]:
+    """Return the fields of a JSON document that name a chat."""
+    chat = chats.get(ref)
+    return {
+        "chat": str(chat.name) if chat else None,
+        "title": chat.title if chat else None,
+        "context": ref.context_id,
+        "partition": ref.partition,
+    }
+
+
+def chat_cells(ref: "ContextRef", chats: ChatsByRef) -> tuple[str, str]:
+    """Return a chat's name and title for a table.
+
+    A chat is registered from its first answer to its reset. Otherwise only its context id is known.
+    """
+    chat = chats.get(ref)
+    if chat is None:
+        return UNKNOWN, f"context {ref.context_id[:8]}"
+    return str(chat.name), one_line(chat.title, longest=40)
+
+
+def no_record(update_id: int) -> str:
+    """Return the sentence about an update without a record."""
+    return (
+        f"No record of update {update_id}: it never arrived, or it was finished more than 48 hours ago. "
+        "Telegram numbers the updates of each bot."
+    )
+
+
+async def _print_queue(settings: "Settings", *, as_json: bool) -> None:
+    async with open_stores(settings) as stores:
+        inspection = open_inspection(stores)
+        waiting, dead = await inspection.waiting(), await inspection.dead_letters()
+        index_work = await inspection.index_work()
+        chats = await chats_by_ref(settings, stores)
+    updates = sum(context.updates + context.delivering for context in waiting)
+    oldest = max((context.oldest_s for context in waiting if context.oldest_s is not None), default=None)
+    if as_json:
+        print_json(
+            {
+                "updates": updates,
+                "chats": len(waiting),
+                "oldest_s": oldest,
+                "index_work": index_work,
+                "waiting": [
+                    {**_document(context, chats), "worker": context.worker or None} for context in waiting
+                ],
+                "dead": [_document(letter, chats) for letter in dead],
+            }
+        )
+        return
+    if not waiting:
+        print_line("Nothing waits: every update is finished.")
+    else:
+        in_chats = f"{count(updates, 'update')} in {count(len(waiting), 'chat')}"
+        print_line(f"{in_chats}; the oldest has waited {age(oldest)}.")
+        _print_waiting(waiting, chats)
+    if index_work:
+        print_line(f"{count(index_work, 'change')} wait for the search index. The workers write them.")
+    _print_dead(dead, chats)
+
+
+def _document(entry: "WaitingContext | DeadLetter", chats: ChatsByRef) -> dict[str, object]:
+    fields = {name: value for name, value in asdict(entry).items() if name != "ref"}
+    return {**chat_document(entry.ref, chats), **fields}
+
+
+def _print_waiting(waiting: "Sequence[WaitingContext]", chats: ChatsByRef) -> None:
+    print_table(
+        [">chat", "title", ">waiting", ">sending", ">oldest", "in work"],
+        [
+            (
+                *chat_cells(context.ref, chats),
+                context.updates,
+                context.delivering,
+                age(context.oldest_s),
+                "yes" if context.worker else "no",
+            )
+            for context in waiting
+        ],
+        wide=("title",),
+    )
+
+
+def _print_dead(dead: "Sequence[DeadLetter]", chats: ChatsByRef) -> None:
+    if not dead:
+        print_line("No dead letters.")
+        return
+    print_line(f"{count(len(dead), 'dead letter')}:", style="bold red")
+    print_table(
+        [">update", ">chat", "title", ">since", "reason"],
+        [
+            (str(letter.update_id), *chat_cells(letter.ref, chats), age(letter.age_s), letter.reason)
+            for letter in dead
+        ],
+        wide=("title", "reason"),
+    )
+    print_line(
+        "`mnemogram queue retry UPDATE_ID` tries one again (`--all`: all), `queue drop UPDATE_ID` gives it up."
+    )
+
+
+def _settle(update_ids: list[int] | None, *, every: bool, verb: Literal["retry", "drop"]) -> None:
+    if bool(update_ids) is every:
+        raise typer.BadParameter("Name dead letters by their numbers, or use --all")
+    settings = load_quietly()
+    finish(settings, _settle_each(settings, update_ids or None, verb=verb))
+
+
+async def _settle_each(
+    settings: "Settings", update_ids: Sequence[int] | None, *, verb: Literal["retry", "drop"]
+) -> int:
+    """Retry or drop these dead letters (None: all) and return the exit status.
+
+    An update that is not a dead letter is reported, and the others go on.
+    """
+    status = 0
+    async with open_stores(settings) as stores:
+        inspection = open_inspection(stores)
+        if update_ids is None:
+            update_ids = [letter.update_id for letter in await inspection.dead_letters()]
+            if not update_ids:
+                print_line("No dead letters.")
+        for update_id in update_ids:
+            is_done = await (inspection.retry(update_id) if verb == "retry" else inspection.drop(update_id))
+            if is_done:
+                result = "waits again, first in its chat" if verb == "retry" else "is dropped for good"
+                print_line(f"Update {update_id} {result}.")
+                continue
+            status = FAILED
+            record = await inspection.find(update_id)
+            if record is None:
+                print_error(no_record(update_id))
+            else:
+                print_error(f"Update {update_id} is not a dead letter: its state is {record.state}.")
+    return status

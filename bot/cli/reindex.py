@@ -1,0 +1,196 @@
+"""`reindex`: brings every message into the space of the present embedding model, and shows the progress."""
+
+import os
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import FAILED, CommandFailed, print_error
+from bot.cli.output import age, count, open_console, print_json, print_line
+from bot.cli.session import AsJson, finish, load_quietly, open_stores
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from bot.app.stores import Stores
+    from bot.settings import Settings
+    from memory.recall.reindex import ReindexProgress
+    from memory.recall.spaces import SpaceDescription
+
+_POLL_S = 0.2
+_LINE_S = 5.0
+"""Time between two lines of progress outside a terminal."""
+
+Show = Callable[["ReindexProgress"], None]
+
+
+def reindex(
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Index every message again after a loss of data."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring every message into the space of the present embedding model, and show the progress.
+
+    Workers do this themselves after a change of the model. This command helps them, or works without them. Searches
+    use the old space until the new one is complete. After a stop or a crash, the next run continues.
+    """
+    settings = load_quietly()
+    finish(settings, _reindex(settings, is_forced=force, as_json=as_json))
+
+
+class ProgressLines:
+    """Prints a line at intervals: messages done, the rate since the first line, and the time left."""
+
+    def __init__(self, *, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+        self._printed_at = 0.0
+
+    def show(self, progress: "ReindexProgress") -> None:
+        """Print a line if it is time."""
+        now = self._clock()
+        if self._first is None:
+            self._first = (now, progress.done)
+        elif now - self._printed_at < _LINE_S:
+            return
+        self._printed_at = now
+        began, done_before = self._first
+        rate = (progress.done - done_before) / (now - began) if now > began else 0.0
+        left = f", {rate:,.0f} a second, {age((progress.total - progress.done) / rate)} left" if rate else ""
+        print_line(f"{progress.done:,} of {count(progress.total, 'message')}{left}")
+
+
+async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> int:
+    """Build the space of these settings until searches use it, and return the exit status.
+
+    Raises CommandFailed and the stores' errors.
+    """
+    from bot.app.lifecycle import signals
+    from memory.recall.spaces import is_same
+
+    async with open_stores(settings) as stores:
+        record = await stores.reindexer.claim(is_forced=is_forced)
+        former, target = record.serving, record.target
+        if target is None:
+            if as_json:
+                _print_json(former, former, messages=0, seconds=0.0, is_whole=True)
+            else:
+                print_line(
+                    f"Nothing to do: every message is in the space of {_describe(former)}, and searches use it."
+                )
+            return 0
+        if not as_json:
+            change = "Again" if is_same(former, target) else f"From {_describe(former)}"
+            print_line(f"{change} to {_describe(target)}.")
+        began = time.monotonic()
+        with signals(None) as stopping, _progress_display(as_json=as_json) as show:
+            last = await _build(settings, stores, stopping, target=target, show=show)
+    seconds, is_whole = time.monotonic() - began, last.target is None
+    if as_json:
+        _print_json(former, target, messages=last.done, seconds=round(seconds, 3), is_whole=is_whole)
+    elif is_whole:
+        done = f"{count(last.done, 'message')} in {age(seconds)}"
+        print_line(f"Complete: {done}. Searches use {_describe(target)}.", style="bold")
+    if not is_whole:
+        print_error("Stopped. Finished messages stay indexed: run this again, or leave the rest to a worker.")
+    return 0 if is_whole else FAILED
+
+
+async def _build(
+    settings: "Settings",
+    stores: "Stores",
+    stopping: "asyncio.Event",
+    *,
+    target: "SpaceDescription",
+    show: Show,
+) -> "ReindexProgress":
+    """Work next to other processes until the space is complete or `stopping` is set. Return the last progress."""
+    from bot.app.lifecycle import background, spawn
+    from bot.app.upkeep import index_forever, leave, reindex_forever
+    from memory.stores import build_indexers
+
+    consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+    indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
+    async with background() as tasks:
+        tasks.append(spawn(reindex_forever(stores.reindexer, is_claimed=True), "reindexer"))
+        tasks += [spawn(index_forever(each), f"indexer-{at}") for at, each in enumerate(indexers)]
+        last = await _watch(stores, stopping, tasks, target=target, show=show)
+    await leave(indexers)
+    return last
+
+
+async def _watch(
+    stores: "Stores",
+    stopping: "asyncio.Event",
+    tasks: "list[asyncio.Task[None]]",
+    *,
+    target: "SpaceDescription",
+    show: Show,
+) -> "ReindexProgress":
+    """Poll the progress. Raises CommandFailed if another process chose another space, and the errors of the tasks."""
+    import asyncio
+
+    from memory.recall.spaces import is_same
+
+    while True:
+        for task in tasks:
+            if task.done():
+                task.result()
+        progress = await stores.reindexer.progress()
+        is_whole = progress.target is None
+        if not is_same(progress.serving if is_whole else progress.target, target):
+            raise CommandFailed(
+                "OPENAI_EMBEDDING_MODEL: another process has started with "
+                f"{_describe(progress.target or progress.serving)}, and the last one to start decides"
+            )
+        if is_whole or stopping.is_set():
+            return progress
+        if progress.total:
+            show(progress)
+        await asyncio.sleep(_POLL_S)
+
+
+@contextmanager
+def _progress_display(*, as_json: bool) -> Generator[Show]:
+    """Show a bar on a terminal, lines elsewhere, and nothing with JSON."""
+    if as_json:
+        yield lambda _: None
+    elif sys.stdout.isatty():
+        with _progress_bar() as show:
+            yield show
+    else:
+        yield ProgressLines(clock=time.monotonic).show
+
+
+@contextmanager
+def _progress_bar() -> Generator[Show]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (MofNCompleteColumn(), TextColumn("messages,"), TimeRemainingColumn(), TextColumn("left"))
+    with Progress(BarColumn(), *columns, console=open_console()) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda progress: bar.update(task, total=progress.total or None, completed=progress.done)
+
+
+def _describe(space: "SpaceDescription | None") -> str:
+    if space is None:
+        return "an index that this version cannot search"
+    return f"{space.model}, {space.dimension} dimensions, terms {space.recipe}"
+
+
+def _print_json(
+    former: "SpaceDescription | None", target: "SpaceDescription | None", **facts: float | bool
+) -> None:
+    print_json({"from": _document(former), "to": _document(target), **facts})
+
+
+def _document(space: "SpaceDescription | None") -> dict[str, object] | None:
+    return space and {"model": space.model, "dimension": space.dimension, "collection": space.collection}

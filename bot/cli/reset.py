@@ -1,0 +1,132 @@
+"""`reset`: erases the memory of a chat everywhere and prints the receipt."""
+
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.chats import ChatEntry, chat_ref, list_chats, present_name, topics_of
+from bot.cli.failures import FAILED, print_error
+from bot.cli.output import count, print_facts, print_json, print_line
+from bot.cli.session import AsJson, Chat, ChatName, complete, finish, load_quietly, open_stores
+
+if TYPE_CHECKING:
+    from bot.app.stores import Stores
+    from bot.settings import Settings
+    from memory.erasure import ErasureReceipt
+    from memory.keys import ContextRef
+
+
+def reset(
+    chat: Chat,
+    all_topics: Annotated[bool, typer.Option("--all", help="The chat and all its topics.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase the memory of a chat everywhere, and print the receipt.
+
+    Asks first at a terminal. The exit status is 1 if reading back does not prove the erasure.
+    """
+    if all_topics and chat.thread_id is not None:
+        raise typer.BadParameter(f"{chat} is one topic. Use `{chat.chat_id} --all` for the whole chat.")
+    settings = load_quietly()
+    if sys.stdin.isatty() and not yes:
+        question = complete(settings, _make_question(settings, chat, all_topics=all_topics))
+        typer.confirm(question, abort=True, err=True)
+    finish(settings, _reset(settings, chat, all_topics=all_topics, as_json=as_json))
+
+
+async def erase(stores: "Stores", ref: "ContextRef") -> "ErasureReceipt":
+    """Erase one context everywhere."""
+    from bot.turn.erasure import Eraser
+    from bot.turn.store import TurnStore
+
+    store = TurnStore(stores.redis, clock=time.time)
+    return await Eraser(store, stores.history, stores.recall).reset(ref)
+
+
+def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
+    """Print the counts of an erasure, and the result of reading back. `subject` names the chat."""
+    print_line(f"The memory of {subject} is erased.", style="bold")
+    vectors_left = "unknown" if receipt.vectors_left is None else f"{receipt.vectors_left:,}"
+    erased = (
+        count(receipt.messages_erased, "message"),
+        count(receipt.vectors_erased, "search entry", "search entries"),
+        count(receipt.summaries_erased, "summary", "summaries"),
+        count(receipt.ledger_turns_erased, "tool record"),
+        count(receipt.artifacts_erased, "artifact"),
+        count(receipt.heard_erased, "overheard message"),
+        count(receipt.updates_forgotten, "waiting update"),
+    )
+    left = (
+        f"{count(receipt.messages_left, 'message')}, {vectors_left} search entries, "
+        f"{receipt.others_left:,} summaries, tool records, artifacts and overheard messages"
+    )
+    print_facts([("erased", ", ".join(erased)), ("left on reading back", left)])
+    if receipt.is_proven:
+        print_line("Both stores were read back: nothing is left.")
+    elif receipt.vectors_left is None:
+        print_error(
+            "QDRANT_URL: the index does not answer. No search can find the chat's entries now, and a worker "
+            "erases them when the index answers. Run this command again then for the proof."
+        )
+    else:
+        print_error("Something arrived during the reading back. Run this command again to be sure.")
+
+
+async def _make_question(settings: "Settings", name: ChatName, *, all_topics: bool) -> str:
+    """Return the question to confirm, with the number of messages."""
+    async with open_stores(settings) as stores:
+        name = await present_name(stores, name)
+        entries = await _select(settings, stores, name, all_topics=all_topics)
+        messages = sum([(await stores.history.load(entry.ref, limit=0)).count for entry in entries])
+    title = next((f" ({entry.title})" for entry in entries if entry.title), "")
+    return f"Erase {count(messages, 'message')} of {_subject(name, entries)}{title} for good?"
+
+
+async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_json: bool) -> int:
+    """Erase, print the receipt and return the exit status. The chat need not have a memory."""
+    from bot.turn.erasure import sum_receipts
+
+    async with open_stores(settings) as stores:
+        name = await present_name(stores, name)
+        entries = await _select(settings, stores, name, all_topics=all_topics)
+        receipt = sum_receipts([await erase(stores, entry.ref) for entry in entries])
+        topics = topics_of(await list_chats(settings, stores), name) if name.thread_id is None else []
+    if as_json:
+        document = {"chat": str(name), "contexts": len(entries), **asdict(receipt)}
+        print_json({**document, "is_proven": receipt.is_proven})
+    else:
+        print_receipt(receipt, _subject(name, entries))
+    if topics:
+        names = ", ".join(str(topic.name) for topic in topics)
+        print_error(
+            f"Chat {name} also has {count(len(topics), 'topic')} with a separate memory ({names}). "
+            f"`mnemogram reset {name} --all` erases them too."
+        )
+    return 0 if receipt.is_proven else FAILED
+
+
+async def _select(
+    settings: "Settings", stores: "Stores", name: ChatName, *, all_topics: bool
+) -> list[ChatEntry]:
+    """Return the chat itself, even if it has no memory, and with `all_topics` its topics too."""
+    from bot.app.build import build_chat_contexts
+
+    entries = await list_chats(settings, stores)
+    ref = await chat_ref(settings, stores, name)
+    chat = next((entry for entry in entries if entry.ref == ref), ChatEntry(name=name, title="", ref=ref))
+    if not all_topics:
+        return [chat]
+    topics = topics_of(entries, name)
+    listed = {ref, *(topic.ref for topic in topics)}
+    chat_contexts = build_chat_contexts(stores, bot_id=settings.bot_id, clock=time.time)
+    others = [each for each in await chat_contexts.find(name.chat_id) if each not in listed]
+    return [chat, *topics, *(ChatEntry(name=name, title="", ref=each) for each in others)]
+
+
+def _subject(name: ChatName, entries: list[ChatEntry]) -> str:
+    topics = len(entries) - 1
+    return f"chat {name} with {count(topics, 'topic')}" if topics else f"chat {name}"

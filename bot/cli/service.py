@@ -1,0 +1,154 @@
+"""`run`, `serve`, `work`, `simulate`: the commands that run until they are stopped, and their early checks."""
+
+import errno
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import WRONG_USE, print_error
+from bot.cli.session import finish, load
+from bot.cli.webhook import SIMULATOR_HOST, has_own_bot_api, simulates
+from bot.errors import SettingsInvalid
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """An address at which a command will listen. `setting` names the port."""
+
+    setting: str
+    host: str
+    port: int
+
+
+def run() -> None:
+    """Run everything in one process. Without a token, also start the simulator and its chat page."""
+    settings = load()
+    is_simulation = simulates(settings)
+    listeners = [_http(settings), *([_simulator(settings.simulator_port)] if is_simulation else [])]
+    _end_if_wrong(find_early_problems(settings, *listeners))
+    from bot.app.service import run_service
+
+    finish(settings, run_service(settings, serve=True, work=True, simulate=is_simulation))
+
+
+def serve() -> None:
+    """Receive updates at the webhook. Processes that run `work` answer them."""
+    settings = load()
+    _end_if_wrong([*_token_problems(settings, "serve"), *find_early_problems(settings, _http(settings))])
+    from bot.app.service import run_service
+
+    finish(settings, run_service(settings, serve=True, work=False, simulate=False))
+
+
+def work(
+    health_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Serve /health and /metrics on this port too.")
+    ] = None,
+) -> None:
+    """Answer the updates that `serve` received. Any number of these may run."""
+    settings = load()
+    listeners = (
+        []
+        if health_port is None
+        else [Listener(setting="--health-port", host=settings.http_host, port=health_port)]
+    )
+    _end_if_wrong([*_token_problems(settings, "work"), *find_early_problems(settings, *listeners)])
+    from bot.app.service import run_service
+
+    finish(settings, run_service(settings, serve=False, work=True, simulate=False, health_port=health_port))
+
+
+def simulate(
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the simulator.", show_default="SIMULATOR_PORT"),
+    ] = None,
+) -> None:
+    """Run only the simulator: a local Bot API with a chat page."""
+    settings = load()
+    listener = _simulator(settings.simulator_port)
+    if port is not None:
+        listener = Listener(setting="--port", host=SIMULATOR_HOST, port=port)
+    _end_if_wrong([line] if (line := find_port_problem(listener)) else [])
+    from bot.app.service import run_simulator
+
+    finish(settings, run_simulator(settings, port=listener.port))
+
+
+def find_early_problems(settings: "Settings", *listeners: Listener) -> list[str]:
+    """Return a line for each problem with AGENTS_FILE, DATA_DIR and the ports.
+
+    They are found at once, before the heavy modules of a service are imported.
+    """
+    problems = [*_agent_problems(settings), *_data_dir_problems(settings)]
+    return problems + [line for line in map(find_port_problem, listeners) if line is not None]
+
+
+def find_port_problem(listener: Listener) -> str | None:
+    """Return the reason why this process cannot listen at this address, or None if it can."""
+    host, port = listener.host, listener.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.create_server((host, port), family=family):
+            return None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return f"{listener.setting}: port {port} on {host} is in use by another program"
+        if error.errno == errno.EACCES:
+            return f"{listener.setting}: port {port} needs rights that this process does not have"
+        # create_server appends the address to the system's message.
+        return f"HTTP_HOST: cannot listen on {host}: {(error.strerror or str(error)).partition(' (while')[0]}"
+
+
+def _agent_problems(settings: "Settings") -> list[str]:
+    if settings.agents_file is None and settings.model_context_window is None:
+        return []  # the built-in agent fits every known model
+    from bot.app.agents import find_room_problems, read_agents
+
+    try:
+        return find_room_problems(*read_agents(settings))
+    except SettingsInvalid as error:
+        return error.problems
+
+
+def _data_dir_problems(settings: "Settings") -> list[str]:
+    from memory.embedded.data_dir import prepare_directory
+    from memory.embedded.errors import EmbeddedStoreFailure
+
+    try:
+        for name, url in (("valkey", settings.redis_url), ("index", settings.qdrant_url)):
+            if url is None:
+                prepare_directory(settings.data_dir, name)
+    except EmbeddedStoreFailure as error:
+        return [str(error)]
+    return []
+
+
+def _token_problems(settings: "Settings", command: str) -> list[str]:
+    """Require a token, unless the Bot API server is the operator's own: the simulator's token works there."""
+    if not settings.is_simulated or has_own_bot_api(settings):
+        return []
+    return [
+        f"TELEGRAM_BOT_TOKEN: is not set, and `mnemogram {command}` needs a bot's token from @BotFather "
+        "(`mnemogram run` starts the simulator without one)"
+    ]
+
+
+def _http(settings: "Settings") -> Listener:
+    return Listener(setting="HTTP_PORT", host=settings.http_host, port=settings.http_port)
+
+
+def _simulator(port: int) -> Listener:
+    return Listener(setting="SIMULATOR_PORT", host=SIMULATOR_HOST, port=port)
+
+
+def _end_if_wrong(problems: list[str]) -> None:
+    for problem in problems:
+        print_error(problem)
+    if problems:
+        raise typer.Exit(WRONG_USE)

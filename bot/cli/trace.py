@@ -1,0 +1,288 @@
+"""`trace`: the life of an update, step by step, or of several in a table; never their texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.failures import FAILED, print_error
+from bot.cli.output import UNKNOWN, count, iso, print_facts, print_json, print_line, print_table, utc
+from bot.cli.queue import ChatsByRef, chat_cells, chat_document, chats_by_ref, no_record, open_inspection
+from bot.cli.session import AsJson, finish, load_quietly, open_stores
+
+if TYPE_CHECKING:
+    from bot.inbox.inspection import UpdateRecord
+    from bot.settings import Settings
+    from bot.turn.trace import SentPart, TurnTrace
+
+_MICROS = 1_000_000
+
+_STATES = {
+    "pending": "it waits for its turn",
+    "delivering": "its answer is committed and being sent",
+    "answered": "it was answered",
+    "ignored": "it needed no answer",
+    "refused": "its sender may not use the bot",
+    "forgotten": "its chat was reset",
+    "dead": "it was given up",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Traced:
+    """An update with the turn and the parts of its answer."""
+
+    record: "UpdateRecord"
+    # Updates that are answered together have one turn, in the record of the first of them.
+    turn: "TurnTrace | None"
+    parts: "Sequence[SentPart]"
+
+
+def trace(
+    update_ids: Annotated[
+        list[int], typer.Argument(metavar="UPDATE_ID...", help="Telegram's numbers of the updates.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Print the life of an update step by step, or of several in a table. Texts are never printed."""
+    settings = load_quietly()
+    finish(settings, _print_traces(settings, update_ids, as_json=as_json))
+
+
+async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_json: bool) -> int:
+    """Print the records that exist, report the missing ones, and return the exit status."""
+    traced: list[_Traced] = []
+    missing: list[int] = []
+    async with open_stores(settings) as stores:
+        inspection = open_inspection(stores)
+        for update_id in update_ids:
+            record = await inspection.find(update_id)
+            if record is None:
+                missing.append(update_id)
+                continue
+            head = record if record.turn_of is None else await inspection.find(record.turn_of)
+            traced.append(_parse(record, head or record))
+        chats = await chats_by_ref(settings, stores)
+    is_one = len(update_ids) == 1
+    if traced and as_json:
+        documents = [_document(each, chats) for each in traced]
+        print_json(documents[0] if is_one else documents)
+    elif traced and is_one:
+        print_facts(_facts(traced[0], chats))
+        _print_steps(traced[0].turn)
+        _print_parts(traced[0].parts)
+    elif traced:
+        _print_states([each.record for each in traced], chats)
+    for update_id in missing:
+        print_error(no_record(update_id))
+    return FAILED if missing else 0
+
+
+def _parse(record: "UpdateRecord", head: "UpdateRecord") -> _Traced:
+    from bot.turn.trace import SentPart, TurnTrace
+    from memory.codec import parse_json
+
+    return _Traced(
+        record=record,
+        turn=parse_json(TurnTrace, head.turn) if head.turn else None,
+        parts=[parse_json(SentPart, line) for _, line in sorted(head.parts.items())],
+    )
+
+
+def _document(traced: _Traced, chats: ChatsByRef) -> dict[str, object]:
+    record = traced.record
+    return {
+        "update_id": record.update_id,
+        "state": record.state,
+        "reason": record.reason,
+        **chat_document(record.ref, chats),
+        "received_at": iso(record.times.received),
+        **dict(zip(("door", "action", "why"), _gate(record), strict=True)),
+        "redelivered": record.redelivered,
+        "attempts": record.attempts,
+        "begun_at": iso(record.times.begun),
+        "worker": record.worker or None,
+        "steps_so_far": list(record.steps),
+        "answered_with": record.turn_of,
+        "committed_at": iso(record.times.committed),
+        "turn": _turn_document(traced.turn),
+        "sends": [_part_document(part) for part in traced.parts],
+        "sent_message_ids": list(record.sent),
+        "finished_at": iso(record.times.finished),
+        "ahead": record.ahead,
+        "is_dead_letter": record.is_dead_letter,
+    }
+
+
+def _turn_document(turn: "TurnTrace | None") -> dict[str, object] | None:
+    if turn is None:
+        return None
+    return {
+        "steps": [
+            {
+                "kind": step.kind,
+                "name": step.name,
+                "outcome": step.outcome,
+                "seconds": step.seconds,
+                "prompt_tokens": step.usage.prompt_tokens,
+                "completion_tokens": step.usage.completion_tokens,
+                "within_delegations": step.depth,
+            }
+            for step in turn.steps
+        ],
+        "more_steps": turn.more_steps,
+        "recalled": turn.recalled,
+        "files": turn.files,
+        "prompt_tokens": turn.usage.prompt_tokens,
+        "completion_tokens": turn.usage.completion_tokens,
+        "cost": None if turn.micros is None else turn.micros / _MICROS,
+        "compresses": turn.compresses,
+    }
+
+
+def _part_document(part: "SentPart") -> dict[str, object]:
+    return {
+        "part": part.number,
+        "kind": part.kind,
+        "outcome": part.outcome,
+        "at": iso(part.at),
+        "message_id": part.telegram_id,
+        "repeats": part.repeats,
+        "refusals": part.refusals,
+        "waited_s": part.waited_s,
+    }
+
+
+def _gate(record: "UpdateRecord") -> tuple[str | None, str | None, str | None]:
+    """Return the entry, its decision and the reason. All are None if no decision was recorded."""
+    words = record.gate.split()
+    return (words[0], words[1], words[2]) if len(words) == 3 else (None, None, None)
+
+
+def _facts(traced: _Traced, chats: ChatsByRef) -> list[tuple[str, str]]:
+    """Return the facts in the order of time."""
+    record = traced.record
+    door, action, why = _gate(record)
+    state = _STATES.get(record.state)
+    repeats = f", and {count(record.redelivered, 'time')} again" if record.redelivered else ""
+    facts: list[tuple[str, str | None]] = [
+        ("update", str(record.update_id)),
+        ("state", f"{record.state}: {state}" if state else record.state),
+        ("reason", record.reason),
+        ("chat", " · ".join(chat_cells(record.ref, chats))),
+        ("received", f"{utc(record.times.received)} UTC" + (f" by {door}" if door else "") + repeats),
+        ("gated", action and f"{action} ({why})"),
+        *_attempt_facts(record),
+        *_turn_facts(traced.turn),
+        *_end_facts(record),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _attempt_facts(record: "UpdateRecord") -> list[tuple[str, str | None]]:
+    begun, attempts, turn_of = record.times.begun, record.attempts, record.turn_of
+    return [
+        ("attempts", str(attempts) if attempts and begun is None else None),
+        ("begun", f"{_after(record, begun)}, attempt {attempts}, by {record.worker}" if begun else None),
+        ("finished so far", ", ".join(record.steps)),
+        ("answered with", None if turn_of is None else f"update {turn_of}, which has the turn below"),
+    ]
+
+
+def _turn_facts(turn: "TurnTrace | None") -> list[tuple[str, str | None]]:
+    if turn is None:
+        return []
+    tokens = f"{turn.usage.prompt_tokens:,} + {turn.usage.completion_tokens:,} tokens"
+    money = "" if turn.micros is None else f", {turn.micros / _MICROS:.6f} at the prices of the settings"
+    return [
+        ("cost", tokens + money),
+        ("recalled", None if turn.recalled is None else count(turn.recalled, "message")),
+        ("files", str(turn.files) if turn.files else None),
+        ("afterwards", "the conversation is compressed" if turn.compresses else None),
+    ]
+
+
+def _end_facts(record: "UpdateRecord") -> list[tuple[str, str | None]]:
+    times, ahead = record.times, record.ahead
+    retry = f"set aside: `mnemogram queue retry {record.update_id}`, or `queue drop`"
+    line = None
+    if ahead is not None:
+        line = f"after {count(ahead, 'other')}" if ahead else "first"
+    return [
+        ("committed", _after(record, times.committed)),
+        (
+            "finished",
+            f"{utc(times.finished)} UTC, {_after(record, times.finished)}" if times.finished else None,
+        ),
+        ("now", retry if record.is_dead_letter else None),
+        ("in its line", line),
+        ("sent", "Telegram message " + ", ".join(map(str, record.sent)) if record.sent else None),
+    ]
+
+
+def _after(record: "UpdateRecord", at: float | None) -> str | None:
+    return None if at is None else f"after {max(0.0, at - (record.times.received or at)):.1f} s"
+
+
+def _print_steps(turn: "TurnTrace | None") -> None:
+    if turn is None or not turn.steps:
+        return
+    print_table(
+        ["step", "of", "outcome", ">seconds", ">tokens"],
+        [
+            (
+                "· " * step.depth + step.kind,
+                step.name,
+                step.outcome,
+                f"{step.seconds:.2f}",
+                f"{step.usage.prompt_tokens:,} + {step.usage.completion_tokens:,}"
+                if step.kind == "model"
+                else "",
+            )
+            for step in turn.steps
+        ],
+        wide=("of", "outcome"),
+    )
+    if turn.more_steps:
+        print_line(f"and {count(turn.more_steps, 'more step')}.")
+
+
+def _print_parts(parts: "Sequence[SentPart]") -> None:
+    if not parts:
+        return
+    print_table(
+        [">part", "kind", "outcome", ">message", ">repeats", ">refusals", ">waited s"],
+        [
+            (
+                part.number,
+                part.kind,
+                part.outcome,
+                None if part.telegram_id is None else str(part.telegram_id),
+                part.repeats,
+                part.refusals,
+                f"{part.waited_s:.1f}",
+            )
+            for part in parts
+        ],
+    )
+
+
+def _print_states(records: "Sequence[UpdateRecord]", chats: ChatsByRef) -> None:
+    print_table(
+        [">update", ">chat", "state", "reason", "received (UTC)", ">took s"],
+        [
+            (
+                str(record.update_id),
+                chat_cells(record.ref, chats)[0],
+                record.state,
+                record.reason,
+                utc(record.times.received),
+                UNKNOWN
+                if record.times.finished is None or record.times.received is None
+                else f"{record.times.finished - record.times.received:.1f}",
+            )
+            for record in records
+        ],
+        wide=("reason",),
+    )

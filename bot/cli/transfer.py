@@ -1,0 +1,334 @@
+"""`export` and `import`: the memory of a chat as a file, and back. Both do everything or nothing."""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from uuid import uuid4
+
+import typer
+
+from bot.cli.chats import ChatEntry, chat_ref, find_chat, list_chats, present_name, topics_of
+from bot.cli.failures import CommandFailed, print_error
+from bot.cli.output import count, iso, print_json, print_line
+from bot.cli.reset import erase, print_receipt
+from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores, parse_chat
+
+if TYPE_CHECKING:
+    from bot.app.stores import Stores
+    from bot.settings import Settings
+    from memory.transfer.file import FileFacts, Seal
+    from memory.transfer.importer import ContextImport, Placed, Target
+    from memory.transfer.lines import Header
+
+TRIES = 5
+"""Attempts to read a chat that is edited during the export."""
+
+NOTHING = "Nothing was imported."
+
+
+def export(
+    chat: Chat,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Write to this file, not to stdout.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the memory of a chat as lines of JSON: messages, summaries, tool records, artifacts and people.
+
+    The file shows one moment and ends with a checksum. With --file, --json prints the counts.
+    """
+    if as_json and file is None:
+        raise typer.BadParameter("--json needs --file; without a file the output is JSON already")
+    settings = load_quietly()
+    finish(settings, _export(settings, chat, file=file, as_json=as_json))
+
+
+def import_(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A file of `mnemogram export`.", exists=True, dir_okay=False),
+    ],
+    *,
+    into: Annotated[
+        ChatName | None,
+        typer.Option(parser=parse_chat, metavar="CHAT", help="Import into this chat, not the file's own."),
+    ] = None,
+    replaces: Annotated[
+        bool, typer.Option("--replace", help="First erase the memory of that chat, as `reset` does.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import an exported file into a chat without a memory, completely or not at all.
+
+    Another chat does not get Telegram's message numbers and the overheard messages. The workers make the search
+    entries again.
+    """
+    settings = load_quietly()
+    if replaces and sys.stdin.isatty() and not yes:
+        chat = "the file's chat" if into is None else f"chat {into}"
+        typer.confirm(f"First erase the memory of {chat} for good?", abort=True, err=True)
+    finish(settings, _import(settings, file, into=into, replaces=replaces, as_json=as_json))
+
+
+async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as_json: bool) -> None:
+    """Write the chat's file. Raises CommandFailed if the chat has no memory or is reset during the export."""
+    from importlib.metadata import version
+
+    from memory.history.contexts import list_contexts
+    from memory.transfer.lines import Header
+
+    async with open_stores(settings) as stores:
+        chat, _ = await find_chat(settings, stores, name)
+        contexts = await list_contexts(stores.redis, [chat.ref.partition])
+        header = Header(
+            version=version("mnemogram"),
+            exported_at=iso(time.time()) or "",
+            chat=str(chat.name),
+            title=chat.title,
+            context=chat.ref.context_id,
+            registered_at=next((each.created_at for each in contexts if each.ref == chat.ref), None),
+        )
+        with whole_file(file) as stream:
+            seal = await _write(stores, chat, header, stream)
+        is_topic = chat.name.thread_id is not None
+        topics = [] if is_topic else topics_of(await list_chats(settings, stores), chat.name)
+    if as_json:
+        print_json({"chat": str(chat.name), "file": str(file), "counts": dict(seal.counts)})
+    elif file is not None:
+        print_line(f"Chat {chat.name} is in {file}: {_describe(seal.counts)}.")
+    if topics:
+        names = ", ".join(str(topic.name) for topic in topics)
+        print_error(
+            f"Chat {chat.name} also has {count(len(topics), 'topic')} with a separate memory, which the file "
+            f"does not have ({names})."
+        )
+
+
+async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: TextIO) -> "Seal":
+    from memory.artifacts.store import ContextArtifacts
+    from memory.errors import Forgotten
+    from memory.transfer.exporter import ChangedMeanwhile, export_context
+    from memory.transfer.file import Seal
+    from memory.transfer.lines import dump_body, dump_header
+
+    artifacts = ContextArtifacts(
+        stores.redis, chat.ref, epoch=lambda: 0, clock=time.time, ttl_s=0, keep_beyond=0
+    )
+    for _ in range(TRIES):
+        stream.seek(0)
+        stream.truncate()
+        stream.write(dump_header(header) + "\n")
+        seal = Seal()
+        try:
+            async for line in export_context(stores.redis, chat.ref, artifacts=artifacts):
+                text = dump_body(line)
+                seal.take(line.kind, text)
+                stream.write(text + "\n")
+        except ChangedMeanwhile:
+            continue
+        except Forgotten:
+            raise CommandFailed(
+                f"Chat {chat.name} was reset during the export. Nothing was written."
+            ) from None
+        stream.write(seal.end() + "\n")
+        return seal
+    raise CommandFailed(
+        f"Chat {chat.name} was edited during each of {TRIES} attempts. Nothing was written. Try again later."
+    )
+
+
+@contextmanager
+def whole_file(file: Path | None) -> Generator[TextIO]:
+    """Open a temporary file that becomes `file`, or goes to stdout, when the block ends without an error.
+
+    Only its owner may read the file. Raises CommandFailed if it exists or cannot be written.
+    """
+    if file is None:
+        with tempfile.TemporaryFile("w+", encoding="ascii") as stream:
+            with _translate_errors(f"TMPDIR ({tempfile.gettempdir()})"):
+                yield stream
+                stream.flush()
+            stream.seek(0)
+            shutil.copyfileobj(stream, sys.stdout)
+        return
+    if file.exists():
+        raise CommandFailed(f"{file} exists already. Choose another name.")
+    with _translate_errors(file):
+        part = tempfile.NamedTemporaryFile(  # noqa: SIM115 - it becomes the file
+            "w+", encoding="ascii", dir=file.parent, prefix=f".{file.name}.", delete=False
+        )
+        try:
+            with part:
+                yield cast("TextIO", part)
+                part.flush()
+                os.fsync(part.fileno())
+            Path(part.name).replace(file)
+        except BaseException:
+            Path(part.name).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _translate_errors(target: object) -> Generator[None]:
+    """Turn a full disk or a missing permission into a sentence that names the target."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandFailed(f"{target} cannot be written: {error.strerror or error}.") from None
+
+
+def _describe(counts: Mapping[str, int]) -> str:
+    return ", ".join(
+        (
+            count(counts.get("message", 0), "message"),
+            count(counts.get("summary", 0), "summary", "summaries"),
+            count(counts.get("ledger", 0), "tool record"),
+            count(counts.get("artifact", 0), "artifact"),
+            count(counts.get("heard", 0), "overheard message"),
+            count(counts.get("person", 0), "person", "people"),
+        )
+    )
+
+
+async def _import(
+    settings: "Settings", file: Path, *, into: ChatName | None, replaces: bool, as_json: bool
+) -> None:
+    """Check the file, stage it in Redis, and put it in place. `replaces`: erase the chat's memory first.
+
+    Raises CommandFailed and the store's errors. Then nothing was imported, unless the message says otherwise.
+    """
+    from memory.errors import StoreFull, StoreUnavailable
+    from memory.transfer.importer import ContextImport
+
+    facts = _check(file)
+    async with open_stores(settings) as stores:
+        name = await present_name(stores, into or _own_chat(facts))
+        target = await _target(settings, stores, name, facts)
+        snapshot = await stores.history.load(target.ref, limit=0)
+        if snapshot.count and not replaces:
+            raise _occupied(name)
+        staged = ContextImport(redis=stores.redis, target=target, token=uuid4().hex, now=time.time())
+        receipt, epoch = None, snapshot.epoch
+        try:
+            with _open(file) as lines:
+                await staged.stage(lines)
+            if replaces:
+                receipt = await erase(stores, target.ref)
+                epoch = (await stores.history.load(target.ref, limit=0)).epoch
+            placed = await _place(staged, facts, name, epoch=epoch)
+        except (CommandFailed, StoreUnavailable, StoreFull) as error:
+            if receipt is None:
+                raise
+            problem = str(error) if isinstance(error, CommandFailed) else f"REDIS_URL: {error}. {NOTHING}"
+            raise CommandFailed(f"{problem} The former memory of chat {name} is erased.") from None
+        finally:
+            await staged.clear_up()
+    if as_json:
+        print_json(
+            {
+                "chat": str(name),
+                "context": target.ref.context_id,
+                "is_other_chat": target.is_other,
+                "counts": facts.counts,
+                "queued_for_index": placed.queued,
+                "artifacts_aged_out": placed.aged_out,
+                "erased": receipt and {"messages": receipt.messages_erased, "is_proven": receipt.is_proven},
+            }
+        )
+        return
+    if receipt is not None:
+        print_receipt(receipt, f"chat {name}")
+    _print_import(name, facts, placed, is_other=target.is_other)
+
+
+def _check(file: Path) -> "FileFacts":
+    from memory.transfer.file import check_file
+
+    if not file.is_file():
+        raise CommandFailed(f"{file} is not a regular file, and an import reads it twice. {NOTHING}")
+    with _open(file) as lines:
+        return check_file(lines)
+
+
+def _print_import(name: ChatName, facts: "FileFacts", placed: "Placed", *, is_other: bool) -> None:
+    print_line(f"Chat {name} now has the file's memory: {_describe(facts.counts)}.")
+    if is_other:
+        print_line(
+            "This is not the file's own chat: it did not get Telegram's message numbers and overheard messages."
+        )
+    if placed.aged_out:
+        print_line(f"{count(placed.aged_out, 'artifact')} had expired and were not imported.")
+    print_line(
+        f"{count(placed.queued, 'message')} wait for the index. The workers make the search entries; "
+        "`mnemogram queue` prints how many are left."
+    )
+
+
+def _own_chat(facts: "FileFacts") -> ChatName:
+    try:
+        return parse_chat(facts.header.chat)
+    except typer.BadParameter:
+        raise CommandFailed(f"The file names no chat. Name one with --into. {NOTHING}") from None
+
+
+async def _target(settings: "Settings", stores: "Stores", name: ChatName, facts: "FileFacts") -> "Target":
+    from bot.transport.updates import context_keys
+    from memory.history import contexts
+    from memory.transfer.importer import Target
+
+    ref = await chat_ref(settings, stores, name)
+    anchor_id = await stores.migrations.resolve(name.chat_id)
+    is_other = ref.context_id != facts.header.context
+    keys = context_keys(settings.bot_id, anchor_id, name.thread_id)
+    created_at = facts.header.registered_at or float(facts.meta.get("created_at", "0")) or time.time()
+    title = "" if is_other else facts.header.title
+    entry = contexts.dump_entry(keys, title=title, created_at=created_at)
+    return Target(ref=ref, registered=entry, is_other=is_other)
+
+
+async def _place(staged: "ContextImport", facts: "FileFacts", name: ChatName, *, epoch: int) -> "Placed":
+    from memory.errors import Forgotten, StoreUnavailable
+    from memory.transfer.importer import ContextOccupied, ImportLost
+
+    try:
+        return await staged.place(facts, epoch=epoch)
+    except ContextOccupied:
+        raise _occupied(name) from None
+    except Forgotten:
+        raise CommandFailed(f"Chat {name} was reset during the import. {NOTHING}") from None
+    except ImportLost:
+        raise CommandFailed(f"The store lost the staged file. {NOTHING} Try again.") from None
+    except StoreUnavailable as error:
+        raise CommandFailed(
+            f"REDIS_URL: {error}, at the last step. Chat {name} has the whole file or nothing of it: "
+            f"`mnemogram history {name}` shows which. You can safely import the file again."
+        ) from None
+
+
+def _occupied(name: ChatName) -> CommandFailed:
+    return CommandFailed(
+        f"Chat {name} has a memory already. {NOTHING} `--replace` erases it first; `--into CHAT` uses another chat."
+    )
+
+
+@contextmanager
+def _open(file: Path) -> Generator[Iterator[str]]:
+    """Open the file's lines. A problem with the file becomes a sentence that names it."""
+    from memory.transfer.file import BadFile, read_lines
+
+    try:
+        with file.open(encoding="utf-8", newline="\n") as stream:
+            yield read_lines(stream)
+    except BadFile as error:
+        raise CommandFailed(f"{file}: {error}. {NOTHING}") from None
+    except UnicodeDecodeError:
+        raise CommandFailed(f"{file}: this is not a text file. {NOTHING}") from None
+    except OSError as error:
+        raise CommandFailed(f"{file} cannot be read: {error.strerror}.") from None

@@ -1,0 +1,125 @@
+"""`webhook set`, `webhook info`, `webhook delete`, and the Bot API server that the console uses."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import typer
+
+from bot.cli.failures import WRONG_USE, CommandFailed, print_error
+from bot.cli.output import count, iso, print_facts, print_json, print_line, utc
+from bot.cli.session import AsJson, finish, load_quietly
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+    from bot.transport.telegram_api import TelegramApi, WebhookInfo
+
+SIMULATOR_HOST = "127.0.0.1"
+
+
+def set_() -> None:
+    """Make Telegram push updates to WEBHOOK_URL. Updates that wait there are kept."""
+    settings = load_quietly()
+    if settings.webhook_url is None:
+        print_error("WEBHOOK_URL: is not set; set it to the bot's public https address")
+        raise typer.Exit(WRONG_USE)
+    finish(settings, _set(settings, settings.webhook_url))
+
+
+def info(as_json: AsJson = False) -> None:
+    """Show the webhook at Telegram, the number of updates that wait there, and its last error."""
+    settings = load_quietly()
+    finish(settings, _print_info(settings, as_json=as_json))
+
+
+def delete() -> None:
+    """Stop the pushes from Telegram, so that updates can be polled. Updates that wait there are kept."""
+    settings = load_quietly()
+    finish(settings, _delete(settings))
+
+
+def has_own_bot_api(settings: "Settings") -> bool:
+    """Return True if TELEGRAM_API_URL names another Bot API server than Telegram's."""
+    return settings.telegram_api_url != type(settings).model_fields["telegram_api_url"].default
+
+
+def simulates(settings: "Settings") -> bool:
+    """Return True if `run` with these settings starts the simulator."""
+    return settings.is_simulated and not has_own_bot_api(settings)
+
+
+def bot_api_url(settings: "Settings") -> str:
+    """Return the URL of the Bot API server: TELEGRAM_API_URL, or the simulator of a running `mnemogram run`."""
+    if simulates(settings):
+        return f"http://{SIMULATOR_HOST}:{settings.simulator_port}"
+    return settings.telegram_api_url
+
+
+def open_bot_api(settings: "Settings") -> "AbstractAsyncContextManager[TelegramApi]":
+    """Open a client of the Bot API server."""
+    from bot.transport.telegram_api import open_telegram
+
+    return open_telegram(token=settings.token, api_url=bot_api_url(settings), connections=2)
+
+
+async def _set(settings: "Settings", url: str) -> None:
+    """Set the webhook and read it back. Raises CommandFailed if Telegram then names another one."""
+    async with open_bot_api(settings) as telegram:
+        await telegram.webhook.set(
+            url, secret=settings.secret, max_connections=settings.webhook_max_connections
+        )
+        present = await telegram.webhook.info()
+    if present.url != url:
+        raise CommandFailed(
+            f"Telegram accepted the webhook, but now has one at {_host(present.url)}. "
+            "Another program with this token may set it."
+        )
+    print_line(f"Telegram pushes updates to {url}. {_waiting(present)}")
+
+
+async def _print_info(settings: "Settings", *, as_json: bool) -> None:
+    async with open_bot_api(settings) as telegram:
+        present = await telegram.webhook.info()
+    is_ours = bool(present.url) and present.url == settings.webhook_url
+    # The path of another program's address may be a secret.
+    url = present.url
+    if url and not is_ours:
+        url = f"{urlsplit(url).scheme}://{_host(url)}/…"
+    if as_json:
+        print_json(
+            {
+                "url": url or None,
+                "is_ours": is_ours,
+                "pending_updates": present.pending_updates,
+                "last_error": present.last_error or None,
+                "last_error_at": iso(present.last_error_at),
+            }
+        )
+    elif not url:
+        print_line(f"No webhook is set: updates are polled. {_waiting(present)}")
+    else:
+        error = f"{present.last_error} ({utc(present.last_error_at)} UTC)" if present.last_error else "none"
+        print_facts(
+            [
+                ("webhook", url if is_ours else f"{url} (not our WEBHOOK_URL)"),
+                ("waiting", count(present.pending_updates, "update")),
+                ("last error", error),
+            ]
+        )
+
+
+async def _delete(settings: "Settings") -> None:
+    async with open_bot_api(settings) as telegram:
+        before = await telegram.webhook.info()
+        await telegram.webhook.delete()
+    result = f"The webhook at {_host(before.url)} is deleted." if before.url else "There was no webhook."
+    print_line(f"{result} {_waiting(before)}")
+
+
+def _waiting(webhook: "WebhookInfo") -> str:
+    pending = webhook.pending_updates
+    return f"{count(pending, 'update')} {'waits' if pending == 1 else 'wait'} at Telegram."
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or "no address"
