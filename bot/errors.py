@@ -1,35 +1,35 @@
-"""The errors of the bot, one tree, by who can act on them.
+"""The errors of the bot in one tree, sorted by the person who can act on them.
 
 BotError
-├── ModelCanFix                 goes back to the model as the tool call's result
-│   └── ToolFailed              unknown tool, malformed arguments, a tool that raised
-├── TellUser                    the chat gets one honest sentence (bot/transport/texts.py has it)
-│   ├── ModelUnavailable        connection, 429 with hope, 5xx, a cut stream: after our tries
-│   ├── ModelQuotaExhausted     a 429 that no retry cures
-│   ├── ModelRefused            a 4xx: a request that it does not take
-│   │   └── ModelBarred         whatever is asked: a wrong key, or a model that there is not
+├── ModelCanFix                 returned to the model as the result of its tool call
+│   └── ToolFailed              unknown tool, malformed arguments, or a tool that raised
+├── TellUser                    the chat gets one sentence (bot/transport/texts.py)
+│   ├── ModelUnavailable        no connection, 429, 5xx or a cut stream, after our retries
+│   ├── ModelQuotaExhausted     429 that no retry can change
+│   ├── ModelRefused            4xx: the endpoint does not accept this request
+│   │   └── ModelBarred         the endpoint accepts no request: wrong key or unknown model
 │   ├── PromptTooLong           the endpoint's context length is smaller than we assumed
 │   ├── ModelRepliedNothing     no text and no tool call, twice
-│   └── DeadlinePassed          the whole turn took longer than TURN_DEADLINE_S
+│   └── DeadlinePassed          the turn took longer than TURN_DEADLINE_S
 ├── PageOperator                ends the start, or is logged as an error
-│   ├── SettingsInvalid         one line per problem, each naming the setting; exit status 2
-│   └── PortInUse               HTTP_PORT (or the simulator's) is taken
-├── TelegramFailure             a Bot API call did not do what was asked
-│   ├── TelegramUnavailable     not sent: no way there, 429, a 5xx of its own; carries `retry_after` seconds
-│   ├── SendUnknown             the request went out, and no answer of the Bot API came: it may be sent
-│   ├── ChatUnreachable         403: blocked, kicked, deactivated
+│   ├── SettingsInvalid         one line per problem, which names the setting; exit status 2
+│   └── PortInUse               HTTP_PORT or the simulator's port is in use
+├── TelegramFailure             a Bot API call failed
+│   ├── TelegramUnavailable     not sent: no connection, 429 or 5xx; has `retry_after` in seconds
+│   ├── SendUnknown             the request was sent, but no response came: the message may exist
+│   ├── ChatUnreachable         403: blocked, kicked or deactivated
 │   ├── ChatMigrated            the group has a new id, in `new_chat_id`
-│   ├── FileTooLarge            a file has more bytes than are fetched, or than Telegram gives
-│   ├── FileGone                a file that Telegram does not have, or has no more
+│   ├── FileTooLarge            the file is larger than our limit or Telegram's
+│   ├── FileGone                Telegram does not have the file
 │   └── TelegramRefused         any other 4xx
-│       ├── TokenRefused        whatever is asked: a wrong token, or one that was revoked
-│       ├── MessageGone         the message to edit or delete is not there any more, or not ours to change
+│       ├── TokenRefused        the token is wrong or was revoked; every call fails
+│       ├── MessageGone         the message to edit or delete does not exist, or is not ours
 │       └── ThreadGone          the topic was deleted
-├── MediaUnreadable             what came with a message cannot be read: its sender is told why, in `reason`'s words
-├── TurnEnded                   the turn may not go on; nothing was written
-│   ├── Fenced                  another worker holds this context now
-│   ├── TurnStopped             a /stop, a Stop button or its sender's next message ended it
-│   └── TurnRestarted           what it answers has changed: it begins anew
+├── MediaUnreadable             a file of a message cannot be read; `reason` selects the sentence for its sender
+├── TurnEnded                   the turn must not continue; nothing was written
+│   ├── Fenced                  another worker has this context now
+│   ├── TurnStopped             ended by /stop, a Stop button or the sender's next message
+│   └── TurnRestarted           its messages have changed, so it starts again
 """
 
 from typing import Literal
@@ -43,7 +43,7 @@ class BotError(Exception):
 
 
 class ModelCanFix(BotError):
-    """The model can correct this."""
+    """The model can fix this."""
 
 
 class ToolFailed(ModelCanFix):
@@ -87,7 +87,7 @@ class PageOperator(BotError):
 
 
 class SettingsInvalid(PageOperator):
-    """Settings are wrong or missing. `problems` has one line for each, naming the setting."""
+    """Settings are wrong or missing. `problems` has one line for each, which names the setting."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -103,7 +103,7 @@ class TelegramFailure(BotError):
 
 
 class TelegramUnavailable(TelegramFailure):
-    """The Bot API did not take the call. `retry_after`: seconds it asked us to wait, if it did."""
+    """The Bot API did not accept the call. `retry_after` is the wait in seconds that it demands, if any."""
 
     def __init__(self, message: str | None = None, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -111,7 +111,7 @@ class TelegramUnavailable(TelegramFailure):
 
 
 class SendUnknown(TelegramFailure):
-    """The call went out and no answer came back."""
+    """The call was sent, but no response came."""
 
 
 class ChatUnreachable(TelegramFailure):
@@ -127,7 +127,7 @@ class ChatMigrated(TelegramFailure):
 
 
 class FileTooLarge(TelegramFailure):
-    """The file is too large to be fetched."""
+    """The file is too large to download."""
 
 
 class FileGone(TelegramFailure):
@@ -143,11 +143,11 @@ class TokenRefused(TelegramRefused):
 
 
 class MessageGone(TelegramRefused):
-    """The message is not there to be changed."""
+    """The message does not exist or cannot be changed."""
 
 
 class ThreadGone(TelegramRefused):
-    """The topic is not there any more."""
+    """The topic was deleted."""
 
 
 MediaReason = Literal[
@@ -173,7 +173,7 @@ MediaReason = Literal[
 
 
 class MediaUnreadable(BotError):
-    """The file cannot be read. `reason` with "media-" before it is a key of the catalogue, `variables` what it takes."""
+    """The file cannot be read. "media-" + `reason` is a key of the texts, with these `variables`."""
 
     def __init__(self, reason: MediaReason, **variables: str | int) -> None:
         super().__init__(reason)
@@ -182,16 +182,16 @@ class MediaUnreadable(BotError):
 
 
 class TurnEnded(BotError):
-    """The turn may not go on."""
+    """The turn must not continue."""
 
 
 class Fenced(TurnEnded):
-    """Another worker holds this context."""
+    """Another worker has this context."""
 
 
 class TurnStopped(TurnEnded):
-    """The turn was stopped by its reader."""
+    """A user stopped the turn."""
 
 
 class TurnRestarted(TurnEnded):
-    """What the turn answers has changed, so it begins anew."""
+    """The messages of the turn have changed, so it starts again."""

@@ -1,1 +1,1 @@
-"""What operators see of the bot: logs, metrics, traces."""
+"""Logs, metrics and traces for operators."""

@@ -1,4 +1,4 @@
-"""Logs: structlog to the standard error stream, with secrets taken out of every line."""
+"""Logs by structlog on stderr, with secrets masked in every line."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ MASK = "***"
 def configure_logs(
     *, log_format: Literal["console", "json"] = "console", level: str = "info", secrets: Collection[str] = ()
 ) -> None:
-    """Set up structlog and the standard library's logging alike. Each of `secrets` is masked in every line."""
+    """Set up structlog and the standard library's logging in the same format, and mask `secrets` in every line."""
     hidden = tuple(sorted((secret for secret in secrets if len(secret) >= 4), key=len, reverse=True))
 
     def mask_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -54,13 +54,11 @@ def configure_logs(
 
 
 def _masked(value: Any, hidden: tuple[str, ...]) -> Any:
-    text = value if isinstance(value, str) else None
-    if text is None:
-        if isinstance(value, int | float | bool | None):
-            return value
-        text = repr(value)
-        if not any(secret in text for secret in hidden):
-            return value
+    if isinstance(value, int | float | bool | None):
+        return value
+    text = value if isinstance(value, str) else repr(value)
+    if not any(secret in text for secret in hidden):
+        return value
     for secret in hidden:
         text = text.replace(secret, MASK)
     return text

@@ -1,15 +1,15 @@
-"""Every metric, once: name, unit and help. `GET /metrics` prints them."""
+"""All metrics with name, unit and help. `GET /metrics` prints them."""
 
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram, generate_latest
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-"""The media type of `render`."""
+"""Media type of the text that `render` returns."""
 
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 UPDATES = Counter(
     "mnemogram_updates_total",
-    "Updates received, by what the ingest did with them: accepted, duplicate, control, ignored, refused, full, failed.",
+    "Updates received, by the outcome of the ingest: accepted, duplicate, control, ignored, refused, full, failed.",
     ["outcome"],
 )
 WEBHOOK_REFUSED = Counter(
@@ -22,105 +22,110 @@ CONNECTIONS_DROPPED = Counter(
 )
 FINISHED = Counter(
     "mnemogram_updates_finished_total",
-    "Updates that reached their terminal state: answered, ignored, refused, forgotten, dead.",
+    "Updates finished, by terminal state: answered, ignored, refused, forgotten, dead.",
     ["state"],
 )
 TURN_SECONDS = Histogram(
     "mnemogram_turn_seconds",
-    "Time of a turn by stage: load, agent, commit, deliver, whole.",
+    "Duration of a turn, by stage: load, agent, commit, deliver, whole.",
     ["stage"],
     buckets=_SECONDS,
 )
-TURNS_RESUMED = Counter("mnemogram_turns_resumed_total", "Turns resumed from a journal after a crash.")
+TURNS_RESUMED = Counter("mnemogram_turns_resumed_total", "Turns resumed from the journal after a crash.")
 TURNS_RESTARTED = Counter(
-    "mnemogram_turns_restarted_total", "Turns begun anew because what they answered was edited, or more came."
+    "mnemogram_turns_restarted_total",
+    "Turns started again because their message was edited or a further message joined it.",
 )
 MODEL_CALLS = Counter(
     "mnemogram_model_calls_total",
-    "Requests to the model endpoint by outcome: ok, or the failure's name.",
+    "Requests to the model endpoint, by outcome: ok, or the name of the failure.",
     ["outcome"],
 )
 MODEL_BREAKER = Counter(
     "mnemogram_model_breaker_total",
-    "What the breakers of the models did: opened (no quota, wrong key, unknown model), refused (a request, at once),"
+    "Events of the models' circuit breakers: opened (no quota, wrong key, unknown model), refused (a request),"
     " probed, closed.",
     ["outcome"],
 )
 MODEL_BREAKERS_OPEN = Gauge(
-    "mnemogram_model_breakers_open", "Models that this process does not ask now, but for a probe."
+    "mnemogram_model_breakers_open", "Models to which this process now sends only probes."
 )
 MODEL_TOKENS = Counter(
-    "mnemogram_model_tokens_total", "Tokens by direction: prompt, completion.", ["direction"]
+    "mnemogram_model_tokens_total", "Tokens, by direction: prompt, completion.", ["direction"]
 )
-MODEL_SECONDS = Histogram("mnemogram_model_seconds", "Time of one request to the model.", buckets=_SECONDS)
-TOOL_CALLS = Counter("mnemogram_tool_calls_total", "Tool calls by outcome: ok, error.", ["outcome"])
+MODEL_SECONDS = Histogram(
+    "mnemogram_model_seconds", "Duration of one request to the model.", buckets=_SECONDS
+)
+TOOL_CALLS = Counter("mnemogram_tool_calls_total", "Tool calls, by outcome: ok, error.", ["outcome"])
 RECALL_SECONDS = Histogram(
-    "mnemogram_recall_seconds", "Time of one recall: embed and search.", buckets=_SECONDS
+    "mnemogram_recall_seconds", "Duration of one recall: embedding and search.", buckets=_SECONDS
 )
 RECALL_FAILURES = Counter(
-    "mnemogram_recall_failures_total", "Turns answered without recall because it failed."
+    "mnemogram_recall_failures_total", "Turns answered without recall because recall failed."
 )
-INDEXED = Counter("mnemogram_indexed_messages_total", "Messages whose vector was written.")
-REINDEXED = Counter(
-    "mnemogram_reindexed_messages_total", "Messages written anew because the embedding space was changed."
-)
+INDEXED = Counter("mnemogram_indexed_messages_total", "Messages whose search entries were written.")
+REINDEXED = Counter("mnemogram_reindexed_messages_total", "Messages indexed again for a new embedding space.")
 REINDEX_MESSAGES = Gauge(
-    "mnemogram_reindex_messages", "Messages that the re-indexing under way comprises; 0 while there is none."
+    "mnemogram_reindex_messages", "Messages to index in the present reindexing; 0 without one."
 )
 REINDEX_MESSAGES_DONE = Gauge(
-    "mnemogram_reindex_messages_done", "Messages of it that are in the new space; 0 while there is none."
+    "mnemogram_reindex_messages_done", "Messages that the present reindexing has finished; 0 without one."
 )
 COMPRESSIONS = Counter(
     "mnemogram_compressions_total",
-    "Compressions of conversations by outcome: compressed, not_due, later (failed, tried again), given_up (failed"
+    "Compressions of conversations, by outcome: compressed, not_due, later (failed, will be retried), given_up (failed"
     " for good), forgotten, lost.",
     ["outcome"],
 )
 COMPRESSION_SECONDS = Histogram(
-    "mnemogram_compression_seconds", "Time of one compression, from its claim to its end.", buckets=_SECONDS
+    "mnemogram_compression_seconds",
+    "Duration of one compression, from its claim to its end.",
+    buckets=_SECONDS,
 )
 COMPRESSIONS_DUE = Gauge(
-    "mnemogram_compressions_due", "Conversations that are due for compression and that nobody works on."
+    "mnemogram_compressions_due", "Conversations that wait for compression without a worker."
 )
 DIGESTS = Counter(
-    "mnemogram_digests_total", "Digests of the steps of long runs by outcome: written, failed.", ["outcome"]
+    "mnemogram_digests_total", "Digests of the steps of long runs, by outcome: written, failed.", ["outcome"]
 )
 ARTIFACTS = Counter(
     "mnemogram_artifacts_total",
-    "Large tool results by outcome: kept, not_kept (too large for the store, or the store is full).",
+    "Large tool results, by outcome: kept, not_kept (too large for the store, or the store is full).",
     ["outcome"],
 )
 DELEGATIONS = Counter(
-    "mnemogram_delegations_total", "Delegations by outcome: answered, failed, refused.", ["outcome"]
+    "mnemogram_delegations_total", "Delegations, by outcome: answered, failed, refused.", ["outcome"]
 )
 MEDIA = Counter(
     "mnemogram_media_total",
-    "Files that came with messages, by kind, and by outcome: read, or the reason why not.",
+    "Files of messages, by kind and outcome: read, or the reason why not.",
     ["kind", "outcome"],
 )
 SENDS = Counter(
     "mnemogram_sends_total",
-    "Message parts by outcome: sent, waited (for room in a budget), retried, unknown, unreachable, refused.",
+    "Message parts, by outcome: sent, waited (for a rate limit), retried, unknown, unreachable, refused.",
     ["outcome"],
 )
 LIMITED = Counter(
     "mnemogram_limited_total",
-    "Turns refused by a limit: user_messages, user_tokens, user_money, chat_messages, chat_tokens, chat_money.",
+    "Turns refused, by limit: user_messages, user_tokens, user_money, chat_messages, chat_tokens, chat_money.",
     ["limit"],
 )
 PREVIEWS = Counter(
     "mnemogram_previews_total",
-    "What is shown while an answer is written, by outcome: shown (a message), failed (a call), late (cleaned up after).",
+    "Previews of answers in progress, by outcome: shown (a message), failed (a call), late (deleted afterwards).",
     ["outcome"],
 )
-DEAD_LETTERS = Counter("mnemogram_dead_letters_total", "Updates given up after repeated crashes.")
+DEAD_LETTERS = Counter(
+    "mnemogram_dead_letters_total", "Updates that became dead letters after repeated crashes."
+)
 WORKER_FAILURES = Counter(
     "mnemogram_worker_failures_total", "Unexpected errors caught by the worker.", ["where"]
 )
-QUEUE_DEPTH = Gauge("mnemogram_queue_depth", "Contexts with something to do, over all partitions.")
-QUEUE_OLDEST_SECONDS = Gauge("mnemogram_queue_oldest_seconds", "Age of the oldest entry in the queue.")
+QUEUE_DEPTH = Gauge("mnemogram_queue_depth", "Contexts with work to do, in all partitions.")
+QUEUE_OLDEST_SECONDS = Gauge("mnemogram_queue_oldest_seconds", "Age of the oldest waiting entry.")
 
 
 def render() -> bytes:
-    """All metrics in the Prometheus text format."""
+    """Return all metrics in the Prometheus text format."""
     return generate_latest()

@@ -1,4 +1,4 @@
-"""Traces: the three events of an agent's run, on the log and on the OpenTelemetry span, and their export."""
+"""Traces of an agent's run: three events in the log and on the OpenTelemetry span, and the export of spans."""
 
 import logging
 from collections.abc import Generator
@@ -8,20 +8,20 @@ import structlog
 from opentelemetry import trace
 
 EXPORT_TIMEOUT_S = 3.0
-"""One export, and so the end of the process, waits no longer for a collector that does not answer."""
+"""Limit of one export. The end of the process waits no longer for a collector that does not answer."""
 
 log = structlog.get_logger()
 _tracer = trace.get_tracer("mnemogram")
 
 
 def trace_llm_call(turn: int, messages: int) -> None:
-    """The model is asked: the `turn`-th time in this run, with this many messages."""
-    _tell("llm_call", f"Turn {turn} ({messages} messages)", is_private=False, turn=turn, messages=messages)
+    """Record the `turn`-th request of this run to the model, with the number of its messages."""
+    _record("llm_call", f"Turn {turn} ({messages} messages)", is_private=False, turn=turn, messages=messages)
 
 
 def trace_tool_result(name: str, arguments: str, result: str, *, is_error: bool) -> None:
-    """A tool call was answered. What was said is told at debug level only; lengths always."""
-    _tell(
+    """Record the result of a tool call: its texts at debug level only, their lengths always."""
+    _record(
         "tool_result",
         f"{name}({arguments}) → {result}",
         is_private=True,
@@ -33,14 +33,14 @@ def trace_tool_result(name: str, arguments: str, result: str, *, is_error: bool)
 
 
 def trace_agent_end(content: str) -> None:
-    """The run has ended with this reply, told at debug level only."""
-    _tell("agent_end", content, is_private=True, characters=len(content))
+    """Record the end of the run: the reply at debug level only, its length always."""
+    _record("agent_end", content, is_private=True, characters=len(content))
 
 
 @contextmanager
 def traced(name: str, **attributes: str | int | bool) -> Generator[None]:
-    """A span around a piece of work; free when no exporter is set up."""
-    # OpenTelemetry would write the error's text, which may quote the conversation.
+    """Open a span around a piece of work. It costs nothing without an exporter."""
+    # Without these options OpenTelemetry records the error's text, which may quote the conversation.
     with _tracer.start_as_current_span(
         name, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as span:
@@ -53,15 +53,15 @@ def traced(name: str, **attributes: str | int | bool) -> Generator[None]:
 
 @contextmanager
 def configure_tracing(endpoint: str | None, *, service: str = "mnemogram") -> Generator[None]:
-    """Export spans to the OTLP collector at `endpoint` (http, its base URL) until the block ends.
+    """Export spans to the OTLP collector at `endpoint` (its http base URL) until the block ends.
 
-    Without an endpoint nothing is set up. What is left is sent at the end, for EXPORT_TIMEOUT_S at most.
-    Once per process: OpenTelemetry keeps its first provider.
+    Without an endpoint nothing is set up. The remaining spans are sent at the end, within EXPORT_TIMEOUT_S.
+    Call it once per process: OpenTelemetry keeps its first provider.
     """
     if not endpoint:
         yield
         return
-    # Half a second of imports that only an exporting process needs.
+    # These imports take half a second, and only an exporting process needs them.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -77,7 +77,7 @@ def configure_tracing(endpoint: str | None, *, service: str = "mnemogram") -> Ge
         provider.shutdown()
 
 
-def _tell(event: str, detail: str, *, is_private: bool, **fields: str | int | bool) -> None:
+def _record(event: str, detail: str, *, is_private: bool, **fields: str | int | bool) -> None:
     if not is_private or log.is_enabled_for(logging.DEBUG):
         fields["detail"] = detail
     log.info(event, **fields)

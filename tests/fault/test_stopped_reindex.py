@@ -33,7 +33,7 @@ async def test_ctrl_c_ends_it_and_what_is_done_stays_done(
         await until(lambda: len(endpoint.embedding_requests) > 1, within_s=60)
         program.process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(program.process.wait(), 30) == 1
-        assert "Stopped. What is done stays done" in " ".join(program.log.read_text().split())
+        assert "Stopped. Finished messages stay indexed" in " ".join(program.log.read_text().split())
 
         endpoint.embeddings = Embeddings(dimension=48)
         again = await start_program("reindex", environment=settings, log=tmp_path / "again.log")
