@@ -37,7 +37,7 @@ _EVERYWHERE: tuple[tuple[CommandScope, int, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """One list of (name, description) pairs. `chat_id` is 0 except for the scope "chat"; language "" is for the rest."""
+    """One list of (name, description) pairs; `chat_id` is 0 except for the scope "chat", "" is any other language."""
 
     scope: CommandScope
     chat_id: int
