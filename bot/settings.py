@@ -15,6 +15,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from bot.errors import SettingsInvalid
 
 WEBHOOK_PATH = "/telegram/webhook"
+WEBHOOK_CONNECTIONS = 40
+"""Updates that Telegram may push at the same time: its own default, far from what one process can take."""
 
 SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simulator's, on loopback only
 """The token of the local Bot API: what we use when TELEGRAM_BOT_TOKEN is not set."""
@@ -22,8 +24,6 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 Ids = Annotated[frozenset[int], NoDecode]
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
-LEAST_COMPRESSION_TOKENS = 500
-"""A lower limit would have a model summarise after every turn."""
 _MAY_BE_EMPTY = ("openai_embedding_model", "openai_summary_model", "openai_transcription_model")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -46,9 +46,6 @@ class Settings(BaseSettings):
     webhook_secret: SecretStr | None = Field(
         None, description="What Telegram sends back with each update. Unset: derived from the token."
     )
-    webhook_max_connections: int = Field(
-        40, ge=1, le=100, description="How many updates Telegram may push at once (1 to 100)."
-    )
     http_host: str = Field("127.0.0.1", min_length=1, description="The address that we listen on.")
     http_port: int = Field(8080, ge=0, le=65535, description="The port that we listen on (0: any free one).")
     redis_url: SecretStr | None = Field(
@@ -61,9 +58,6 @@ class Settings(BaseSettings):
         ge=0,
         le=5,
         description="How many replicas must have an update before it is acknowledged; else a failover may lose it.",
-    )
-    allow_unsafe_store: bool = Field(
-        False, description="Serve even from a Redis that would lose (no AOF) or evict what it acknowledged."
     )
     partitions: int = Field(
         1,
@@ -98,12 +92,6 @@ class Settings(BaseSettings):
         "text-embedding-3-small",
         description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
     )
-    openai_embedding_dimensions: int | None = Field(
-        None,
-        ge=1,
-        le=65_536,
-        description="How many dimensions the embedding endpoint is asked for. Unset: as many as its model gives.",
-    )
     model_context_window: int | None = Field(
         None, ge=1024, description="Tokens that the chat model takes. Unset: from the table of known models."
     )
@@ -120,75 +108,26 @@ class Settings(BaseSettings):
         description="People who are served in every chat. As above: any of the three closes the bot to all others.",
     )
     recall_k: int = Field(3, ge=0, le=50, description="How many old messages are recalled into a prompt.")
-    recall_neighbours: int = Field(
-        0,
-        ge=0,
-        le=3,
-        description="How many messages before and after each recalled one are told with it (0 to 3).",
-    )
     window_tokens: int = Field(
         8000,
         ge=64,
         description="The budget of the recent window without a summary model or while it fails, in tokens.",
     )
-    prompt_order: Literal["described", "cached"] = Field(
-        "cached",
-        description="cached: what repeats comes first, so that providers bill it as cached. "
-        "described: recalled messages before the conversation.",
-    )
-    compression_trigger: float = Field(
-        0.5,
-        ge=0.05,
-        le=0.9,
-        description="The share of the chat model's window at which a conversation is compressed into a summary.",
-    )
-    compression_tokens: int = Field(
-        16_000,
-        ge=0,
-        description="…or at so many tokens if that is less: it bounds what each turn costs. 0: the share alone.",
-    )
-    ledger_in_prompt: bool = Field(
-        True, description="Whether earlier tool calls with their results are told in the prompt."
-    )
-    artifact_chars: int = Field(
-        8000,
-        ge=1000,
-        le=100_000,
-        description="A tool result of more characters is kept as an artifact; the prompt gets a preview of it.",
-    )
-    artifact_ttl_s: int = Field(7 * 24 * 3600, ge=60, description="How long an artifact is kept, in seconds.")
     max_actions: int = Field(
         5, ge=1, le=100, description="How many actions (rounds of tools) a run may take."
     )
     turn_deadline_s: float = Field(120, gt=0, le=3600, description="The time of a whole turn, in seconds.")
-    media_bytes: int = Field(
-        20_000_000,
-        ge=0,
-        le=2_000_000_000,
-        description="The largest file that is fetched from Telegram, whose own Bot API server gives no more than 20 MB.",
-    )
-    document_chars: int = Field(
-        500_000, ge=1000, le=10_000_000, description="How many characters of a document are read."
-    )
     streaming: bool = Field(True, description="Whether an answer is shown while it is being written.")
     while_busy: Literal["queue", "interrupt"] = Field(
         "queue",
         description="What a message does that its sender writes during the answer to the one before: wait for "
         "it (queue), or end it (interrupt).",
     )
-    long_answers: Literal["parts", "document"] = Field(
-        "parts",
-        description="How an answer of more than 4 messages, or with long code, is sent: whole in parts, or as a "
-        "document after its beginning.",
-    )
     group_context: bool = Field(
         True, description="Whether talk in a group that is not addressed to the bot is kept as context."
     )
     group_context_messages: int = Field(
         50, ge=1, le=500, description="How many of the newest such messages are kept of each chat or topic."
-    )
-    erase_on_leave: bool = Field(
-        False, description="Whether a group's memory is erased when the bot is removed from it."
     )
     invited_only: bool = Field(
         False,
@@ -218,18 +157,6 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="How much one chat may cost a day, in the unit of the prices. 0: no limit.",
     )
-    price_per_million_input: float = Field(
-        0,
-        ge=0,
-        allow_inf_nan=False,
-        description="What a million tokens of prompts cost, for /usage and the limits of money.",
-    )
-    price_per_million_output: float = Field(
-        0,
-        ge=0,
-        allow_inf_nan=False,
-        description="What a million tokens of answers cost, for /usage and the limits of money.",
-    )
     worker_concurrency: int = Field(
         32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
     )
@@ -241,9 +168,6 @@ class Settings(BaseSettings):
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
-    )
-    simulator_port: int = Field(
-        8081, ge=0, le=65535, description="The port of the simulator and its chat page."
     )
     log_format: Literal["console", "json"] = Field(
         "console", description="console for people, json for machines."
@@ -259,16 +183,6 @@ class Settings(BaseSettings):
 
         return {name: value for name, value in values.items() if is_kept(name.lower(), value)}
 
-    @model_validator(mode="after")
-    def _money_has_prices(self) -> "Settings":
-        are_priced = self.price_per_million_input or self.price_per_million_output
-        for name in ("user_money_per_day", "chat_money_per_day"):
-            if getattr(self, name) and not are_priced:
-                raise ValueError(
-                    f"{name.upper()}: needs PRICE_PER_MILLION_INPUT or PRICE_PER_MILLION_OUTPUT: without them nothing costs anything"
-                )
-        return self
-
     @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
     @classmethod
     def _split_ids(cls, value: object) -> object:
@@ -278,15 +192,6 @@ class Settings(BaseSettings):
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
-
-    @field_validator("compression_tokens")
-    @classmethod
-    def _not_every_turn(cls, value: int) -> int:
-        if 0 < value < LEAST_COMPRESSION_TOKENS:
-            raise ValueError(
-                f"must be 0, or at least {LEAST_COMPRESSION_TOKENS}: each compression asks a model"
-            )
-        return value
 
     @field_validator("telegram_bot_token")
     @classmethod

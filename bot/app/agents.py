@@ -4,11 +4,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from bot.agent.agents_file import AgentSpec, TeamSpec, load_agents
+from bot.agent.agents_file import AgentSpec, Options, TeamSpec, load_agents
 from bot.agent.functions_based import PromptLimits
 from bot.agent.known_models import context_window
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
+from bot.errors import SettingsInvalid
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from memory.history.selectors import TokenCounter
@@ -37,8 +38,17 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
         name: replace(agent, model=agent.model or settings.openai_model)
         for name, agent in spec.agents.items()
     }
+    _check_prices(settings, spec.options)
     chat_model = agents[spec.main].model
     return settings.model_copy(update={"openai_model": chat_model}), replace(spec, agents=agents)
+
+
+def _check_prices(settings: Settings, options: Options) -> None:
+    for name in ("user_money_per_day", "chat_money_per_day"):
+        if getattr(settings, name) and not (options.input_price or options.output_price):
+            raise SettingsInvalid(
+                [f"{name.upper()}: needs input_price or output_price under [options] in AGENTS_FILE"]
+            )
 
 
 def model_of(settings: Settings, agent: AgentSpec) -> str:
@@ -65,14 +75,14 @@ def conversation_window(settings: Settings, spec: TeamSpec) -> int:
     return min(window_of(settings, model) for model in model_names(settings, spec))
 
 
-def limits_of(settings: Settings, agent: AgentSpec) -> PromptLimits:
+def limits_of(settings: Settings, agent: AgentSpec, options: Options) -> PromptLimits:
     """Return the limits of an agent's prompts."""
     window = window_of(settings, model_of(settings, agent))
     return PromptLimits(
         context_window=window,
         answer_tokens=min(_ANSWER_TOKENS, window // _ANSWER_SHARE),
         recall_k=settings.recall_k,
-        recall_neighbours=settings.recall_neighbours,
+        recall_neighbours=options.recall_neighbours,
     )
 
 
@@ -84,14 +94,14 @@ def counter_for(model: str) -> TokenCounter:
 
 def find_room_problems(settings: Settings, spec: TeamSpec) -> list[str]:
     """Return one line for each agent whose prompt and tools leave no room for a conversation."""
-    problems = (_room_problem(settings, agent) for agent in spec.agents.values())
+    problems = (_room_problem(settings, agent, spec.options) for agent in spec.agents.values())
     return [problem for problem in problems if problem]
 
 
-def _room_problem(settings: Settings, agent: AgentSpec) -> str | None:
+def _room_problem(settings: Settings, agent: AgentSpec, options: Options) -> str | None:
     parts = PromptParts(system=agent.prompt, tools=[tool.spec for tool in agent.tools], is_group=True)
     tokens = measure(parts, meter=counter_for(model_of(settings, agent))).tokens
-    limits = limits_of(settings, agent)
+    limits = limits_of(settings, agent, options)
     if tokens + _LEAST_CONVERSATION <= limits.prompt_tokens:
         return None
     named = "AGENTS_FILE" if settings.agents_file else "MODEL_CONTEXT_WINDOW"

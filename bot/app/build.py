@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.agent.agents_file import AgentSpec, TeamSpec
+from bot.agent.agents_file import AgentSpec, Options, TeamSpec
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ChatModel
 from bot.agent.summarizer import ModelSummarizer
@@ -70,12 +70,14 @@ def build_team(settings: Settings, spec: TeamSpec, models: Models | None) -> Tea
     """
     if problems := find_room_problems(settings, spec):
         raise SettingsInvalid(problems)
-    agents = {name: _build_agent(settings, agent, models) for name, agent in spec.agents.items()}
+    agents = {
+        name: _build_agent(settings, agent, spec.options, models) for name, agent in spec.agents.items()
+    }
     return Team(
         agents=agents,
         main=spec.main,
         delegates={
-            name: _build_agent(settings, agent.within_delegation(), models)
+            name: _build_agent(settings, agent.within_delegation(), spec.options, models)
             for name, agent in spec.agents.items()
         },
         limits=spec.limits,
@@ -104,8 +106,8 @@ def compression_limits(settings: Settings, spec: TeamSpec) -> CompressionLimits 
     return limits_for(
         conversation_window(settings, spec),
         window_of(settings, settings.summary_model),
-        trigger=settings.compression_trigger,
-        cap_tokens=settings.compression_tokens,
+        trigger=spec.options.compression_trigger,
+        cap_tokens=spec.options.compression_tokens,
     )
 
 
@@ -134,7 +136,9 @@ def build_compressor(
     )
 
 
-def build_conversations(settings: Settings, stores: Stores, *, clock: Callable[[], float]) -> Conversations:
+def build_conversations(
+    settings: Settings, stores: Stores, options: Options, *, clock: Callable[[], float]
+) -> Conversations:
     """What opens the contexts that agents work in."""
     return Conversations(
         redis=stores.redis,
@@ -142,8 +146,8 @@ def build_conversations(settings: Settings, stores: Stores, *, clock: Callable[[
         recall=stores.recall,
         tokenizer=counter_for(settings.openai_model),
         clock=clock,
-        artifact_ttl_s=settings.artifact_ttl_s,
-        artifact_chars=settings.artifact_chars,
+        artifact_ttl_s=options.artifact_ttl_s,
+        artifact_chars=options.artifact_chars,
         is_summarizing=bool(settings.summary_model),
         shows_talk=settings.group_context,
     )
@@ -165,11 +169,13 @@ def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], f
     )
 
 
-def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> FunctionsBasedAgent:
+def _build_agent(
+    settings: Settings, spec: AgentSpec, options: Options, models: Models | None
+) -> FunctionsBasedAgent:
     name = model_of(settings, spec)
-    limits, counter = limits_of(settings, spec), counter_for(name)
+    limits, counter = limits_of(settings, spec, options), counter_for(name)
     model: ChatModel = models.chat[name] if models else NoModel()
-    selector, fallback = _build_selectors(settings, spec)
+    selector, fallback = _build_selectors(settings, spec, options)
     return FunctionsBasedAgent(
         name=spec.name,
         model=model,
@@ -179,17 +185,19 @@ def _build_agent(settings: Settings, spec: AgentSpec, models: Models | None) -> 
         fallback_selector=fallback,
         tokenizer=counter,
         limits=limits,
-        order=settings.prompt_order,
-        shows_ledger=settings.ledger_in_prompt,
+        order=options.prompt_order,
+        shows_ledger=options.ledger_in_prompt,
     )
 
 
-def _build_selectors(settings: Settings, spec: AgentSpec) -> tuple[MessageSelector, MessageSelector]:
+def _build_selectors(
+    settings: Settings, spec: AgentSpec, options: Options
+) -> tuple[MessageSelector, MessageSelector]:
     """Return the selector of the window, and the one while no summary can be written (row I7)."""
     if spec.selector is not None:
         return spec.selector(), spec.selector()
-    room, counter = limits_of(settings, spec).prompt_tokens, counter_for(model_of(settings, spec))
-    chunk = WINDOW_CHUNK if settings.prompt_order == "cached" else 1
+    room, counter = limits_of(settings, spec, options).prompt_tokens, counter_for(model_of(settings, spec))
+    chunk = WINDOW_CHUNK if options.prompt_order == "cached" else 1
     sizes = (room, UNCOVERED_MESSAGES), (min(settings.window_tokens, room), WINDOW_MESSAGES)
     usual, short = (
         TokenWindowMessageSelector(tokens, counter, max_messages=messages, chunk=chunk)

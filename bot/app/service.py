@@ -50,7 +50,7 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
-from bot.settings import WEBHOOK_PATH, Settings
+from bot.settings import WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
 from bot.transport.command_menus import CommandMenus
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
@@ -78,7 +78,7 @@ async def run_service(
     *,
     serve: bool,
     work: bool,
-    simulate: bool = False,
+    simulator_port: int | None = None,
     health_port: int | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
@@ -91,9 +91,9 @@ async def run_service(
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     settings, spec = read_agents(settings)
     build_team(settings, spec, None)  # a mistake in the agents ends the start first
-    service = _Service(settings, spec, has_process=stopping is None)
+    service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
-        life = service.live(stopping, serve=serve, work=work, simulate=simulate, health_port=health_port)
+        life = service.live(stopping, serve=serve, work=work, health_port=health_port)
         await bounded(stopping, life, name="service")
     log.info("stopped")
 
@@ -110,8 +110,11 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
 class _Service:
     """The parts of one process, in the order of their start. `has_process`: the process runs nothing else."""
 
-    def __init__(self, settings: Settings, spec: TeamSpec, *, has_process: bool) -> None:
+    def __init__(
+        self, settings: Settings, spec: TeamSpec, *, simulator_port: int | None, has_process: bool
+    ) -> None:
         self._has_process = has_process
+        self._simulator_port = simulator_port
         self._settings = settings
         self._spec = spec
         self._ingest: Ingest | None = None
@@ -121,25 +124,23 @@ class _Service:
         self._indexers: list[Indexer] = []
 
     async def live(
-        self, stopping: asyncio.Event, *, serve: bool, work: bool, simulate: bool, health_port: int | None
+        self, stopping: asyncio.Event, *, serve: bool, work: bool, health_port: int | None
     ) -> None:
         """Start, run, and close everything in reverse order."""
         async with AsyncExitStack() as stack:
-            start = self.start(stack, serve=serve, simulate=simulate, health_port=health_port)
+            start = self.start(stack, serve=serve, health_port=health_port)
             if await unless(stopping, start, name="start"):
                 await self.run(stopping, serve=serve, work=work)
 
-    async def start(
-        self, stack: AsyncExitStack, *, serve: bool, simulate: bool, health_port: int | None
-    ) -> bool:
+    async def start(self, stack: AsyncExitStack, *, serve: bool, health_port: int | None) -> bool:
         """Open everything. HTTP comes first, so that a port in use ends the start and Telegram gets 503s."""
         settings = self._settings
         port = settings.http_port if serve else health_port
         if port is not None:
             await self._listen(stack, port=port, takes_updates=serve)
         api_url = settings.telegram_api_url
-        if simulate:
-            simulator = open_simulator(settings, port=settings.simulator_port)
+        if self._simulator_port is not None:
+            simulator = open_simulator(settings, port=self._simulator_port)
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
         self._waits_for = "redis"
@@ -278,7 +279,7 @@ class _Service:
                 telegram,
                 settings.webhook_url,
                 secret=settings.secret,
-                max_connections=settings.webhook_max_connections,
+                max_connections=WEBHOOK_CONNECTIONS,
             )
         elif not polls:
             log.warning(

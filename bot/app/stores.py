@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import SettingsInvalid
-from bot.settings import Settings
+from bot.settings import WEBHOOK_CONNECTIONS, Settings
 from bot.transport.migrations import Migrations
 from bot.transport.people import Guests
 from memory.errors import StoreMismatch, StoreUnavailable
@@ -117,7 +117,6 @@ def embedder_config(settings: Settings) -> EmbedderConfig:
     key = settings.openai_api_key
     return EmbedderConfig(
         model="" if settings.is_embedding_embedded else settings.openai_embedding_model,
-        dimension=settings.openai_embedding_dimensions,
         api_key=key.get_secret_value() if key else None,
         base_url=settings.openai_base_url,
         has_endpoint=not settings.is_offline,
@@ -126,7 +125,7 @@ def embedder_config(settings: Settings) -> EmbedderConfig:
 
 def connections_for(settings: Settings) -> int:
     """Return how many connections to Redis may be open: one for every turn, webhook request and blocking read."""
-    at_once = settings.worker_concurrency + settings.webhook_max_connections
+    at_once = settings.worker_concurrency + WEBHOOK_CONNECTIONS
     return at_once + BLOCKING_READS * settings.partitions + SPARE_CONNECTIONS
 
 
@@ -147,7 +146,7 @@ async def _check_durable(redis: RedisClient, settings: Settings) -> None:
     """Refuse a server at REDIS_URL that would lose or evict data; warn about other stores."""
     is_external = settings.redis_url is not None
     durability = await check_store(redis, is_external=is_external)
-    if durability.problems and is_external and not settings.allow_unsafe_store:
+    if durability.problems and is_external:
         raise SettingsInvalid(list(durability.problems))
     for problem in (*durability.problems, *filter(None, [durability.caution])):
         log.warning("unsafe_store", problem=problem)

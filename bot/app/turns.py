@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from bot.agent.agents_file import TeamSpec
+from bot.agent.agents_file import Options, TeamSpec
 from bot.agent.context import AgentContext
 from bot.agent.team import Team
 from bot.app.agents import counter_for, model_of
@@ -24,7 +24,6 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.signals import Signals
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
-from bot.media.pdf import PdfReader
 from bot.media.reader import MediaReader
 from bot.settings import Settings
 from bot.transport.people import Administrators
@@ -96,7 +95,7 @@ def build_turns(
         answerer=Answerer(
             bot=outside.bot,
             team=shared.team,
-            conversations=build_conversations(settings, stores, clock=clock),
+            conversations=build_conversations(settings, stores, spec.options, clock=clock),
             reader=build_reader(settings, spec, outside),
             previews=Previews(outside.telegram, rates, reachability, shown),
             interruptions=Interruptions(
@@ -108,7 +107,9 @@ def build_turns(
             limits=_answer_limits(settings, spec),
         ),
         commands=_build_commands(settings, stores, shared, inbox=inbox, clock=clock),
-        memberships=_build_memberships(settings, stores, outside, shared=shared, reachability=reachability),
+        memberships=_build_memberships(
+            settings, spec.options, stores, outside, shared=shared, reachability=reachability
+        ),
         edits=Edits(bot=outside.bot, history=stores.history, tokenizer=counter_for(settings.openai_model)),
         committer=committer,
         buttons=shared.buttons,
@@ -139,17 +140,11 @@ def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> Messag
         model = model_of(settings, spec.agents.get(context.agent_name, spec.agents[spec.main]))
         return model if sees_pictures(settings, model) else ""
 
-    media = MediaReader(
-        outside.files,
-        transcriber=outside.models.transcriber,
-        pdfs=PdfReader(at_most=settings.document_chars),
-        largest=settings.media_bytes,
-        document_chars=settings.document_chars,
-    )
+    media = MediaReader(outside.files, transcriber=outside.models.transcriber)
     return MessageReader(media, bot=outside.bot, eyes=eyes)
 
 
-def build_limits(settings: Settings) -> UsageLimits:
+def build_limits(settings: Settings, options: Options) -> UsageLimits:
     """What each person and each chat may have."""
     return UsageLimits(
         user=OwnerLimits(
@@ -163,8 +158,8 @@ def build_limits(settings: Settings) -> UsageLimits:
             money_per_day=settings.chat_money_per_day,
         ),
         prices=Prices(
-            per_million_input=settings.price_per_million_input,
-            per_million_output=settings.price_per_million_output,
+            per_million_input=options.input_price,
+            per_million_output=options.output_price,
         ),
     )
 
@@ -178,7 +173,9 @@ def _build_shared(
     return _Shared(
         store=store,
         team=team,
-        guard=LimitGuard(stores.redis, build_limits(settings), exempt=access.operator_ids, clock=clock),
+        guard=LimitGuard(
+            stores.redis, build_limits(settings, spec.options), exempt=access.operator_ids, clock=clock
+        ),
         permissions=Permissions(access=access, administrators=administrators, team=team),
         buttons=Buttons(telegram=outside.telegram),
         eraser=Eraser(store, stores.history, stores.recall),
@@ -222,12 +219,18 @@ def _build_commands(
 
 
 def _build_memberships(
-    settings: Settings, stores: Stores, outside: Outside, *, shared: _Shared, reachability: Reachability
+    settings: Settings,
+    options: Options,
+    stores: Stores,
+    outside: Outside,
+    *,
+    shared: _Shared,
+    reachability: Reachability,
 ) -> Memberships:
     rules = GroupRules(
         keeps_talk=settings.group_context,
         talk_lines=settings.group_context_messages,
-        erases_on_leave=settings.erase_on_leave,
+        erases_on_leave=options.erase_on_leave,
     )
     return Memberships(
         bot=outside.bot,
@@ -245,7 +248,7 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
         max_actions=settings.max_actions,
         deadline_s=settings.turn_deadline_s,
         window_messages=loaded_messages(settings),
-        long_answers=settings.long_answers,
+        long_answers=spec.options.long_answers,
         compression=compression_limits(settings, spec),
     )
 

@@ -95,5 +95,5 @@ def _describe_telegram(error: TelegramFailure) -> tuple[list[str], int]:
 def _with_setting(setting: str, line: str) -> str:
     """Put the setting before the line, unless the line begins with a setting."""
     first = line.partition(":")[0]
-    is_setting = first.replace("_", "").isalpha() and first.isupper()
+    is_setting = first.startswith("--") or (first.replace("_", "").isalpha() and first.isupper())
     return line if is_setting else f"{setting}: {line}"

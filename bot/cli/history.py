@@ -287,7 +287,7 @@ async def _preview(
 
     settings, spec = read_agents(settings)
     team = build_team(settings, spec, None)
-    conversations = build_conversations(settings, stores, clock=time.time)
+    conversations = build_conversations(settings, stores, spec.options, clock=time.time)
     snapshot = await stores.history.load(chat.ref, limit=loaded_messages(settings))
     buffered = conversations.buffer(chat.ref, snapshot)
     chat_id = chat.name.chat_id

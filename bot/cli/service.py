@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.failures import WRONG_USE, print_error
 from bot.cli.session import finish, load
-from bot.cli.webhook import SIMULATOR_HOST, has_own_bot_api, simulates
+from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, has_own_bot_api, simulates
 from bot.errors import SettingsInvalid
 
 if TYPE_CHECKING:
@@ -25,15 +25,20 @@ class Listener:
     port: int
 
 
-def run() -> None:
+def run(
+    simulator_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of the simulator and its chat page.")
+    ] = SIMULATOR_PORT,
+) -> None:
     """Run everything in one process. Without a token, also start the simulator and its chat page."""
     settings = load()
     is_simulation = simulates(settings)
-    listeners = [_http(settings), *([_simulator(settings.simulator_port)] if is_simulation else [])]
+    listeners = [_http(settings), *([_simulator(simulator_port)] if is_simulation else [])]
     _end_if_wrong(find_early_problems(settings, *listeners))
     from bot.app.service import run_service
 
-    finish(settings, run_service(settings, serve=True, work=True, simulate=is_simulation))
+    port = simulator_port if is_simulation else None
+    finish(settings, run_service(settings, serve=True, work=True, simulator_port=port))
 
 
 def serve() -> None:
@@ -42,7 +47,7 @@ def serve() -> None:
     _end_if_wrong([*_token_problems(settings, "serve"), *find_early_problems(settings, _http(settings))])
     from bot.app.service import run_service
 
-    finish(settings, run_service(settings, serve=True, work=False, simulate=False))
+    finish(settings, run_service(settings, serve=True, work=False))
 
 
 def work(
@@ -60,20 +65,15 @@ def work(
     _end_if_wrong([*_token_problems(settings, "work"), *find_early_problems(settings, *listeners)])
     from bot.app.service import run_service
 
-    finish(settings, run_service(settings, serve=False, work=True, simulate=False, health_port=health_port))
+    finish(settings, run_service(settings, serve=False, work=True, health_port=health_port))
 
 
 def simulate(
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Port of the simulator.", show_default="SIMULATOR_PORT"),
-    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the simulator.")] = SIMULATOR_PORT,
 ) -> None:
     """Run only the simulator: a local Bot API with a chat page."""
     settings = load()
-    listener = _simulator(settings.simulator_port)
-    if port is not None:
-        listener = Listener(setting="--port", host=SIMULATOR_HOST, port=port)
+    listener = Listener(setting="--port", host=SIMULATOR_HOST, port=port)
     _end_if_wrong([line] if (line := find_port_problem(listener)) else [])
     from bot.app.service import run_simulator
 
@@ -144,7 +144,7 @@ def _http(settings: "Settings") -> Listener:
 
 
 def _simulator(port: int) -> Listener:
-    return Listener(setting="SIMULATOR_PORT", host=SIMULATOR_HOST, port=port)
+    return Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=port)
 
 
 def _end_if_wrong(problems: list[str]) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bot.transport.telegram_api import TelegramApi, WebhookInfo
 
 SIMULATOR_HOST = "127.0.0.1"
+SIMULATOR_PORT = 8081
 
 
 def set_() -> None:
@@ -51,7 +52,7 @@ def simulates(settings: "Settings") -> bool:
 def bot_api_url(settings: "Settings") -> str:
     """Return the URL of the Bot API server: TELEGRAM_API_URL, or the simulator of a running `mnemogram run`."""
     if simulates(settings):
-        return f"http://{SIMULATOR_HOST}:{settings.simulator_port}"
+        return f"http://{SIMULATOR_HOST}:{SIMULATOR_PORT}"
     return settings.telegram_api_url
 
 
@@ -64,9 +65,11 @@ def open_bot_api(settings: "Settings") -> "AbstractAsyncContextManager[TelegramA
 
 async def _set(settings: "Settings", url: str) -> None:
     """Set the webhook and read it back. Raises CommandFailed if Telegram then names another one."""
+    from bot.settings import WEBHOOK_CONNECTIONS
+
     async with open_bot_api(settings) as telegram:
         await telegram.webhook.set(
-            url, secret=settings.secret, max_connections=settings.webhook_max_connections
+            url, secret=settings.secret, max_connections=WEBHOOK_CONNECTIONS
         )
         present = await telegram.webhook.info()
     if present.url != url:

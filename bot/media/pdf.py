@@ -38,10 +38,14 @@ class PdfLimits:
     memory: int = 768 * 1024 * 1024
 
 
+DOCUMENT_CHARS = 500_000
+"""Characters that are read of one document: some 125,000 tokens, more than most windows."""
+
+
 class PdfReader:
     """Reads PDFs, each in a process of its own, a few at a time."""
 
-    def __init__(self, *, at_most: int, limits: PdfLimits | None = None) -> None:
+    def __init__(self, *, at_most: int = DOCUMENT_CHARS, limits: PdfLimits | None = None) -> None:
         """`at_most` is the highest number of characters from one PDF."""
         self._at_most = at_most
         self._limits = limits or PdfLimits()

@@ -12,7 +12,7 @@ from bot.agent.known_models import picture_tokens
 from bot.agent.model import Image
 from bot.errors import FileGone, FileTooLarge, MediaReason, MediaUnreadable, TelegramFailure
 from bot.media.formats import Picture, container_of, picture_of, read_text
-from bot.media.pdf import PdfProblem, PdfReader, PdfText
+from bot.media.pdf import DOCUMENT_CHARS, PdfProblem, PdfReader, PdfText
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
 from memory.characters import well_formed
@@ -73,6 +73,10 @@ class Media:
     is_cut: bool = False
 
 
+LARGEST_FILE = 20_000_000
+"""Bytes: Telegram's own Bot API server gives no larger files."""
+
+
 class MediaReader:
     """Reads files. All turns share one."""
 
@@ -81,14 +85,14 @@ class MediaReader:
         files: Files,
         *,
         transcriber: Transcriber | None,
-        pdfs: PdfReader,
-        largest: int,
-        document_chars: int,
+        pdfs: PdfReader | None = None,
+        largest: int = LARGEST_FILE,
+        document_chars: int = DOCUMENT_CHARS,
     ) -> None:
         """`largest` is the highest size of a file in bytes. Without a `transcriber` recordings are unreadable."""
         self._files = files
         self._transcriber = transcriber
-        self._pdfs = pdfs
+        self._pdfs = pdfs or PdfReader()
         self._largest = largest
         self._document_chars = document_chars
         self._turnstile = asyncio.Semaphore(_AT_ONCE)

@@ -1,6 +1,7 @@
 """The rig: a simulator, a scripted model, and the product as real processes on one store, with a proxy between any two."""
 
 import asyncio
+import json
 import os
 import secrets
 import signal
@@ -138,6 +139,7 @@ async def running_system(
     seed: int = 0,
     forked: bool = True,
     forked_with: Mapping[str, str] | None = None,
+    options: Mapping[str, object] | None = None,
     **settings: str,
 ) -> AsyncGenerator[System]:
     """Simulator, model and stores; the product's processes are started by the test and ended here.
@@ -170,6 +172,7 @@ async def running_system(
             "LEASE_S": str(LEASE_S),
             "LOG_FORMAT": "json",
             **_ways_through(proxies, index),
+            **_agents_file(directory, options),
             **settings,
         }
         system = System(
@@ -194,6 +197,16 @@ async def running_system(
 def _proxy(url: str | None, seed: int) -> AbstractAsyncContextManager[TcpProxy]:
     """In front of the server of this URL; without one, of those that are named later."""
     return tcp_proxy(*([place_of(url)] if url else []), seed=seed)
+
+
+def _agents_file(directory: Path, options: Mapping[str, object] | None) -> dict[str, str]:
+    """Return the setting of an agents file with these options; nothing without options."""
+    if options is None:
+        return {}
+    path = directory / "agents.toml"
+    lines = [f"{name} = {json.dumps(value)}" for name, value in options.items()]
+    path.write_text("\n".join(["[agent]", "[options]", *lines, ""]), "utf-8")
+    return {"AGENTS_FILE": str(path)}
 
 
 def _own_address(webhook: TcpProxy | None) -> dict[str, str]:

@@ -387,7 +387,7 @@ def _running(bench: Bench, model: HoldingModel) -> AbstractAsyncContextManager[S
         bench.directory,
         model,
         OPENAI_EMBEDDING_MODEL="scripted-embedding",
-        COMPRESSION_TOKENS="500",
+        options={"compression_tokens": 500},
         STREAMING="false",
     )
 

@@ -116,7 +116,7 @@ def _running(bench: Bench, model: WatchingModel) -> AbstractAsyncContextManager[
         OPENAI_EMBEDDING_MODEL="scripted-embedding",
         OPENAI_SUMMARY_MODEL="",
         WINDOW_TOKENS="100",
-        ARTIFACT_CHARS="1000",
+        options={"artifact_chars": 1000},
         STREAMING="false",
     )
 

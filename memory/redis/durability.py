@@ -81,7 +81,6 @@ def server_of(info: Mapping[str, Any]) -> tuple[str, str]:
 def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
     """Return one line for each setting that would lose or evict messages."""
     where = "REDIS_URL" if is_external else "DATA_DIR (the embedded store)"
-    accept = "; ALLOW_UNSAFE_STORE=true accepts the loss" if is_external else ""
     name = f"{facts.server} {facts.version}"
     problems: list[str] = []
     if _is_too_old(facts.version):
@@ -89,21 +88,21 @@ def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
     if facts.appendonly is False:
         problems.append(
             f"{where}: {name} keeps no append-only file and loses what it acknowledged when it ends: "
-            f"set `appendonly yes`{accept}"
+            f"set `appendonly yes`"
         )
     elif facts.appendonly is None:
-        problems.append(f"{where}: {name} does not tell whether it has an append-only file{accept}")
+        problems.append(f"{where}: {name} does not tell whether it has an append-only file")
     elif facts.appendfsync == "no":
         problems.append(
             f"{where}: {name} leaves writing to disk to the operating system and loses up to 30 s in a power "
-            f"cut: set `appendfsync everysec` or `always`{accept}"
+            f"cut: set `appendfsync everysec` or `always`"
         )
     if facts.maxmemory_policy is None:
-        problems.append(f"{where}: {name} does not tell its maxmemory-policy, `noeviction` is needed{accept}")
+        problems.append(f"{where}: {name} does not tell its maxmemory-policy, `noeviction` is needed")
     elif facts.maxmemory_policy != "noeviction":
         problems.append(
             f"{where}: {name} evicts messages when its memory is full ({facts.maxmemory_policy}): "
-            f"set `maxmemory-policy noeviction`{accept}"
+            f"set `maxmemory-policy noeviction`"
         )
     return tuple(problems)
 

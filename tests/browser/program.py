@@ -80,11 +80,13 @@ def run_program(folder: Path, **given: str) -> Generator[Program]:
     """
     log = folder / "log"
     # Without a summarizer the prompt has the newest 50 messages; with one, many more would stand in it.
-    settings = {"DATA_DIR": "data", "HTTP_PORT": "0", "SIMULATOR_PORT": "0", "LOG_FORMAT": "json"}
+    settings = {"DATA_DIR": "data", "HTTP_PORT": "0", "LOG_FORMAT": "json"}
     settings |= {"OPENAI_SUMMARY_MODEL": ""} | given
     environment = {name: value for name, value in os.environ.items() if name not in _SETTINGS} | settings
     with log.open("wb") as stderr:
-        process = subprocess.Popen([str(_CONSOLE), "run"], env=environment, cwd=folder, stderr=stderr)
+        process = subprocess.Popen(
+            [str(_CONSOLE), "run", "--simulator-port", "0"], env=environment, cwd=folder, stderr=stderr
+        )
     program = Program(process=process, log=log, environment=environment)
     try:
         program.wait_until(lambda: program.events("ready"))

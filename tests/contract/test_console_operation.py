@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.cli import webhook
 from memory import keys
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
@@ -35,7 +36,8 @@ def console(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_dir: Path
 ) -> ConsoleRig:
     """The console with nothing but DATA_DIR and free ports set."""
-    settings_in(monkeypatch, tmp_path, data_dir, HTTP_PORT=str(free_port()), SIMULATOR_PORT=str(free_port()))
+    settings_in(monkeypatch, tmp_path, data_dir, HTTP_PORT=str(free_port()))
+    monkeypatch.setattr(webhook, "SIMULATOR_PORT", free_port())
     on_stores(empty_stores())
     return ConsoleRig(capsys)
 
@@ -150,18 +152,15 @@ def test_doctor_changes_nothing_in_a_store(console: ConsoleRig, data_dir: Path) 
     assert on_stores(_keys(data_dir)) == 0
 
 
-def test_doctor_refuses_a_store_that_evicts_unless_that_is_accepted(
+def test_doctor_refuses_a_store_that_evicts(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with kept_open(open_valkey(tmp_path / "unsafe")) as url:
         on_stores(_evict(url))
         monkeypatch.setenv("REDIS_URL", url)
         refused = console("doctor", "--json")
-        monkeypatch.setenv("ALLOW_UNSAFE_STORE", "true")
-        accepted = console("doctor", "--json")
     assert (refused.status, levels(refused.document)["store"]) == (1, "fail")
     assert "allkeys-lru" in refused.out
-    assert (accepted.status, levels(accepted.document)["store"]) == (0, "warn")
 
 
 def test_doctor_asks_the_model_for_a_tiny_answer(
@@ -186,11 +185,11 @@ def test_doctor_tells_a_foreign_program_on_our_port(
 ) -> None:
     port = simulator_url.rpartition(":")[2]
     monkeypatch.setenv("HTTP_PORT", port)
-    monkeypatch.setenv("SIMULATOR_PORT", port)
+    monkeypatch.setattr(webhook, "SIMULATOR_PORT", int(port))
     ports = [check for check in console("doctor", "--json").document["checks"] if check["name"] == "ports"]
     assert [check["level"] for check in ports] == ["fail", "ok"]
     assert ports[0]["says"] == f"HTTP_PORT: port {port} on 127.0.0.1 is in use by another program"
-    assert ports[1]["says"] == f"SIMULATOR_PORT {port}: a running simulator answers there"
+    assert ports[1]["says"] == f"--simulator-port {port}: a running simulator answers there"
 
 
 @pytest.mark.usefixtures("bot")
@@ -230,7 +229,7 @@ def test_without_a_token_the_webhook_of_the_running_simulator_is_meant(
 ) -> None:
     missing = console("webhook", "info")
     assert (missing.status, missing.err.partition(":")[0]) == (1, "TELEGRAM_API_URL")
-    monkeypatch.setenv("SIMULATOR_PORT", simulator_url.rpartition(":")[2])
+    monkeypatch.setattr(webhook, "SIMULATOR_PORT", int(simulator_url.rpartition(":")[2]))
     assert console("webhook", "info", "--json").document["url"] is None
 
 
@@ -257,8 +256,7 @@ def test_a_token_that_telegram_does_not_know_ends_a_service(
     ("command", "setting", "named"),
     [
         (["run"], "HTTP_PORT", "HTTP_PORT"),
-        (["run"], "SIMULATOR_PORT", "SIMULATOR_PORT"),
-        (["simulate"], "SIMULATOR_PORT", "SIMULATOR_PORT"),
+        (["run", "--simulator-port", "{port}"], "", "--simulator-port"),
         (["simulate", "--port", "{port}"], "", "--port"),
         (["work", "--health-port", "{port}"], "", "--health-port"),
     ],

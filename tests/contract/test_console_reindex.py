@@ -106,13 +106,13 @@ def test_a_model_that_does_not_work_changes_nothing(
     on_stores(remember(1001, ANNA))
     console("reindex")
     use(endpoint, monkeypatch)
-    monkeypatch.setenv("OPENAI_EMBEDDING_DIMENSIONS", "48")
-    endpoint.embeddings = Embeddings(dimension=48, failure="wrong_dimension")
+    endpoint.embeddings = Embeddings(dimension=48, failure="null")
     ran = console("reindex")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err.startswith("OPENAI_EMBEDDING_MODEL: bag-of-words gave a vector of 49 dimensions")
+    assert ran.err.startswith(
+        "OPENAI_EMBEDDING_MODEL: the embedding endpoint's answer is not a list of vectors"
+    )
     monkeypatch.delenv("OPENAI_BASE_URL")
-    monkeypatch.delenv("OPENAI_EMBEDDING_DIMENSIONS")
     assert "Nothing to do" in console("reindex").out
 
 

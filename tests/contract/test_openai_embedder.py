@@ -153,14 +153,14 @@ async def test_a_set_dimension_is_asked_for(server: ScriptedOpenAI) -> None:
     assert server.embedding_requests[0].body["dimensions"] == 16
 
 
-async def test_the_settings_dimensions_are_asked_for_and_part_of_the_space(server: ScriptedOpenAI) -> None:
+async def test_requested_dimensions_are_part_of_the_space(server: ScriptedOpenAI) -> None:
     given = {"openai_api_key": KEY, "openai_base_url": server.base_url, "openai_embedding_model": "m"}
 
     spaces: list[EmbeddingSpace] = []
     for dimensions in (None, 16):
-        settings = load_settings(_env_file=None, **given, openai_embedding_dimensions=dimensions)
+        settings = load_settings(_env_file=None, **given)
         async with AsyncExitStack() as stack:
-            embedder = await open_embedder(embedder_config(settings), stack)
+            embedder = await open_embedder(replace(embedder_config(settings), dimension=dimensions), stack)
             assert embedder is not None
             await embedder.embed(["text"])
         spaces.append(embedder.identity)
@@ -328,17 +328,12 @@ async def test_a_refusal_says_its_status_and_never_the_key(
         (422, "dimensions: extra fields not permitted"),
     ],
 )
-async def test_a_model_that_takes_no_dimensions_is_refused_by_the_settings_name(
-    status: int, message: str
-) -> None:
+async def test_a_model_that_takes_no_dimensions_is_refused(status: int, message: str) -> None:
     async with answering(refusal(status, message=f"{message} {KEY}")) as server:
         failure = await failure_of(endpoint_at(server.base_url, dimension=256), ["text"])
 
     assert type(failure) is EmbeddingRefused
-    assert str(failure) == (
-        f"the embedding endpoint answered {status} (no code): m takes no dimensions=256; "
-        "unset OPENAI_EMBEDDING_DIMENSIONS, or set another"
-    )
+    assert str(failure) == (f"the embedding endpoint answered {status} (no code): m takes no dimensions=256")
 
 
 async def test_the_setting_is_not_blamed_where_no_dimension_was_asked_for() -> None:

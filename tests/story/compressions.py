@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot import settings
+from bot.agent import agents_file
 from bot.app import service, upkeep
 from memory import keys
 from memory.history.message import Message
@@ -30,7 +30,7 @@ EXCHANGES = (
 
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compression begins when it is due, after little talk, is tried again without a pause, and is the only one."""
-    monkeypatch.setattr(settings, "LEAST_COMPRESSION_TOKENS", 1)
+    monkeypatch.setattr(agents_file, "LEAST_COMPRESSION_TOKENS", 1)
     monkeypatch.setattr(upkeep, "COMPRESSION_POLL_S", POLL_S)
     monkeypatch.setattr(service, "COMPRESSIONS_AT_ONCE", 1)
     monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (0.0, 0.0))

@@ -2,15 +2,20 @@
 
 import asyncio
 import json
+import shutil
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
 import httpx
 
+from bot.agent.agents_file import Options
+from bot.app.agents import DEMO_AGENTS
 from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH, Settings, load_settings
 from bot.transport.ingest import telegram_ref
@@ -335,19 +340,22 @@ async def running_bot(
     private_topics: bool = False,
     **changes: Any,
 ) -> AsyncGenerator[Story]:
-    """A bot until the block ends; `changes` are settings. `is_pushed`: by webhook, else it polls.
+    """A bot until the block ends; `changes` are settings and options of the agents file. `is_pushed`: by webhook, else it polls.
 
     Whatever the story, no request may reach the model that OpenAI would have refused.
     """
     async with (
+        _temporary_folder() as folder,
         scripted_openai(script) as model,
         _simulator(
             SimulatorConfig(privacy_mode=privacy_mode, private_topics=private_topics, retry_scale=0.01)
         ) as simulator,
     ):
+        options = {name: changes.pop(name) for name in list(changes) if name in Options.model_fields}
         settings = story_settings(
             stores, model_url=model.base_url, telegram_url=str(simulator.base_url), **changes
         )
+        settings = with_options(settings, options, folder=folder)
         if is_pushed:
             url = f"http://127.0.0.1:{settings.http_port}{WEBHOOK_PATH}"
             settings = settings.model_copy(update={"webhook_url": url})
@@ -362,6 +370,29 @@ async def running_bot(
             await asyncio.wait([watching])
             await story.stop()
         assert model.invalid_requests == []
+
+
+@asynccontextmanager
+async def _temporary_folder() -> AsyncGenerator[Path]:
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def with_options(settings: Settings, options: Mapping[str, Any], *, folder: Path) -> Settings:
+    """Return the settings with a copy of their agents file that has these options.
+
+    The copy stands beside its original, so that modules with tools are found; without one it is in `folder`, with the simulator's agents.
+    """
+    if not options:
+        return settings
+    original = settings.agents_file
+    if original is None:
+        original = Path(shutil.copy(DEMO_AGENTS, folder))
+        shutil.copy(DEMO_AGENTS.with_name("demo_tools.py"), folder)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in options.items()]
+    copy = original.with_name(f"options-{uuid4().hex}.toml")
+    copy.write_text("\n".join([original.read_text("utf-8"), "[options]", *lines, ""]), "utf-8")
+    return settings.model_copy(update={"agents_file": copy})
 
 
 def story_settings(stores: StoryStores, *, model_url: str, telegram_url: str, **changes: Any) -> Settings:

@@ -160,8 +160,8 @@ async def test_a_corrupt_pdf_gets_a_sentence_and_a_question_with_it_an_answer(st
 
 
 async def test_a_file_that_is_too_large_is_not_fetched(stores: StoryStores) -> None:
-    async with running_bot(stores, media_bytes=1_000_000) as bot:
-        said = await reply_to(bot, await bot.people.document(OLGA, b"x" * 1_000_001, name="big.txt"))
+    async with running_bot(stores) as bot:
+        said = await reply_to(bot, await bot.people.document(OLGA, b"x" * 20_000_001, name="big.txt"))
 
-        assert "up to 1 MB" in said
+        assert "up to 20 MB" in said
         assert await bot.people.calls("getFile") == []

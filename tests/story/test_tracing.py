@@ -37,7 +37,7 @@ async def test_a_record_tells_the_whole_life_of_its_update(
         calls(call("add", {"a": 2, "b": 3}), call(f"{CANARY}_tool", {})),
         text("It is 5."),
     ]
-    async with running_bot(stores, script, price_per_million_input=1.0, price_per_million_output=2.0) as bot:
+    async with running_bot(stores, script, input_price=1.0, output_price=2.0) as bot:
         await bot.say(BEN, f"hello {CANARY}")
         await bot.wait_for_prompts(1)
         await bot.say(BEN, "add 2")

@@ -61,7 +61,7 @@ async def test_a_days_tokens_are_refused_to_the_chat_and_not_to_operators(stores
 
 async def test_usage_tells_what_a_person_and_a_chat_used_and_the_limits(stores: StoryStores) -> None:
     async with running_bot(
-        stores, price_per_million_input=1_000_000, chat_tokens_per_day=100_000, user_messages_per_minute=9
+        stores, input_price=1_000_000, chat_tokens_per_day=100_000, user_messages_per_minute=9
     ) as bot:
         await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
         await bot.ask(BEN, "hello")

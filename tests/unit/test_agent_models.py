@@ -67,8 +67,8 @@ def test_i02_a_conversation_is_compressed_by_the_smallest_window_of_those_who_ca
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "agents.toml"
-    path.write_text(FILE % 'model = "gpt-4o"')
-    given = load_settings(openai_model="my-local-model", compression_tokens=0, agents_file=path)
+    path.write_text(FILE % 'model = "gpt-4o"' + "\n[options]\ncompression_tokens = 0\n")
+    given = load_settings(openai_model="my-local-model", agents_file=path)
 
     settings, spec = read_agents(given)
     limits = compression_limits(settings, spec)

@@ -39,17 +39,6 @@ def test_each_problem_is_one_line_that_names_the_setting(facts: StoreDurability,
     assert "\n" not in problem
 
 
-def test_what_an_operator_can_accept_says_how() -> None:
-    (problem,) = judge(replace(SAFE, appendonly=False), is_external=True)
-    assert problem == (
-        "REDIS_URL: Valkey 8.1.0 keeps no append-only file and loses what it acknowledged when it ends: "
-        "set `appendonly yes`; ALLOW_UNSAFE_STORE=true accepts the loss"
-    )
-    (problem,) = judge(replace(SAFE, appendonly=False), is_external=False)
-    assert "ALLOW_UNSAFE_STORE" not in problem
-    assert problem.startswith("DATA_DIR (the embedded store): ")
-
-
 def test_several_problems_are_several_lines() -> None:
     facts = replace(SAFE, appendonly=False, maxmemory_policy="allkeys-random", version="5.0.1")
     assert len(judge(facts, is_external=True)) == 3

@@ -22,6 +22,7 @@ from bot.errors import (
     TelegramRefused,
     TellUser,
 )
+from bot.media.reader import LARGEST_FILE
 from bot.settings import Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
@@ -69,7 +70,7 @@ async def check_media(settings: Settings) -> list[Finding]:
     photos = "seen" if sees_pictures(settings, settings.openai_model) else "not seen (OPENAI_VISION)"
     transcriber = "" if settings.is_offline else settings.transcription_model
     recordings = f"transcribed by {transcriber}" if transcriber else "not heard (OPENAI_TRANSCRIPTION_MODEL)"
-    size = f"up to {settings.media_bytes / 1_000_000:g} MB"
+    size = f"up to {LARGEST_FILE / 1_000_000:g} MB"
     return [ok("media", f"photos are {photos}, recordings {recordings}; documents are read {size}")]
 
 

@@ -12,7 +12,8 @@ import httpx
 from bot.app.stores import store_config
 from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.service import Listener, find_port_problem
-from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
+from bot.cli import webhook
+from bot.cli.webhook import open_bot_api, simulates
 from bot.errors import TelegramFailure
 from bot.settings import Settings
 from memory import keys
@@ -63,7 +64,7 @@ async def check_ports(settings: Settings) -> list[Finding]:
     http = Listener(setting="HTTP_PORT", host=settings.http_host, port=settings.http_port)
     findings = [await _check_port(http, _mnemogram_answers(http), "Mnemogram")]
     if simulates(settings):
-        simulator = Listener(setting="SIMULATOR_PORT", host=SIMULATOR_HOST, port=settings.simulator_port)
+        simulator = Listener(setting="--simulator-port", host=webhook.SIMULATOR_HOST, port=webhook.SIMULATOR_PORT)
         findings.append(await _check_port(simulator, _simulator_answers(settings), "simulator"))
     return findings
 
@@ -127,10 +128,6 @@ def _check_durability(durability: StoreDurability, settings: Settings) -> list[F
             return [
                 warn("store", problem, "End all our processes and start again.")
                 for problem in durability.problems
-            ]
-        if settings.allow_unsafe_store:
-            return [
-                warn("store", problem, "ALLOW_UNSAFE_STORE accepts it.") for problem in durability.problems
             ]
         fix = "Change the server's configuration. The service does not start before that."
         return [fail("store", problem, fix) for problem in durability.problems]

@@ -261,10 +261,7 @@ def _translate_error(error: Exception, endpoint: EmbeddingEndpoint) -> Embedding
     if status >= 500 or (status in _TRANSIENT and code != "insufficient_quota"):
         return EmbeddingUnavailable(text, retry_after_s=_retry_after_s(error))
     if _is_about_dimensions(error, endpoint):
-        return EmbeddingRefused(
-            f"{text}: {endpoint.model} takes no dimensions={endpoint.dimension}; "
-            "unset OPENAI_EMBEDDING_DIMENSIONS, or set another"
-        )
+        return EmbeddingRefused(f"{text}: {endpoint.model} takes no dimensions={endpoint.dimension}")
     return EmbeddingRefused(text)
 
 

@@ -15,8 +15,8 @@ def test_a_free_port_is_no_problem(tmp_path: Path) -> None:
 def test_a_taken_port_is_named_with_its_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        problem = find_port_problem(Listener(setting="SIMULATOR_PORT", host="127.0.0.1", port=port))
-    assert problem == f"SIMULATOR_PORT: port {port} on 127.0.0.1 is in use by another program"
+        problem = find_port_problem(Listener(setting="--simulator-port", host="127.0.0.1", port=port))
+    assert problem == f"--simulator-port: port {port} on 127.0.0.1 is in use by another program"
 
 
 def test_an_address_that_is_not_ours_is_a_problem_of_the_host() -> None:

@@ -22,7 +22,7 @@ from memory.recall.embedders.embedder import EmbeddingRefused
     [
         (SettingsInvalid(["A_B: wrong", "C: too"]), ["A_B: wrong", "C: too"], 2),
         (PortInUse("port 1 is in use"), ["HTTP_PORT: port 1 is in use"], 2),
-        (PortInUse("SIMULATOR_PORT: port 1 is in use"), ["SIMULATOR_PORT: port 1 is in use"], 2),
+        (PortInUse("--simulator-port: port 1 is in use"), ["--simulator-port: port 1 is in use"], 2),
         (DataDirFull("DATA_DIR: no space"), ["DATA_DIR: no space"], 2),
         (UnsafeStore(), ["REDIS_URL: The store would lose or evict what it acknowledges."], 2),
         (StoreUnavailable("Redis cannot be reached"), ["REDIS_URL: Redis cannot be reached"], 1),
