@@ -68,9 +68,7 @@ async def _set(settings: "Settings", url: str) -> None:
     from bot.settings import WEBHOOK_CONNECTIONS
 
     async with open_bot_api(settings) as telegram:
-        await telegram.webhook.set(
-            url, secret=settings.secret, max_connections=WEBHOOK_CONNECTIONS
-        )
+        await telegram.webhook.set(url, secret=settings.secret, max_connections=WEBHOOK_CONNECTIONS)
         present = await telegram.webhook.info()
     if present.url != url:
         raise CommandFailed(

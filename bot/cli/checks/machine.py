@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 
 from bot.app.stores import store_config
+from bot.cli import webhook
 from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.service import Listener, find_port_problem
-from bot.cli import webhook
 from bot.cli.webhook import open_bot_api, simulates
 from bot.errors import TelegramFailure
 from bot.settings import Settings
@@ -64,7 +64,9 @@ async def check_ports(settings: Settings) -> list[Finding]:
     http = Listener(setting="HTTP_PORT", host=settings.http_host, port=settings.http_port)
     findings = [await _check_port(http, _mnemogram_answers(http), "Mnemogram")]
     if simulates(settings):
-        simulator = Listener(setting="--simulator-port", host=webhook.SIMULATOR_HOST, port=webhook.SIMULATOR_PORT)
+        simulator = Listener(
+            setting="--simulator-port", host=webhook.SIMULATOR_HOST, port=webhook.SIMULATOR_PORT
+        )
         findings.append(await _check_port(simulator, _simulator_answers(settings), "simulator"))
     return findings
 
