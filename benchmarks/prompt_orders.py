@@ -122,7 +122,7 @@ async def requests_of(
     turns: Sequence[Turn], *, order: PromptOrder, is_summarised: bool
 ) -> AsyncGenerator[tuple[PromptMessage, ...]]:
     """Every request of the conversation: one for a turn, and one more where it called a tool."""
-    budget = PromptBudget(window=MODEL_WINDOW, answer_tokens=ANSWER_TOKENS, order=order)
+    budget = PromptBudget(window=MODEL_WINDOW, room=MODEL_WINDOW - ANSWER_TOKENS, order=order)
     said: list[Message] = []
     summary: Summary | None = None
     for number, turn in enumerate(turns):

@@ -114,7 +114,7 @@ class _Maker:
         window = int(1_024 * 195 ** self._rng.random())
         answer = min(4_096, window // 4)
         order = self._rng.choice(("described", "cached"))
-        return PromptBudget(window=window, answer_tokens=answer, order=order)
+        return PromptBudget(window=window, room=window - answer, order=order)
 
     def parts(self) -> PromptParts:
         rng = self._rng

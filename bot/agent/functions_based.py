@@ -209,8 +209,7 @@ class FunctionsBasedAgent:
         return parse_reply(reply, tools, earlier=context.thinking.completed_steps)
 
     def _assemble(self, parts: PromptParts, *, room: int) -> AssembledPrompt:
-        window = self.limits.context_window
-        budget = PromptBudget(window=window, answer_tokens=window - room, order=self.order)
+        budget = PromptBudget(window=self.limits.context_window, room=room, order=self.order)
         return assemble(parts, budget, meter=self.tokenizer, agent=self.name)
 
     async def _send(self, context: AgentContext, prompt: AssembledPrompt, parts: PromptParts) -> ModelReply:

@@ -114,8 +114,8 @@ parts_of_prompts = st.builds(
 )
 budgets = st.builds(
     PromptBudget,
-    window=st.integers(300, 4_000),
-    answer_tokens=st.integers(0, 50),
+    window=st.just(4_050),
+    room=st.integers(250, 4_000),
     order=st.sampled_from(["described", "cached"]),
     chunk=st.integers(1, 20),
 )

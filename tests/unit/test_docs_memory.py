@@ -294,7 +294,7 @@ def test_parts_give_way_in_the_order_that_is_listed() -> None:
 
 
 def assembled(*, order: PromptOrder, room: int = 100_000) -> AssembledPrompt:
-    budget = PromptBudget(window=room + 100, answer_tokens=100, order=order, chunk=1)
+    budget = PromptBudget(window=room + 100, room=room, order=order, chunk=1)
     return assemble(PARTS, budget, meter=TOKENIZER)
 
 

@@ -59,7 +59,7 @@ QUESTION = said("2026-11-20 18:00", "where could we sleep in Lisbon?", sequence=
 
 def told(parts: PromptParts) -> str:
     """The recalled messages as the model reads them."""
-    budget = PromptBudget(window=8_000, answer_tokens=500, order="cached")
+    budget = PromptBudget(window=8_000, room=7_500, order="cached")
     prompt = assemble(parts, budget, meter=TOKENIZER)
     return next(each.text for each in prompt.messages if each.text.startswith(RECALLED_HEADING))
 

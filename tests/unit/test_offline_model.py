@@ -348,7 +348,7 @@ def a_summary(text: SummaryText) -> Summary:
 
 def spoken(*, is_group: bool = False, **parts: Any) -> Any:
     """The request that this bot would send, in the described order."""
-    budget = PromptBudget(window=8_000, answer_tokens=1_000, order="described")
+    budget = PromptBudget(window=8_000, room=7_000, order="described")
     told = PromptParts(system="You are Mnemogram.", is_group=is_group, **parts)
     messages = assemble(told, budget, meter=Tokenizer(encoding="o200k_base")).messages
     return [{"role": message.role, "content": message.text} for message in messages]

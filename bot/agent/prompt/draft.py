@@ -2,11 +2,12 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
-from bot.agent.model import Image, PromptMessage, ToolSpec
+from bot.agent.model import Image, PromptMessage
 from bot.agent.prompt.parts import PartName, PromptParts, ReceiptItem
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
@@ -29,7 +30,7 @@ from bot.agent.prompt.text import (
 from memory.history.ledger import render_entry
 from memory.history.message import Message
 from memory.history.selectors import TokenCounter
-from memory.history.summary import render_summary
+from memory.history.summary import Summary, render_summary
 
 MESSAGE_OVERHEAD = 4
 """Tokens around each message, tool call and tool (OpenAI's cookbook counts 3 to 4)."""
@@ -56,11 +57,13 @@ class PromptPiece:
     # The ids of messages that are rendered as one with it.
     others: tuple[str, ...] = ()
 
-    def items(self, why: str = "") -> Iterator[ReceiptItem]:
-        """Yield the lines of the receipt: one with all tokens, and one for each of the `others`."""
-        yield ReceiptItem(id=self.id, tokens=self.tokens, why=why or self.why)
-        for other in self.others:
-            yield ReceiptItem(id=other, tokens=0, why=why or f"told as one with {self.id}")
+    def items(self, why: str = "") -> list[ReceiptItem]:
+        """Return the lines of the receipt: one with all tokens, and one for each of the `others`."""
+        items = [ReceiptItem(id=self.id, tokens=self.tokens, why=why or self.why)]
+        if self.others:
+            why = why or f"told as one with {self.id}"
+            items += [ReceiptItem(id=other, tokens=0, why=why) for other in self.others]
+        return items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,40 +84,50 @@ class Section:
 
     def in_order(self) -> Sequence[PromptPiece]:
         """Return the pieces in the order of the prompt."""
-        return sorted(self.pieces, key=lambda piece: piece.sent_at)
+        return sorted(self.pieces, key=attrgetter("sent_at"))
 
-    def messages(self) -> tuple[PromptMessage, ...]:
+    def messages(self) -> list[PromptMessage]:
         """Return the messages of the request; none without pieces."""
-        if not self.heading:
-            return tuple(message for piece in self.in_order() for message in piece.messages)
-        if not self.pieces:
-            return ()
-        text = self.separator.join([self.heading, *(piece.text for piece in self.in_order())])
-        return (PromptMessage(role="user", text=text),)
+        messages: list[PromptMessage] = []
+        lines = [self.heading]
+        for piece in self.in_order():
+            messages += piece.messages
+            lines.append(piece.text)
+        if not self.heading or not self.pieces:
+            return messages
+        return [PromptMessage(role="user", text=self.separator.join(lines))]
 
     def with_pieces(
         self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[ReceiptItem] = ()
     ) -> "Section":
         """Return the section with these pieces instead of its own, counted again."""
         changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out))
+        tokens = 0
         if self.heading:  # one text is counted whole, because a token may span two lines
-            return replace(changed, tokens=sum(cost_of(each, meter) for each in changed.messages()))
-        return replace(changed, tokens=sum(piece.tokens for piece in pieces))
+            for message in changed.messages():
+                tokens += cost_of(message, meter)
+        else:
+            for piece in pieces:
+                tokens += piece.tokens
+        return replace(changed, tokens=tokens)
 
 
+EMPTY = Section()
 PromptDraft = Mapping[PartName, Section]
 """All parts of a prompt, empty ones included."""
 
 
 def cost_of(message: PromptMessage, meter: TokenCounter) -> int:
     """Return the tokens of a message in a request, with its calls, images and overhead."""
-    calls = sum(
-        MESSAGE_OVERHEAD + sum(map(meter.count, (call.id, call.name, call.arguments)))
-        for call in message.tool_calls
-    )
-    call_id = meter.count(message.tool_call_id) if message.tool_call_id else 0
-    images = sum(image.tokens for image in message.images)
-    return MESSAGE_OVERHEAD + meter.count(message.text) + calls + call_id + images
+    tokens = MESSAGE_OVERHEAD + meter.count(message.text)
+    if message.tool_call_id:
+        tokens += meter.count(message.tool_call_id)
+    for call in message.tool_calls:
+        tokens += MESSAGE_OVERHEAD
+        tokens += meter.count(call.id) + meter.count(call.name) + meter.count(call.arguments)
+    for image in message.images:
+        tokens += image.tokens
+    return tokens
 
 
 def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
@@ -125,115 +138,110 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
     out. A blank message of a user reads as it did when it was answered.
     """
     places: dict[str, str] = {}
-    prompt = _prompt(parts, places, meter)
+    to_answer, repeated = _take_places(parts.prompt, places, place="the prompt")
+    prompt = EMPTY.with_pieces(
+        _message_pieces(to_answer, parts, meter, images=parts.images), meter=meter, left_out=repeated
+    )
     window = _window(parts, places, meter)
+    task = without_marks(parts.task, is_group=parts.is_group) if parts.task else ""
     return {
         "system": _system(parts, meter),
-        "tools": _tools(parts.tools, meter),
-        "summary": _summary(parts, meter),
+        "tools": _tools(parts, meter),
+        "summary": _summary(parts.summary, parts, meter) if parts.summary else EMPTY,
         "window": window,
-        "recalled": _recalled(parts, places, meter),
-        "heard": _heard(parts, meter),
-        "ledger": _ledger(parts, window.pieces, meter),
+        "recalled": _recalled(parts, places, meter) if parts.recalled else EMPTY,
+        "heard": _heard(parts, meter) if parts.heard else EMPTY,
+        "ledger": _ledger(parts, window.pieces, meter) if parts.ledger else EMPTY,
         "prompt": prompt,
-        "record": _record(parts, meter),
-        "task": _under(TASK_HEADING, "task", without_marks(parts.task, is_group=parts.is_group), meter),
-        "digest": _digest(parts, meter),
-        "steps": _steps(parts, meter),
+        "record": _record(parts, meter) if parts.record else EMPTY,
+        "task": _text_section(TASK_HEADING, "task", task, meter) if task else EMPTY,
+        "digest": _digest(parts, meter) if parts.digest else EMPTY,
+        "steps": _steps(parts, meter) if parts.steps else EMPTY,
     }
 
 
 def total_tokens(draft: PromptDraft) -> int:
     """Return the tokens of the request. The tools' share is an estimate: endpoints render schemas differently."""
-    return sum(section.tokens for section in draft.values())
+    tokens = 0
+    for section in draft.values():
+        tokens += section.tokens
+    return tokens
 
 
 def _system(parts: PromptParts, meter: TokenCounter) -> Section:
     text = f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
     message = PromptMessage(role="system", text=text)
-    piece = PromptPiece(id="system", messages=(message,), tokens=cost_of(message, meter) + REPLY_OVERHEAD)
-    return Section().with_pieces([piece], meter=meter)
+    tokens = cost_of(message, meter) + REPLY_OVERHEAD
+    return Section(tokens=tokens, pieces=(PromptPiece(id="system", messages=(message,), tokens=tokens),))
 
 
-def _tools(tools: Sequence[ToolSpec], meter: TokenCounter) -> Section:
-    pieces = [
-        PromptPiece(
-            id=tool.name,
-            tokens=MESSAGE_OVERHEAD
-            + meter.count(
-                json.dumps([tool.name, tool.description, dict(tool.parameters)], ensure_ascii=False)
-            ),
-        )
-        for tool in tools
-    ]
-    return Section().with_pieces(pieces, meter=meter)
+def _tools(parts: PromptParts, meter: TokenCounter) -> Section:
+    pieces: list[PromptPiece] = []
+    for tool in parts.tools:
+        described = json.dumps([tool.name, tool.description, dict(tool.parameters)], ensure_ascii=False)
+        pieces.append(PromptPiece(id=tool.name, tokens=MESSAGE_OVERHEAD + meter.count(described)))
+    return EMPTY.with_pieces(pieces, meter=meter)
 
 
-def _summary(parts: PromptParts, meter: TokenCounter) -> Section:
-    if parts.summary is None:
-        return Section(heading=SUMMARY_HEADING)
-    text = without_marks(render_summary(parts.summary.text), is_group=parts.is_group)
-    first, last = parts.summary.conversation_start, parts.summary.upto_sequence
-    section = _under(SUMMARY_HEADING, parts.summary.id, text, meter)
+def _summary(summary: Summary, parts: PromptParts, meter: TokenCounter) -> Section:
+    text = without_marks(render_summary(summary.text), is_group=parts.is_group)
+    section = _text_section(SUMMARY_HEADING, summary.id, text, meter)
+    first, last = summary.conversation_start, summary.upto_sequence
     return replace(section, why=f"it stands for the messages with the sequences {first} to {last}")
 
 
-def _prompt(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
-    """Return the messages to answer. Like the window and the recalled messages, it adds their ids to `places`."""
-    fresh, repeated = _sift(parts.prompt, places, place="the prompt")
-    pieces = [_spoken(together, parts, meter, images=parts.images) for together in group_continuations(fresh)]
-    return Section().with_pieces(pieces, meter=meter, left_out=repeated)
-
-
 def _window(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
-    fresh, repeated = _sift(parts.window, places, place="the window")
-    spoken: list[Message] = []
-    left_out = [*_unselected(parts), *repeated]
-    for message in fresh:
+    new, repeated = _take_places(parts.window, places, place="the window")
+    left_out: list[ReceiptItem] = []
+    if parts.unselected:  # one item for all messages that were not read
+        why = f"older part of the conversation, {parts.unselected:,} messages: not selected, and no summary tells it"
+        left_out.append(ReceiptItem(id="older", tokens=0, why=why))
+    left_out += repeated
+    messages: list[Message] = []
+    for message in new:
         if message.role == "tool" or (message.role != "user" and not message.text.strip()):
             why = "a tool message without its call" if message.role == "tool" else "it has no text"
             left_out.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
         else:
-            spoken.append(message)
-    pieces = [_spoken(together, parts, meter) for together in group_continuations(spoken)]
-    return Section().with_pieces(pieces, meter=meter, left_out=left_out)
+            messages.append(message)
+    return EMPTY.with_pieces(_message_pieces(messages, parts, meter), meter=meter, left_out=left_out)
 
 
-def _spoken(
-    together: Sequence[Message],
+def _message_pieces(
+    messages: Sequence[Message],
     parts: PromptParts,
     meter: TokenCounter,
     *,
     images: Mapping[str, Sequence[Image]] | None = None,
-) -> PromptPiece:
-    """Return the piece of messages that are rendered as one. Its place is that of the last message."""
-    pictures = [image for message in together for image in (images or {}).get(message.id, ())]
-    spoken = as_prompt_message(together, is_group=parts.is_group, images=pictures)
-    return PromptPiece(
-        id=together[0].id,
-        others=tuple(message.id for message in together[1:]),
-        messages=(spoken,),
-        tokens=cost_of(spoken, meter),
-        sequence=together[-1].sequence,
-    )
-
-
-def _unselected(parts: PromptParts) -> list[ReceiptItem]:
-    """Return one item for all messages that were not read."""
-    if not parts.unselected:
-        return []
-    why = f"older part of the conversation, {parts.unselected:,} messages: not selected, and no summary tells it"
-    return [ReceiptItem(id="older", tokens=0, why=why)]
+) -> list[PromptPiece]:
+    """Return the pieces of these messages. Those that are rendered as one have the place of the last of them."""
+    pieces: list[PromptPiece] = []
+    for group in group_continuations(messages):
+        ids, pictures = [message.id for message in group], list[Image]()
+        if images:
+            for message_id in ids:
+                pictures += images.get(message_id, ())
+        rendered = as_prompt_message(group, is_group=parts.is_group, images=pictures)
+        piece = PromptPiece(
+            id=ids[0],
+            others=tuple(ids[1:]),
+            messages=(rendered,),
+            tokens=cost_of(rendered, meter),
+            sequence=group[-1].sequence,
+        )
+        pieces.append(piece)
+    return pieces
 
 
 def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
     """Return the hits with their neighbours, worst first. The prompt shows them oldest first."""
     hits = {hit.message.id: hit for hit in parts.recalled}
-    fresh, repeated = _sift([hit.message for hit in parts.recalled], places, place="the recalled messages")
+    messages = [hit.message for hit in parts.recalled]
+    new, repeated = _take_places(messages, places, place="the recalled messages")
     pieces: list[PromptPiece] = []
-    for message in fresh:
+    for message in new:
         hit = hits[message.id]
-        neighbours, _ = _sift((*hit.before, *hit.after), places, place="the recalled messages")
+        neighbours, _ = _take_places((*hit.before, *hit.after), places, place="the recalled messages")
         text = _quotation(message, neighbours, parts)
         why = f"with {len(neighbours)} beside it" if neighbours else ""
         piece = PromptPiece(
@@ -302,7 +310,7 @@ def _ledger(parts: PromptParts, window: Sequence[PromptPiece], meter: TokenCount
                 sequence=sequences[place],
             )
         )
-    return Section().with_pieces(pieces, meter=meter, left_out=left_out)
+    return EMPTY.with_pieces(pieces, meter=meter, left_out=left_out)
 
 
 def _record(parts: PromptParts, meter: TokenCounter) -> Section:
@@ -315,9 +323,9 @@ def _record(parts: PromptParts, meter: TokenCounter) -> Section:
 
 def _digest(parts: PromptParts, meter: TokenCounter) -> Section:
     if parts.digest is None:
-        return Section(heading=DIGEST_HEADING)
+        return EMPTY
     text = without_marks(parts.digest.text, is_group=parts.is_group)
-    return _under(DIGEST_HEADING, f"steps 1-{parts.digest.covers}", text, meter)
+    return _text_section(DIGEST_HEADING, f"steps 1-{parts.digest.covers}", text, meter)
 
 
 def _steps(parts: PromptParts, meter: TokenCounter) -> Section:
@@ -329,19 +337,21 @@ def _steps(parts: PromptParts, meter: TokenCounter) -> Section:
         calls = messages[0].tool_calls
         tokens = sum(cost_of(message, meter) for message in messages)
         pieces.append(PromptPiece(id=calls[0].id if calls else "", messages=tuple(messages), tokens=tokens))
-    return Section().with_pieces(pieces, meter=meter)
+    return EMPTY.with_pieces(pieces, meter=meter)
 
 
-def _under(heading: str, piece_id: str, text: str, meter: TokenCounter) -> Section:
-    pieces = [PromptPiece(id=piece_id, text=text, tokens=meter.count(text))] if text.strip() else []
-    return Section(heading=heading).with_pieces(pieces, meter=meter)
+def _text_section(heading: str, piece_id: str, text: str, meter: TokenCounter) -> Section:
+    if not text.strip():
+        return EMPTY
+    piece = PromptPiece(id=piece_id, text=text, tokens=meter.count(text))
+    return Section(heading=heading).with_pieces([piece], meter=meter)
 
 
-def _sift(
+def _take_places(
     messages: Sequence[Message], places: dict[str, str], *, place: str
 ) -> tuple[list[Message], list[ReceiptItem]]:
     """Return the messages that have no place yet, and items for the others. The former get this `place`."""
-    fresh: list[Message] = []
+    new: list[Message] = []
     repeated: list[ReceiptItem] = []
     for message in messages:
         if message.id in places:
@@ -349,5 +359,5 @@ def _sift(
             repeated.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
         else:
             places[message.id] = place
-            fresh.append(message)
-    return fresh, repeated
+            new.append(message)
+    return new, repeated

@@ -69,16 +69,11 @@ class PromptBudget:
 
     # The window of the model.
     window: int
-    # The part of the window that stays free for the answer.
-    answer_tokens: int
+    # The most that a prompt may take, the tools' schemas included. The rest is for the answer.
+    room: int
     order: PromptOrder = "cached"
     # In the cached order a window that is too long loses about this many messages at once.
     chunk: int = WINDOW_CHUNK
-
-    @property
-    def room(self) -> int:
-        """The most that a prompt may take, the tools' schemas included."""
-        return self.window - self.answer_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,8 @@ def as_prompt_message(
     if first.role != "user":
         text = first.text if first.text.strip() else NO_TEXT
         return PromptMessage(role=first.role, text=without_marks(text, is_group=is_group))
-    text = "\n\n".join(_render_paste(paste, is_group=is_group) for paste in _pastes(messages))
+    pastes = _pastes(messages) if len(messages) > 1 else [messages]
+    text = "\n\n".join([_render_paste(paste, is_group=is_group) for paste in pastes])
     if is_group:
         break_or_blank = "\n" if _marks_of(first) else " "
         text = f"{_mark(first, is_group=True)}{break_or_blank}{text}"
@@ -105,7 +106,7 @@ def group_continuations(messages: Sequence[Message]) -> list[list[Message]]:
     """Return the messages in groups: each message with those of the same sender that directly continue it."""
     groups: list[list[Message]] = []
     for message in messages:
-        if groups and _continues(groups[-1][-1], message):
+        if message.continues and groups and _is_next(groups[-1][-1], message):
             groups[-1].append(message)
         else:
             groups.append([message])
@@ -115,7 +116,7 @@ def group_continuations(messages: Sequence[Message]) -> list[list[Message]]:
 def without_marks(text: str, *, is_group: bool) -> str:
     """Return the text with `> ` before each line that begins like one of our headings, records or marks."""
     lines = text.splitlines(keepends=True)
-    return "".join(f"> {line}" if _is_marked(line, is_group=is_group) else line for line in lines)
+    return "".join([f"> {line}" if _is_marked(line, is_group=is_group) else line for line in lines])
 
 
 def quote_line(message: Message, *, is_group: bool, now: float | None = None) -> str:
@@ -183,13 +184,14 @@ def _ago(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'} ago"
 
 
-def _continues(before: Message, message: Message) -> bool:
-    are_users = before.role == message.role == "user" and before.sender == message.sender
-    is_next = before.sequence is None or message.sequence is None or message.sequence == before.sequence + 1
-    return bool(message.continues) and are_users and is_next
+def _is_next(before: Message, message: Message) -> bool:
+    """Return True if a user sent the message directly after the message `before`."""
+    if message.role != "user" or before.role != "user" or before.sender != message.sender:
+        return False
+    return before.sequence is None or message.sequence is None or message.sequence == before.sequence + 1
 
 
-def _pastes(messages: Sequence[Message]) -> list[list[Message]]:
+def _pastes(messages: Sequence[Message]) -> Sequence[Sequence[Message]]:
     """Return the messages in groups: the parts of each text that Telegram has split."""
     groups: list[list[Message]] = []
     for message in messages:
@@ -202,21 +204,15 @@ def _pastes(messages: Sequence[Message]) -> list[list[Message]]:
 
 def _render_paste(paste: Sequence[Message], *, is_group: bool) -> str:
     """Return the marks of the first part and the text of all parts, joined before forged marks are searched."""
-    marks, text = _marks_of(paste[0]), _without_seams([part.text for part in paste])
-    if not text.strip():
-        text = "" if marks else NO_TEXT
-    return "\n".join([*marks, *([without_marks(text, is_group=is_group)] if text else [])])
-
-
-def _without_seams(parts: Sequence[str]) -> str:
-    """Return the whole text. Telegram removes the blank at which it cuts a text."""
-    *before, last = parts
-    cut = [part if _utf16_units(part) >= _LONGEST_PART else f"{part}\n" for part in before]
-    return "".join([*cut, last])
-
-
-def _utf16_units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    text = ""
+    for part in paste[:-1]:  # Telegram removes the blank at which it cuts a text
+        units = len(part.text.encode("utf-16-le", "surrogatepass")) // 2
+        text += part.text if units >= _LONGEST_PART else f"{part.text}\n"
+    text += paste[-1].text
+    lines = _marks_of(paste[0])
+    if text.strip():
+        lines.append(without_marks(text, is_group=is_group))
+    return "\n".join(lines) if lines else NO_TEXT
 
 
 def _marks_of(message: Message) -> list[str]:

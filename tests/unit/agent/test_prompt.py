@@ -97,7 +97,7 @@ RUN = [
 def prompt_of(
     parts: PromptParts, *, order: PromptOrder = "described", window: int = 8_000
 ) -> AssembledPrompt:
-    budget = PromptBudget(window=window, answer_tokens=1_000, order=order)
+    budget = PromptBudget(window=window, room=window - 1_000, order=order)
     return assemble(parts, budget, meter=TOKENIZER, agent="main")
 
 

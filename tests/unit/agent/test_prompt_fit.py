@@ -61,7 +61,7 @@ def parts_of(
 
 
 def fitted(parts: PromptParts, room: int, *, order: PromptOrder = "described") -> AssembledPrompt:
-    budget = PromptBudget(window=room + 100, answer_tokens=100, order=order)
+    budget = PromptBudget(window=room + 100, room=room, order=order)
     return assemble(parts, budget, meter=TOKENIZER)
 
 
