@@ -27,11 +27,8 @@ class ChatEntry:
     ref: ContextRef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    chat: ChatEntry
-    snapshot: "HistorySnapshot"
-    last_at: float | None
+_Row = tuple[ChatEntry, "HistorySnapshot", float | None]
+"""A chat with its counts, and the time of its last message."""
 
 
 def chats(as_json: AsJson = False) -> None:
@@ -99,27 +96,21 @@ def topics_of(entries: list[ChatEntry], name: ChatName) -> list[ChatEntry]:
 async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
     async with open_stores(settings) as stores:
         rows = await _load_rows(stores, await list_chats(settings, stores))
-    rows.sort(key=lambda row: -(row.last_at or 0))
+    rows.sort(key=lambda row: -(row[2] or 0))
     if as_json:
         print_json([_document(row) for row in rows])
     elif not rows:
         print_line("No chat has a memory yet.")
     else:
-        print_table(
-            [">chat", "title", ">messages", ">in talk", ">heard", "last message (UTC)"],
-            [
-                (
-                    str(row.chat.name),
-                    row.chat.title,
-                    row.snapshot.count,
-                    row.snapshot.conversation_count,
-                    len(row.snapshot.heard),
-                    utc(row.last_at),
-                )
-                for row in rows
-            ],
-            wide=("title",),
-        )
+        cells = [
+            (
+                *(str(chat.name), chat.title, snapshot.count, snapshot.conversation_count),
+                *(len(snapshot.heard), utc(last_at)),
+            )
+            for chat, snapshot, last_at in rows
+        ]
+        columns = [">chat", "title", ">messages", ">in talk", ">heard", "last message (UTC)"]
+        print_table(columns, cells, wide=("title",))
         chats_and_topics = count(len(rows), "chat or topic", "chats and topics")
         print_line(f"{chats_and_topics}. `mnemogram history CHAT` prints one.")
 
@@ -146,19 +137,20 @@ async def _row(stores: "Stores", chat: ChatEntry, snapshot: "HistorySnapshot") -
     if not newest and snapshot.count:  # the present conversation is empty just after /new
         newest = await stores.history.page(chat.ref, limit=1, whole=True)
     times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.heard)]
-    return _Row(chat=chat, snapshot=snapshot, last_at=max(times) or None)
+    return chat, snapshot, max(times) or None
 
 
 def _document(row: _Row) -> dict[str, object]:
+    chat, snapshot, last_at = row
     return {
-        "chat": str(row.chat.name),
-        "chat_id": row.chat.name.chat_id,
-        "thread_id": row.chat.name.thread_id,
-        "title": row.chat.title,
-        "context": row.chat.ref.context_id,
-        "messages": row.snapshot.count,
-        "in_conversation": row.snapshot.conversation_count,
-        "heard": len(row.snapshot.heard),
-        "kept_since": iso(row.snapshot.created_at),
-        "last_message_at": iso(row.last_at),
+        "chat": str(chat.name),
+        "chat_id": chat.name.chat_id,
+        "thread_id": chat.name.thread_id,
+        "title": chat.title,
+        "context": chat.ref.context_id,
+        "messages": snapshot.count,
+        "in_conversation": snapshot.conversation_count,
+        "heard": len(snapshot.heard),
+        "kept_since": iso(snapshot.created_at),
+        "last_message_at": iso(last_at),
     }

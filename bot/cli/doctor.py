@@ -72,47 +72,23 @@ def _checks() -> Iterator[Check]:
 
     for name, run, fix in (
         ("settings", machine.check_settings, "Check the settings in the environment and .env."),
-        (
-            "agent",
-            endpoints.check_agent,
-            "Correct MODEL_CONTEXT_WINDOW or AGENTS_FILE; examples/ has an agents file that works.",
-        ),
-        (
-            "data",
-            machine.check_data_dir,
-            "Set DATA_DIR to a folder on a local disk in which this user may write.",
-        ),
-        (
-            "store",
-            machine.check_redis,
-            "Start Redis or Valkey, or correct REDIS_URL; without it the embedded store is used.",
-        ),
+        ("agent", endpoints.check_agent, "Correct AGENTS_FILE (examples/ has one) or MODEL_CONTEXT_WINDOW."),
+        ("data", machine.check_data_dir, "Set DATA_DIR to a writable folder on a local disk."),
+        ("store", machine.check_redis, "Start Redis or Valkey, or correct REDIS_URL (unset: embedded)."),
         (
             "index",
             machine.check_index,
-            "Start Qdrant, or correct QDRANT_URL and QDRANT_API_KEY; without them the embedded index is used.",
+            "Start Qdrant, or correct QDRANT_URL and QDRANT_API_KEY (unset: embedded).",
         ),
         (
             "embedder",
             endpoints.check_embedder,
-            "Correct OPENAI_EMBEDDING_MODEL and its endpoint; without it the embedded model is used.",
+            "Correct OPENAI_EMBEDDING_MODEL and its endpoint (empty: embedded).",
         ),
-        (
-            "model",
-            endpoints.check_model,
-            "Check OPENAI_BASE_URL and the network. Every answer needs this request.",
-        ),
+        ("model", endpoints.check_model, "Check OPENAI_BASE_URL and the network. Every answer needs them."),
         ("media", endpoints.check_media, "Correct OPENAI_VISION and OPENAI_TRANSCRIPTION_MODEL."),
-        (
-            "telegram",
-            endpoints.check_bot,
-            "Check TELEGRAM_API_URL, and that this machine can reach it (https, port 443).",
-        ),
+        ("telegram", endpoints.check_bot, "Check TELEGRAM_API_URL and the way there (https, port 443)."),
         ("webhook", endpoints.check_webhook, "Make the Bot API reachable first; see `telegram`."),
-        (
-            "ports",
-            machine.check_ports,
-            "Set HTTP_HOST and HTTP_PORT to an address where this process may listen.",
-        ),
+        ("ports", machine.check_ports, "Set HTTP_HOST and HTTP_PORT to an address where we may listen."),
     ):
         yield Check(name=name, run=run, fix=fix)

@@ -13,7 +13,7 @@ import typer
 
 from bot.cli.chats import ChatEntry, find_chat
 from bot.cli.failures import CommandFailed
-from bot.cli.output import count, iso, print_json, print_line, print_table, utc
+from bot.cli.output import count, iso, one_line, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from memory.history.message import Message
     from memory.history.store import HistorySnapshot
-    from memory.recall.history_search import RankedMessage
     from memory.recall.vector_index import Where
 
 PLACEHOLDER = "(the next message)"
 _NAMES_AT_MOST = 20
 _LONGEST_NAME = 16
+_COLUMNS = ("time (UTC)", "who", "text")
 
 
 def _parse_day(text: str) -> date:
@@ -120,8 +120,7 @@ async def _print_history(
         return
     print_line(_headline(chat, snapshot), style="bold")
     if messages:
-        rows = [(utc(message.sent_at), _writer(message), full_text(message)) for message in messages]
-        print_table(["time (UTC)", "who", "text"], rows, wide=("text",))
+        print_table(_COLUMNS, [_cells(message) for message in messages], wide=("text",))
     total = snapshot.count if whole else snapshot.conversation_count
     if len(messages) < total:
         print_line(f"These are the newest {len(messages):,} of {total:,}; --limit 0 prints all.")
@@ -163,16 +162,8 @@ async def _search(
     elif not hits:
         print_line("Nothing was found. A new message can be found a moment after its turn.")
     else:
-        print_table([">score", "time (UTC)", "who", "text"], [_hit_row(hit) for hit in hits], wide=("text",))
-
-
-def _hit_row(hit: "RankedMessage") -> tuple[str, str, str, str]:
-    return (
-        f"{hit.score:.2f}",
-        utc(hit.message.sent_at),
-        _writer(hit.message),
-        full_text(hit.message),
-    )
+        rows = [(float(hit.score), *_cells(hit.message)) for hit in hits]
+        print_table([">score", *_COLUMNS], rows, wide=("text",))
 
 
 def _by_speaker(speaker: str | None, people: Mapping[int, str]) -> "Where":
@@ -242,9 +233,9 @@ def _headline(chat: ChatEntry, snapshot: "HistorySnapshot") -> str:
     )
 
 
-def _writer(message: "Message") -> str:
+def _cells(message: "Message") -> tuple[str, str, str]:
     name = message.sender.name if message.sender and message.sender.name else message.role
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return utc(message.sent_at), one_line(name, longest=_LONGEST_NAME), full_text(message)
 
 
 async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | None, as_json: bool) -> None:

@@ -14,8 +14,8 @@ from rich.text import Text
 
 UNKNOWN = "-"
 
-Cell = str | int | None
-"""Content of a table's cell. Numbers get thousands separators, None is printed as `-`."""
+Cell = str | float | None
+"""Content of a table's cell. Integers get thousands separators, floats two decimals, None is printed as `-`."""
 
 # Characters that move the cursor, colour the terminal or reverse the direction of writing. Texts of users are data.
 _UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -119,4 +119,6 @@ def count(number: int, one: str, many: str = "") -> str:
 def _cell(cell: Cell) -> str:
     if cell is None:
         return UNKNOWN
-    return f"{cell:,}" if isinstance(cell, int) else cell
+    if isinstance(cell, str):
+        return cell
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.2f}"

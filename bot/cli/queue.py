@@ -124,20 +124,15 @@ def _document(entry: "WaitingContext | DeadLetter", chats: ChatsByRef) -> dict[s
 
 
 def _print_waiting(waiting: "Sequence[WaitingContext]", chats: ChatsByRef) -> None:
-    print_table(
-        [">chat", "title", ">waiting", ">sending", ">oldest", "in work"],
-        [
-            (
-                *chat_cells(context.ref, chats),
-                context.updates,
-                context.delivering,
-                age(context.oldest_s),
-                "yes" if context.worker else "no",
-            )
-            for context in waiting
-        ],
-        wide=("title",),
-    )
+    rows = [
+        (*chat_cells(each.ref, chats), each.updates, each.delivering, age(each.oldest_s), _is_worked_on(each))
+        for each in waiting
+    ]
+    print_table([">chat", "title", ">waiting", ">sending", ">oldest", "in work"], rows, wide=("title",))
+
+
+def _is_worked_on(context: "WaitingContext") -> str:
+    return "yes" if context.worker else "no"
 
 
 def _print_dead(dead: "Sequence[DeadLetter]", chats: ChatsByRef) -> None:
@@ -145,14 +140,10 @@ def _print_dead(dead: "Sequence[DeadLetter]", chats: ChatsByRef) -> None:
         print_line("No dead letters.")
         return
     print_line(f"{count(len(dead), 'dead letter')}:", style="bold red")
-    print_table(
-        [">update", ">chat", "title", ">since", "reason"],
-        [
-            (str(letter.update_id), *chat_cells(letter.ref, chats), age(letter.age_s), letter.reason)
-            for letter in dead
-        ],
-        wide=("title", "reason"),
-    )
+    rows = [
+        (str(each.update_id), *chat_cells(each.ref, chats), age(each.age_s), each.reason) for each in dead
+    ]
+    print_table([">update", ">chat", "title", ">since", "reason"], rows, wide=("title", "reason"))
     print_line(
         "`mnemogram queue retry UPDATE_ID` tries one again (`--all`: all), `queue drop UPDATE_ID` gives it up."
     )

@@ -3,7 +3,7 @@
 import errno
 import socket
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -34,20 +34,15 @@ def run(
     settings = load()
     is_simulation = simulates(settings)
     listeners = [_http(settings), *([_simulator(simulator_port)] if is_simulation else [])]
-    _end_if_wrong(find_early_problems(settings, *listeners))
-    from bot.app.service import run_service
-
     port = simulator_port if is_simulation else None
-    finish(settings, run_service(settings, serve=True, work=True, simulator_port=port))
+    _start(settings, listeners, serve=True, work=True, simulator_port=port)
 
 
 def serve() -> None:
     """Receive updates at the webhook. Processes that run `work` answer them."""
     settings = load()
-    _end_if_wrong([*_token_problems(settings, "serve"), *find_early_problems(settings, _http(settings))])
-    from bot.app.service import run_service
-
-    finish(settings, run_service(settings, serve=True, work=False))
+    _require_token(settings, "serve")
+    _start(settings, [_http(settings)], serve=True, work=False)
 
 
 def work(
@@ -57,15 +52,11 @@ def work(
 ) -> None:
     """Answer the updates that `serve` received. Any number of these may run."""
     settings = load()
-    listeners = (
-        []
-        if health_port is None
-        else [Listener(setting="--health-port", host=settings.http_host, port=health_port)]
-    )
-    _end_if_wrong([*_token_problems(settings, "work"), *find_early_problems(settings, *listeners)])
-    from bot.app.service import run_service
-
-    finish(settings, run_service(settings, serve=False, work=True, health_port=health_port))
+    _require_token(settings, "work")
+    listeners: list[Listener] = []
+    if health_port is not None:
+        listeners = [Listener(setting="--health-port", host=settings.http_host, port=health_port)]
+    _start(settings, listeners, serve=False, work=True, health_port=health_port)
 
 
 def simulate(
@@ -129,14 +120,30 @@ def _data_dir_problems(settings: "Settings") -> list[str]:
     return []
 
 
-def _token_problems(settings: "Settings", command: str) -> list[str]:
+def _start(
+    settings: "Settings",
+    listeners: list[Listener],
+    *,
+    serve: bool,
+    work: bool,
+    simulator_port: int | None = None,
+    health_port: int | None = None,
+) -> NoReturn:
+    _end_if_wrong(find_early_problems(settings, *listeners))
+    from bot.app.service import run_service
+
+    service = run_service(
+        settings, serve=serve, work=work, simulator_port=simulator_port, health_port=health_port
+    )
+    finish(settings, service)
+
+
+def _require_token(settings: "Settings", command: str) -> None:
     """Require a token, unless the Bot API server is the operator's own: the simulator's token works there."""
-    if not settings.is_simulated or has_own_bot_api(settings):
-        return []
-    return [
-        f"TELEGRAM_BOT_TOKEN: is not set, and `mnemogram {command}` needs a bot's token from @BotFather "
-        "(`mnemogram run` starts the simulator without one)"
-    ]
+    if settings.is_simulated and not has_own_bot_api(settings):
+        needs = f"`mnemogram {command}` needs a bot's token from @BotFather"
+        hint = "`mnemogram run` starts the simulator without one"
+        _end_if_wrong([f"TELEGRAM_BOT_TOKEN: is not set, and {needs} ({hint})"])
 
 
 def _http(settings: "Settings") -> Listener:

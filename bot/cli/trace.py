@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.failures import FAILED, print_error
-from bot.cli.output import UNKNOWN, count, iso, print_facts, print_json, print_line, print_table, utc
+from bot.cli.output import Cell, count, iso, print_facts, print_json, print_line, print_table, utc
 from bot.cli.queue import ChatsByRef, chat_cells, chat_document, chats_by_ref, no_record, open_inspection
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 
@@ -206,17 +206,13 @@ def _turn_facts(turn: "TurnTrace | None") -> list[tuple[str, str | None]]:
 def _end_facts(record: "UpdateRecord") -> list[tuple[str, str | None]]:
     times, ahead = record.times, record.ahead
     retry = f"set aside: `mnemogram queue retry {record.update_id}`, or `queue drop`"
-    line = None
-    if ahead is not None:
-        line = f"after {count(ahead, 'other')}" if ahead else "first"
+    finished = f"{utc(times.finished)} UTC, {_after(record, times.finished)}" if times.finished else None
+    line = f"after {count(ahead, 'other')}" if ahead else "first"
     return [
         ("committed", _after(record, times.committed)),
-        (
-            "finished",
-            f"{utc(times.finished)} UTC, {_after(record, times.finished)}" if times.finished else None,
-        ),
+        ("finished", finished),
         ("now", retry if record.is_dead_letter else None),
-        ("in its line", line),
+        ("in its line", None if ahead is None else line),
         ("sent", "Telegram message " + ", ".join(map(str, record.sent)) if record.sent else None),
     ]
 
@@ -228,61 +224,32 @@ def _after(record: "UpdateRecord", at: float | None) -> str | None:
 def _print_steps(turn: "TurnTrace | None") -> None:
     if turn is None or not turn.steps:
         return
-    print_table(
-        ["step", "of", "outcome", ">seconds", ">tokens"],
-        [
-            (
-                "· " * step.depth + step.kind,
-                step.name,
-                step.outcome,
-                f"{step.seconds:.2f}",
-                f"{step.usage.prompt_tokens:,} + {step.usage.completion_tokens:,}"
-                if step.kind == "model"
-                else "",
-            )
-            for step in turn.steps
-        ],
-        wide=("of", "outcome"),
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for step in turn.steps:
+        tokens = f"{step.usage.prompt_tokens:,} + {step.usage.completion_tokens:,}"
+        kind = "· " * step.depth + step.kind
+        rows.append((kind, step.name, step.outcome, step.seconds, tokens if step.kind == "model" else ""))
+    print_table(["step", "of", "outcome", ">seconds", ">tokens"], rows, wide=("of", "outcome"))
     if turn.more_steps:
         print_line(f"and {count(turn.more_steps, 'more step')}.")
 
 
 def _print_parts(parts: "Sequence[SentPart]") -> None:
-    if not parts:
-        return
-    print_table(
-        [">part", "kind", "outcome", ">message", ">repeats", ">refusals", ">waited s"],
-        [
-            (
-                part.number,
-                part.kind,
-                part.outcome,
-                None if part.telegram_id is None else str(part.telegram_id),
-                part.repeats,
-                part.refusals,
-                f"{part.waited_s:.1f}",
-            )
-            for part in parts
-        ],
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for part in parts:
+        message = None if part.telegram_id is None else str(part.telegram_id)
+        waited = float(part.waited_s)
+        rows.append((part.number, part.kind, part.outcome, message, part.repeats, part.refusals, waited))
+    if rows:
+        print_table([">part", "kind", "outcome", ">message", ">repeats", ">refusals", ">waited s"], rows)
 
 
 def _print_states(records: "Sequence[UpdateRecord]", chats: ChatsByRef) -> None:
-    print_table(
-        [">update", ">chat", "state", "reason", "received (UTC)", ">took s"],
-        [
-            (
-                str(record.update_id),
-                chat_cells(record.ref, chats)[0],
-                record.state,
-                record.reason,
-                utc(record.times.received),
-                UNKNOWN
-                if record.times.finished is None or record.times.received is None
-                else f"{record.times.finished - record.times.received:.1f}",
-            )
-            for record in records
-        ],
-        wide=("reason",),
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for record in records:
+        received, finished = record.times.received, record.times.finished
+        took = None if received is None or finished is None else finished - received
+        name, _ = chat_cells(record.ref, chats)
+        rows.append((str(record.update_id), name, record.state, record.reason, utc(received), took))
+    columns = [">update", ">chat", "state", "reason", "received (UTC)", ">took s"]
+    print_table(columns, rows, wide=("reason",))
