@@ -164,7 +164,7 @@ async def _post(server: Server, size: Size, updates: int, *, first_id: int) -> d
 
 
 async def _count_updates(redis: RedisClient) -> int:
-    prefix = keys.update_prefix(0)
+    prefix = keys.partition_key(0, "update", "")
     counted, cursor = 0, 0
     while True:
         cursor, found = await redis.call("SCAN", cursor, "COUNT", 1000)

@@ -1,15 +1,21 @@
 """Writes docs/reference.md, the tables of settings, metrics and Redis keys: `python scripts/write_reference.py`."""
 
-import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from bot.observe import metrics
 from bot.settings import Settings
-from memory import keys
-from memory.keys import ContextRef
+from memory.keys import (
+    CONTEXT_KEYS,
+    GLOBAL_KEYS,
+    PARTITION_KEYS,
+    WORK_KEYS,
+    ContextRef,
+    context_key,
+    global_key,
+    partition_key,
+)
 
 PATH = Path(__file__).parent.parent / "docs" / "reference.md"
 _HEAD = """\
@@ -49,18 +55,15 @@ def _metrics() -> Iterator[tuple[str, ...]]:
 
 
 def _keys() -> Iterator[tuple[str, ...]]:
-    for name, function in inspect.getmembers(keys, inspect.isfunction):
-        if name.endswith("_key") and name not in ("context_key", "partition_key"):
-            key = function(*(_placeholder(each) for each in inspect.signature(function).parameters.values()))
-            yield f"`{key}`", " ".join((function.__doc__ or "").split())
-
-
-def _placeholder(parameter: inspect.Parameter) -> Any:
-    if parameter.annotation in (ContextRef, "ContextRef"):
-        return ContextRef(context_id="CONTEXT", partition=0)
-    if parameter.name == "partition":
-        return 0
-    return parameter.name.upper() if parameter.default is inspect.Parameter.empty else parameter.default
+    ref = ContextRef(context_id="CONTEXT", partition=0)
+    rows = [
+        *((context_key(ref, name), kind) for name, kind in CONTEXT_KEYS.items()),
+        *((context_key(ref, name), kind) for name, kind in WORK_KEYS.items()),
+        *((partition_key(0, name), kind) for name, kind in PARTITION_KEYS.items()),
+        *((global_key(name), kind) for name, kind in GLOBAL_KEYS.items()),
+    ]
+    for key, kind in rows:
+        yield f"`{key}:{kind.parts}`" if kind.parts else f"`{key}`", kind.holds
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:

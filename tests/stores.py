@@ -1,7 +1,6 @@
 """Real stores for tests: a clean Redis client, the index server, and a check for stray keys."""
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
@@ -11,12 +10,23 @@ from typing import TypeVar, cast
 from anyio.from_thread import start_blocking_portal
 
 from memory.embedded.valkey import answers_ping, valkey_binary
-from memory.keys import PERMANENT, PREFIX
+from memory.keys import CONTEXT_KEYS, GLOBAL_KEYS, PARTITION_KEYS, PREFIX, WORK_KEYS
 from memory.redis.client import RedisClient, open_redis
 
 T = TypeVar("T")
 
-_OURS = re.compile(rf"{PREFIX}:(?:\{{(?:m\d+|access|usage|rates)\}}:)?(?P<name>.+)")
+_PLACES = (
+    ("{m*}:ctx:*:%s", CONTEXT_KEYS),
+    ("{m*}:%s:*", WORK_KEYS),
+    ("{m*}:%s", PARTITION_KEYS),
+    ("%s", GLOBAL_KEYS),
+)
+_PERMANENT = [
+    f"{PREFIX}:{place % name}{':*' if kind.parts else ''}"
+    for place, kinds in _PLACES
+    for name, kind in kinds.items()
+    if not kind.expires
+]
 
 
 @contextmanager
@@ -68,5 +78,4 @@ async def all_keys(redis: RedisClient) -> list[str]:
 
 
 def _is_permanent(key: str) -> bool:
-    ours = _OURS.fullmatch(key)
-    return ours is not None and any(fnmatchcase(ours["name"], pattern) for pattern in PERMANENT)
+    return any(fnmatchcase(key, pattern) for pattern in _PERMANENT)

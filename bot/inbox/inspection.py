@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from bot.inbox.records import GROUP
 from memory import keys
-from memory.keys import ContextRef
+from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 DROPPED = "dropped by an operator"
 """Reason of a dead letter that was dropped."""
@@ -128,14 +128,15 @@ class InboxInspection:
     async def index_work(self) -> int:
         """Return the number of messages and erasures that are not indexed yet."""
         lengths = [
-            await self._redis.call("XLEN", keys.work_key(partition)) for partition in range(self._partitions)
+            await self._redis.call("XLEN", keys.partition_key(partition, "work"))
+            for partition in range(self._partitions)
         ]
         return sum(int(length) for length in lengths)
 
     async def find(self, update_id: int) -> UpdateRecord | None:
         """Return the record of an update, or None if it never came or was finished over TERMINAL_UPDATE_TTL_S ago."""
         for partition in range(self._partitions):
-            reply = await self._redis.call("HGETALL", keys.update_key(partition, update_id))
+            reply = await self._redis.call("HGETALL", keys.partition_key(partition, "update", update_id))
             fields = cast(dict[str, str], reply)
             if fields:
                 ref = ContextRef(context_id=fields["context"], partition=partition)
@@ -146,15 +147,18 @@ class InboxInspection:
         """Return a payload of each context with waiting or dead updates. Some contexts have no other record yet."""
         waiting = [context.ref.context_id for context in await self._waiting_in(partition)]
         boxes = [
-            keys.box_key(ContextRef(context_id=context_id, partition=partition)) for context_id in waiting
+            keys.context_key(ContextRef(context_id=context_id, partition=partition), "box")
+            for context_id in waiting
         ]
         firsts = await self._redis.calls([("ZRANGE", box, 0, 0) for box in boxes]) if boxes else []
-        dead = cast("list[str]", await self._redis.call("ZRANGE", keys.dead_key(partition), 0, -1))
+        dead = cast(
+            "list[str]", await self._redis.call("ZRANGE", keys.partition_key(partition, "dead"), 0, -1)
+        )
         ids = [int(number) for number in [*(first[0] for first in firsts if first), *dead]]
         found: dict[ContextRef, str] = {}
         for start in range(0, len(ids), _BATCH):
             reading = [
-                ("HMGET", keys.update_key(partition, number), "context", "payload")
+                ("HMGET", keys.partition_key(partition, "update", number), "context", "payload")
                 for number in ids[start : start + _BATCH]
             ]
             for context_id, payload in await self._redis.calls(reading):
@@ -185,13 +189,13 @@ class InboxInspection:
         ]
 
     async def _dead_letters_in(self, partition: int) -> list[DeadLetter]:
-        reply = await self._redis.call("ZRANGE", keys.dead_key(partition), 0, -1)
+        reply = await self._redis.call("ZRANGE", keys.partition_key(partition, "dead"), 0, -1)
         ids = [int(number) for number in cast("list[str]", reply)]
         letters: list[DeadLetter] = []
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
             fields = ("context", "reason", "attempts", "finished_at")
-            reads = [("HMGET", keys.update_key(partition, number), *fields) for number in batch]
+            reads = [("HMGET", keys.partition_key(partition, "update", number), *fields) for number in batch]
             rows = await self._redis.calls(reads)
             letters += [
                 self._dead_letter(partition, number, row) for number, row in zip(batch, rows, strict=True)
@@ -210,7 +214,7 @@ class InboxInspection:
 
     async def _record(self, update_id: int, ref: ContextRef, fields: Mapping[str, str]) -> UpdateRecord:
         rank, journal = await self._redis.calls(
-            [("ZRANK", keys.box_key(ref), update_id), ("HKEYS", keys.journal_key(ref))]
+            [("ZRANK", keys.context_key(ref, "box"), update_id), ("HKEYS", keys.context_key(ref, "journal"))]
         )
         return UpdateRecord(
             update_id=update_id,
@@ -242,7 +246,7 @@ class InboxInspection:
         ref = record.ref
         call = retry(
             ref,
-            update=Key(keys.update_key(ref.partition, update_id)),
+            update=keys.partition_key(ref.partition, "update", update_id),
             id=update_id,
             context=ref.context_id,
             drop_reason=drop_reason,

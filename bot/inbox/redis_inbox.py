@@ -10,9 +10,9 @@ from bot.errors import Fenced
 from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, ISOLATED_FROM, Accepted, Arrival, Claim, Fence, Signal
 from memory import keys
 from memory.errors import CommandRefused
-from memory.keys import ContextRef
+from memory.keys import ContextRef, Key
 from memory.redis.client import GroupCommit, RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
 HEARD_LINES = 50
@@ -91,7 +91,9 @@ class RedisInbox:
         """Create the consumer groups. They begin at 0, so that they include what was accepted before them."""
         for partition in range(self._partitions):
             try:
-                await self._redis.call("XGROUP", "CREATE", keys.ready_key(partition), GROUP, "0", "MKSTREAM")
+                await self._redis.call(
+                    "XGROUP", "CREATE", keys.partition_key(partition, "ready"), GROUP, "0", "MKSTREAM"
+                )
             except CommandRefused as error:
                 if "BUSYGROUP" not in str(error):
                     raise
@@ -103,14 +105,14 @@ class RedisInbox:
         Telegram's next try is a duplicate.
         """
         partition = arrival.ref.partition
-        update = Key(keys.update_key(partition, arrival.update_id))
+        update = keys.partition_key(partition, "update", arrival.update_id)
         call = accept(arrival.ref, update=update, arrival=arrival, now=self._clock(), limits=self._limits)
         outcome: Accepted = await self._doors[partition].run(call)
         return outcome
 
     async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]:
         """Claim up to `count` waiting contexts. Wait up to `wait_ms` (less than 5,000) for the first one."""
-        stream = keys.ready_key(partition)
+        stream = keys.partition_key(partition, "ready")
         try:
             reply = await self._redis.call(
                 *("XREADGROUP", "GROUP", GROUP, consumer, "COUNT", count, "BLOCK", wait_ms),
@@ -150,7 +152,9 @@ class RedisInbox:
 
         Raises Fenced if another worker has taken the context over.
         """
-        call = let_others_in(claim.ref, fence=claim.fence, updates=keys.update_prefix(claim.ref.partition))
+        call = let_others_in(
+            claim.ref, fence=claim.fence, updates=keys.partition_key(claim.ref.partition, "update", "")
+        )
         if not await self._redis.run(call):
             raise Fenced
 
@@ -161,7 +165,7 @@ class RedisInbox:
         whose attempt shall not count. Raises Fenced.
         """
         ref = claim.ref
-        back = "" if handed_back is None else keys.update_key(ref.partition, handed_back)
+        back = "" if handed_back is None else keys.partition_key(ref.partition, "update", handed_back)
         outcome = await self._redis.run(
             settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
         )
@@ -175,7 +179,7 @@ class RedisInbox:
 
     async def depth(self, partition: int) -> tuple[int, float]:
         """Return the number of contexts in `ready`, waiting or claimed, and the age of the oldest in seconds."""
-        stream = keys.ready_key(partition)
+        stream = keys.partition_key(partition, "ready")
         count, oldest = await self._redis.calls([("XLEN", stream), ("XRANGE", stream, "-", "+", "COUNT", 1)])
         if not oldest:
             return (int(count), 0.0)
@@ -183,14 +187,16 @@ class RedisInbox:
 
     async def last_signal(self, partition: int) -> str:
         """Return the stream id of the newest signal. `signals` can begin after it."""
-        newest = await self._redis.call("XREVRANGE", keys.control_key(partition), "+", "-", "COUNT", 1)
+        newest = await self._redis.call(
+            "XREVRANGE", keys.partition_key(partition, "control"), "+", "-", "COUNT", 1
+        )
         return newest[0][0] if newest else "0-0"
 
     async def signals(
         self, partition: int, *, after: str, wait_ms: int
     ) -> tuple[str, list[tuple[str, Signal]]]:
         """Wait for signals after the stream id `after`. Return the last id and pairs of context id and signal."""
-        stream = keys.control_key(partition)
+        stream = keys.partition_key(partition, "control")
         entries = _entries(await self._redis.call("XREAD", "BLOCK", wait_ms, "STREAMS", stream, after))
         signals = [(fields["context"], _SIGNAL.validate_python(fields)) for _, fields in entries]
         return entries[-1][0] if entries else after, signals

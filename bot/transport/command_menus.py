@@ -92,7 +92,7 @@ class CommandMenus:
     ) -> None:
         self._telegram = telegram
         self._redis = redis
-        self._key = keys.commands_key(bot_id)
+        self._key = keys.global_key("commands", bot_id)
         self._menus = tuple(plan_menus(operator_ids))
 
     async def keep_registered(self) -> None:

@@ -5,7 +5,7 @@ from typing import cast
 
 from memory import keys
 from memory.errors import Forgotten
-from memory.keys import ContextRef
+from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -16,7 +16,7 @@ REMEMBERED = 10_000
 
 
 @lua_script("bot.transport.scripts")
-def learn_migration(partition: int, *, supergroup: int, group: int) -> ScriptCall: ...
+def learn_migration(migrations: Key, *, supergroup: int, group: int) -> ScriptCall: ...
 
 
 @lua_script("memory.redis.scripts")
@@ -48,7 +48,7 @@ class Migrations:
             return anchor
         if self._clock() < self._own_until.get(chat_id, 0.0):
             return chat_id
-        stored = await self._redis.call("HGET", keys.migrations_key(), chat_id)
+        stored = await self._redis.call("HGET", keys.global_key("migrations"), chat_id)
         if stored is not None:
             return self._remember(chat_id, int(stored))
         if not is_first_seen:
@@ -62,7 +62,9 @@ class Migrations:
         if new_chat_id in self._anchors or old_chat_id == new_chat_id or max(old_chat_id, new_chat_id) >= 0:
             return
         anchor = await self.resolve(old_chat_id, is_first_seen=True)
-        stored = await self._redis.run_durably(learn_migration(0, supergroup=new_chat_id, group=anchor))
+        stored = await self._redis.run_durably(
+            learn_migration(keys.global_key("migrations"), supergroup=new_chat_id, group=anchor)
+        )
         self._remember(new_chat_id, int(stored))
 
     async def forget_telegram_ids(self, ref: ContextRef, *, epoch: int, new_chat_id: int) -> bool:
@@ -78,7 +80,7 @@ class Migrations:
 
     async def present_ids(self) -> dict[int, int]:
         """Return the current chat id of each migrated group by its anchor."""
-        migrated = cast("dict[str, str]", await self._redis.call("HGETALL", keys.migrations_key()))
+        migrated = cast("dict[str, str]", await self._redis.call("HGETALL", keys.global_key("migrations")))
         return {int(anchor): int(chat_id) for chat_id, anchor in migrated.items()}
 
     def _remember(self, chat_id: int, anchor: int) -> int:

@@ -8,8 +8,9 @@ from typing import Generic, Literal, TypeVar, cast
 
 from bot.errors import ChatMigrated
 from memory import keys
+from memory.keys import Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 GUEST_S, STRANGER_S = 60.0, 5.0
 """Lifetime of a cached guest, and of the fact that somebody is not a guest."""
@@ -28,7 +29,7 @@ Redeemed = Literal["accepted", "invalid", "later", "silent"]
 
 @lua_script("bot.transport.scripts")
 def redeem(
-    partition: int, *, invitation: Key, tries: Key, user_id: int, entry: str, most: int, ttl: int
+    *, invitation: Key, guests: Key, tries: Key, user_id: int, entry: str, most: int, ttl: int
 ) -> ScriptCall: ...
 
 
@@ -57,7 +58,9 @@ class Guests:
         """Return True if this person is a guest. A revoked guest stays one for up to GUEST_S."""
         is_guest = self._cache.get(user_id)
         if is_guest is None:
-            is_guest = bool(int(await self._redis.call("HEXISTS", keys.guests_key(), user_id)))
+            is_guest = bool(
+                int(await self._redis.call("HEXISTS", keys.global_key("{access}:guests"), user_id))
+            )
             self._remember(user_id, is_guest)
         return is_guest
 
@@ -72,9 +75,9 @@ class Guests:
         """
         answer = await self._redis.run(
             redeem(
-                0,
-                invitation=Key(keys.invitation_key(digest)),
-                tries=Key(keys.invitation_tries_key(user_id)),
+                guests=keys.global_key("{access}:guests"),
+                invitation=keys.global_key("{access}:invitation", digest),
+                tries=keys.global_key("{access}:tries", user_id),
                 user_id=user_id,
                 entry=f"{self._clock()}:{digest}",
                 most=TRIES,
@@ -88,17 +91,19 @@ class Guests:
     async def invite(self) -> str:
         """Return a new invitation's code. Only its digest is stored, for INVITATION_TTL_S."""
         code = secrets.token_urlsafe(_CODE_BYTES)
-        await self._redis.call("SET", keys.invitation_key(digest_of(code)), "", "EX", keys.INVITATION_TTL_S)
+        await self._redis.call(
+            "SET", keys.global_key("{access}:invitation", digest_of(code)), "", "EX", keys.INVITATION_TTL_S
+        )
         return code
 
     async def revoke(self, user_id: int) -> bool:
         """Remove a guest. Return True if this person was one."""
         self.doubt(user_id)
-        return bool(int(await self._redis.call("HDEL", keys.guests_key(), user_id)))
+        return bool(int(await self._redis.call("HDEL", keys.global_key("{access}:guests"), user_id)))
 
     async def list(self) -> list[Guest]:
         """Return all guests, the oldest first."""
-        fields = cast("dict[str, str]", await self._redis.call("HGETALL", keys.guests_key()))
+        fields = cast("dict[str, str]", await self._redis.call("HGETALL", keys.global_key("{access}:guests")))
         guests = [
             Guest(user_id=int(user), since=float(line.partition(":")[0])) for user, line in fields.items()
         ]

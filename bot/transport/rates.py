@@ -11,6 +11,7 @@ from typing import Literal
 import structlog
 
 from memory.errors import MemoryFailure
+from memory.keys import Key, global_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -84,11 +85,11 @@ class _Ask:
 
 
 @lua_script("bot.transport.scripts")
-def reserve(chat_id: int, *, ask: _Ask) -> ScriptCall: ...
+def reserve(rates_all: Key, rates_chat: Key, rates_hold: Key, ask: _Ask) -> ScriptCall: ...
 
 
 @lua_script("bot.transport.scripts")
-def hold(chat_id: int, *, wait: int, now: int | None) -> ScriptCall: ...
+def hold(rates_hold: Key, *, wait: int, now: int | None) -> ScriptCall: ...
 
 
 class SendRates:
@@ -123,7 +124,12 @@ class SendRates:
             longest=-1 if waits else int(LONGEST_SHORT_WAIT_S * 1000),
             now=self._now(),
         )
-        reply = await self._run(reserve(chat_id, ask=ask))
+        budget_keys = (
+            global_key("{rates}:all"),
+            global_key("{rates}:chat", chat_id),
+            global_key("{rates}:hold", chat_id),
+        )
+        reply = await self._run(reserve(*budget_keys, ask))
         if reply is None:
             return left
         return None if reply < 0 else max(left, reply / 1000)
@@ -134,11 +140,13 @@ class SendRates:
         self._own_holds.move_to_end(chat_id)
         while len(self._own_holds) > HOLDS_KEPT:
             self._own_holds.popitem(last=False)
-        await self._run(hold(chat_id, wait=math.ceil(retry_after * 1000), now=self._now()))
+        await self._run(
+            hold(global_key("{rates}:hold", chat_id), wait=math.ceil(retry_after * 1000), now=self._now())
+        )
 
     async def held(self, chat_id: int) -> float:
         """Return the seconds for which the chat is still held, 0 if it is not."""
-        left = await self._run(hold(chat_id, wait=0, now=self._now()))
+        left = await self._run(hold(global_key("{rates}:hold", chat_id), wait=0, now=self._now()))
         return max(self._own_hold(chat_id), (left or 0) / 1000)
 
     def _own_hold(self, chat_id: int) -> float:

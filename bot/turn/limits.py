@@ -11,8 +11,9 @@ from bot.agent.model import Usage
 from bot.observe import metrics
 from bot.transport.words import Words
 from memory import keys
+from memory.keys import Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.turn.scripts"
 _DAY_S = 24 * 3600
@@ -141,12 +142,12 @@ class BookedUsage:
 
 @lua_script(_SCRIPTS)
 def admit_turn(
-    chat_id: int,
     *,
     user_minute: Key,
     user_day: Key,
     chat_minute: Key,
     chat_day: Key,
+    limit_told: Key,
     rules: AdmissionRules,
     updates: Sequence[int],
 ) -> ScriptCall: ...
@@ -154,7 +155,7 @@ def admit_turn(
 
 @lua_script(_SCRIPTS)
 def book_usage(
-    chat_id: int, *, booked: Key, user_day: Key, chat_day: Key, all_day: Key, usage: BookedUsage
+    *, booked: Key, user_day: Key, chat_day: Key, all_day: Key, usage: BookedUsage
 ) -> ScriptCall: ...
 
 
@@ -192,11 +193,11 @@ class LimitGuard:
             chat=_numbers(self._limits.chat),
         )
         call = admit_turn(
-            charge.chat_id,
-            user_minute=Key(keys.minute_key("user", charge.user_id)),
-            user_day=Key(keys.usage_key("user", charge.user_id, day)),
-            chat_minute=Key(keys.minute_key("chat", charge.chat_id)),
-            chat_day=Key(keys.usage_key("chat", charge.chat_id, day)),
+            user_minute=keys.global_key("{usage}:minute", "user", charge.user_id),
+            user_day=keys.global_key("{usage}:day", "user", charge.user_id, day),
+            chat_minute=keys.global_key("{usage}:minute", "chat", charge.chat_id),
+            chat_day=keys.global_key("{usage}:day", "chat", charge.chat_id, day),
+            limit_told=keys.global_key("{usage}:told", charge.chat_id),
             rules=rules,
             updates=charge.update_ids,
         )
@@ -223,11 +224,10 @@ class LimitGuard:
             return ()
         day = _day(self._clock())
         book = book_usage(
-            charge.chat_id,
-            booked=Key(keys.booked_key(charge.update_ids[-1], run)),
-            user_day=Key(keys.usage_key("user", charge.user_id, day)),
-            chat_day=Key(keys.usage_key("chat", charge.chat_id, day)),
-            all_day=Key(keys.usage_key("all", 0, day)),
+            booked=keys.global_key("{usage}:booked", charge.update_ids[-1], run),
+            user_day=keys.global_key("{usage}:day", "user", charge.user_id, day),
+            chat_day=keys.global_key("{usage}:day", "chat", charge.chat_id, day),
+            all_day=keys.global_key("{usage}:day", "all", 0, day),
             usage=BookedUsage(
                 prompt=str(usage.prompt_tokens),
                 completion=str(usage.completion_tokens),
@@ -249,7 +249,7 @@ class LimitGuard:
         owners: tuple[tuple[Kind, int], ...] = (("user", user_id), ("chat", chat_id), ("all", 0))
         rows = await self._redis.calls(
             [
-                ("HMGET", keys.usage_key(kind, owner, day), "prompt", "completion", "micros")
+                ("HMGET", keys.global_key("{usage}:day", kind, owner, day), "prompt", "completion", "micros")
                 for kind, owner in owners
             ]
         )

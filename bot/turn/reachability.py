@@ -31,12 +31,12 @@ class Reachability:
         self._known[chat_id] = None
         while len(self._known) > KNOWN_AT_MOST:
             self._known.popitem(last=False)
-        await self._ask("HSET", keys.unreachable_key(partition), chat_id, self._clock())
+        await self._ask("HSET", keys.partition_key(partition, "unreachable"), chat_id, self._clock())
 
     async def clear(self, partition: int, chat_id: int) -> None:
         """Remove the chat's mark."""
         self._known.pop(chat_id, None)
-        await self._ask("HDEL", keys.unreachable_key(partition), chat_id)
+        await self._ask("HDEL", keys.partition_key(partition, "unreachable"), chat_id)
 
     def seems_marked(self, chat_id: int) -> bool:
         """Return True if this process marked the chat; enough for previews. `is_marked` asks the store."""
@@ -46,7 +46,7 @@ class Reachability:
         """Return True if a call for this chat would be refused; False if the store does not answer."""
         if chat_id not in self._known:
             return False
-        if await self._ask("HEXISTS", keys.unreachable_key(partition), chat_id):
+        if await self._ask("HEXISTS", keys.partition_key(partition, "unreachable"), chat_id):
             return True
         self._known.pop(chat_id, None)
         return False

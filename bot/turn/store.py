@@ -15,9 +15,9 @@ from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.redis_history import MessageBatch, load_snapshot, message_batch, parse_snapshot
 from memory.history.store import HistorySnapshot
-from memory.keys import ContextRef
+from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
@@ -230,7 +230,7 @@ class TurnStore:
         call = take(
             ref,
             fence=claim.fence,
-            update_prefix=keys.update_prefix(ref.partition),
+            update_prefix=keys.partition_key(ref.partition, "update", ""),
             updates_at_most=UPDATES_AT_MOST,
             attempts_at_most=ATTEMPTS_AT_MOST,
             now=self._clock(),
@@ -274,25 +274,26 @@ class TurnStore:
 
         This does not count as an attempt of its update: no worker has died.
         """
-        prefix = keys.update_prefix(claim.ref.partition)
+        prefix = keys.partition_key(claim.ref.partition, "update", "")
         _check(await self._redis.run(restart(claim.ref, fence=claim.fence, update_prefix=prefix)))
 
     async def payload_of(self, ref: ContextRef, update_id: int) -> str | None:
         """Return the payload of an unfinished update of the context, or None."""
-        record = keys.update_key(ref.partition, update_id)
+        record = keys.partition_key(ref.partition, "update", update_id)
         context, payload = await self._redis.call("HMGET", record, "context", "payload")
         return payload if context == ref.context_id else None
 
     async def shown_as(self, ref: ContextRef, message_id: str) -> tuple[int, ...]:
         """Return the Telegram messages that show this message, in order; () if it was never delivered."""
-        found = await self._redis.call("HGET", keys.telegram_key(ref), message_id)
+        found = await self._redis.call("HGET", keys.context_key(ref, "telegram"), message_id)
         return tuple(int(each) for each in str(found or "").split())
 
     async def commit(self, claim: Claim, turn: Commit) -> None:
         """Commit the turn. Repeating a commit changes nothing. Raises Forgotten."""
         ref, epoch = claim.ref, turn.epoch
         settings = CommitSettings(
-            update_prefix=keys.update_prefix(ref.partition), artifact_prefix=keys.artifact_key(ref, "")
+            update_prefix=keys.partition_key(ref.partition, "update", ""),
+            artifact_prefix=keys.context_key(ref, "artifact", ""),
         )
         call = commit(
             ref,
@@ -308,7 +309,7 @@ class TurnStore:
 
     async def note_refusal(self, ref: ContextRef, *, chat_id: int, sender_id: int, update_id: int) -> bool:
         """Return True if this update should get the refusal. Each sender gets one per chat in REFUSAL_TTL_S."""
-        key = keys.refused_key(ref.partition, chat_id, sender_id)
+        key = keys.partition_key(ref.partition, "refused", chat_id, sender_id)
         await self._redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
         return await self._redis.call("GET", key) == str(update_id)
 
@@ -354,7 +355,7 @@ class TurnStore:
             message_id=part.message_id,
             undeliverable=undeliverable,
             note=note,
-            update_prefix=keys.update_prefix(claim.ref.partition),
+            update_prefix=keys.partition_key(claim.ref.partition, "update", ""),
         )
         call = sent(
             claim.ref,
@@ -371,11 +372,12 @@ class TurnStore:
     async def dead_letters(self, ref: ContextRef) -> list[PendingUpdate]:
         """Return the context's dead letters, oldest first."""
         numbers = [
-            int(each) for each in await self._redis.call("ZRANGE", keys.dead_key(ref.partition), 0, -1)
+            int(each)
+            for each in await self._redis.call("ZRANGE", keys.partition_key(ref.partition, "dead"), 0, -1)
         ]
         if not numbers:
             return []
-        records = [keys.update_key(ref.partition, number) for number in numbers]
+        records = [keys.partition_key(ref.partition, "update", number) for number in numbers]
         rows = await self._redis.calls([("HMGET", record, "context", "payload") for record in records])
         return [
             PendingUpdate(update_id=number, payload=payload)
@@ -388,7 +390,7 @@ class TurnStore:
         call = forget_dead(
             ref,
             context_id=ref.context_id,
-            update_prefix=keys.update_prefix(ref.partition),
+            update_prefix=keys.partition_key(ref.partition, "update", ""),
             now=self._clock(),
             ttl=keys.TERMINAL_UPDATE_TTL_S,
             ids=update_ids,
@@ -411,12 +413,12 @@ class TurnStore:
         order = ResetOrder(
             vectors=vectors,
             others=others,
-            update_prefix=keys.update_prefix(ref.partition),
-            artifact_prefix=keys.artifact_key(ref, ""),
+            update_prefix=keys.partition_key(ref.partition, "update", ""),
+            artifact_prefix=keys.context_key(ref, "artifact", ""),
             update_id=str(answering[1]) if answering else None,
             fence=answering[0].fence if answering else None,
         )
-        erased = Key(keys.erased_key(ref.partition, self._new_id()))
+        erased = keys.partition_key(ref.partition, "erased", self._new_id())
         call = reset(ref, erased=erased, context_id=ref.context_id, now=self._clock(), order_of_reset=order)
         reply = await self._redis.run_durably(call)
         _check(reply)

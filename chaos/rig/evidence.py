@@ -199,11 +199,11 @@ async def settled(redis: RedisClient, *, within_s: float = SETTLED_WITHIN_S) -> 
 
 async def leftovers(redis: RedisClient) -> list[str]:
     """Keys of work that is not finished."""
-    partitions = int(await redis.call("GET", keys.partitions_key()) or 1)
-    at_work = [
-        keys.active_key(number)
+    partitions = int(await redis.call("GET", keys.global_key("partitions")) or 1)
+    at_work: list[str] = [
+        keys.partition_key(number, "active")
         for number in range(partitions)
-        if int(await redis.call("EXISTS", keys.active_key(number)))
+        if int(await redis.call("EXISTS", keys.partition_key(number, "active")))
     ]
     # All keys are looked through only when nobody has anything to do any more.
     return at_work or [key for key in await all_keys(redis) if _UNFINISHED.fullmatch(key)]

@@ -85,7 +85,7 @@ async def held_by(system: System, pid: int) -> frozenset[str]:
     """The contexts that are claimed in the name of this process."""
     held: set[str] = set()
     for partition in range(system.partitions):
-        stream = keys.ready_key(partition)
+        stream = keys.partition_key(partition, "ready")
         held.update(await system.redis.call("EVAL", _HELD, 1, stream, GROUP, f"-{pid}-"))
     return frozenset(held)
 

@@ -119,7 +119,7 @@ async def fields_of(system: System, chats: Mapping[int, int], field: str) -> dic
     for partition, numbers in by_partition.items():
         for at in range(0, len(numbers), _AT_ONCE):
             some = numbers[at : at + _AT_ONCE]
-            asked = [("HGET", keys.update_key(partition, number), field) for number in some]
+            asked = [("HGET", keys.partition_key(partition, "update", number), field) for number in some]
             values = [str(value or "") for value in await system.redis.calls(asked)]
             found |= dict(zip(some, values, strict=True))
     return found

@@ -176,8 +176,8 @@ async def _look(redis: RedisClient, written: Sequence[Written], partitions: int)
 def _asking(one: Written, partitions: int) -> list[Command]:
     ref = telegram_ref(BOT_ID, one.chat_id, None, partitions=partitions)
     return [
-        ("EXISTS", keys.update_key(ref.partition, one.update_id)),
-        ("ZSCORE", keys.box_key(ref), one.update_id),
+        ("EXISTS", keys.partition_key(ref.partition, "update", one.update_id)),
+        ("ZSCORE", keys.context_key(ref, "box"), one.update_id),
     ]
 
 

@@ -177,7 +177,7 @@ class Erasing:
         wait = Fault(error="429", chat_id=place.chat_id, method="sendmessage", retry_after=4)
         self.talk.simulation.faults.order(wait)
         said = self.talk.tell(place, f"{plan.tag(LINES - 1)} keep that it is a {plan.word(LINES - 1)}")
-        outbox = keys.outbox_key(self.system.context(place.chat_id, place.thread_id))
+        outbox = keys.context_key(self.system.context(place.chat_id, place.thread_id), "outbox")
         await until_it_is(1, partial(self.system.redis.call, "EXISTS", outbox), within_s=HEARD_WITHIN_S)
         self.held["delivery"] += 1
         return said
@@ -203,7 +203,10 @@ class Erasing:
     async def until_idle(self, place: Place) -> None:
         """A kill inside a send may have the receipt come twice: it is not to be taken for that of the next command."""
         ref = self.system.context(place.chat_id, place.thread_id)
-        reads = [("HEXISTS", keys.active_key(ref.partition), ref.context_id), ("ZCARD", keys.box_key(ref))]
+        reads = [
+            ("HEXISTS", keys.partition_key(ref.partition, "active"), ref.context_id),
+            ("ZCARD", keys.context_key(ref, "box")),
+        ]
         await until_it_is([0, 0], partial(self.system.redis.calls, reads), within_s=HEARD_WITHIN_S)
 
     async def ask(self, place: Place, text: str, words: str, *, reply_to: int | None = None) -> str:
@@ -261,7 +264,7 @@ class Erasing:
     async def message_ids(self, place: Place, words: Sequence[str] = ()) -> list[str]:
         """Of the messages that are kept there; only of those that say one of these words, where any are given."""
         ref = self.system.context(place.chat_id, place.thread_id)
-        read = partial(self.system.redis.call, "HGETALL", keys.messages_key(ref))
+        read = partial(self.system.redis.call, "HGETALL", keys.context_key(ref, "messages"))
         kept: dict[str, str] = await patiently(read)
         return [name for name, said in kept.items() if not words or any(each in said for each in words)]
 
@@ -360,7 +363,9 @@ async def run(bench: Bench) -> Score:
         if not isinstance(ended, asyncio.CancelledError):
             raise RuntimeError(f"the watch of the files ended: {ended!r}")
         await settled(system.redis)
-        await until_it_is(0, partial(system.redis.call, "XLEN", keys.work_key(0)), within_s=FILES_WITHIN_S)
+        await until_it_is(
+            0, partial(system.redis.call, "XLEN", keys.partition_key(0, "work")), within_s=FILES_WITHIN_S
+        )
         await erasing.look_into_the_store()
         named = await erasing.name_erased_messages()
         score.exactly("keys that name an erased message, receipts of prompts apart", len(named), 0)

@@ -15,7 +15,7 @@ from chaos.rig.program import until
 from chaos.rig.system import System, running_system
 from memory.history.message import is_indexed
 from memory.history.redis_history import RedisHistory
-from memory.keys import ContextRef, work_key
+from memory.keys import ContextRef, partition_key
 from memory.recall.qdrant.filters import point_id, scope_of
 from tests.scripted_script import echo
 from tests.story.index_points import every_point
@@ -100,7 +100,7 @@ async def wait_until_equal(system: System, refs: Sequence[ContextRef]) -> list[s
 
 async def differences(system: System, refs: Sequence[ContextRef]) -> list[str]:
     """Points that only one of both has, or with other facts, and which. Work that waits counts as one: it may change it."""
-    if await system.redis.call("XLEN", work_key(0)):
+    if await system.redis.call("XLEN", partition_key(0, "work")):
         return ["work waits"]
     wanted = await told_by_history(system, refs)
     try:

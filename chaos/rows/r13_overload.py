@@ -145,7 +145,9 @@ async def _finished(system: System, acknowledged: Sequence[Written]) -> int:
 
 
 async def _boxes(system: System, chats: Sequence[int]) -> list[int]:
-    return await system.redis.calls([("ZCARD", keys.box_key(system.context(chat))) for chat in chats])
+    return await system.redis.calls(
+        [("ZCARD", keys.context_key(system.context(chat), "box")) for chat in chats]
+    )
 
 
 async def _memory(system: System) -> int:

@@ -175,7 +175,7 @@ async def dead_letters(system: System) -> Mapping[int, Mapping[str, Any]]:
 
 async def fields_of_dead(system: System, dead: Iterable[int], field: str) -> list[int]:
     """Return a number from the record of each update."""
-    asked = [("HGET", keys.update_key(0, one), field) for one in dead]
+    asked = [("HGET", keys.partition_key(0, "update", one), field) for one in dead]
     return [int(found or 0) for found in await system.redis.calls(asked)]
 
 
@@ -203,9 +203,11 @@ async def settle_dead(
         lambda: talk.heard.count >= before + len(retried), within_s=GIVEN_UP_AFTER_S, what="the retried"
     )
     await settled(system.redis)
-    states = [await system.redis.call("HGET", keys.update_key(0, one), "state") for one in retried]
+    states = [
+        await system.redis.call("HGET", keys.partition_key(0, "update", one), "state") for one in retried
+    ]
     score.exactly("retried that are answered", states.count("answered"), len(retried))
-    ends = [await system.redis.call("HGET", keys.update_key(0, one), "state") for one in dropped]
+    ends = [await system.redis.call("HGET", keys.partition_key(0, "update", one), "state") for one in dropped]
     score.exactly("dropped that are dead for good", ends.count("dead"), len(dropped))
     left = list(await dead_letters(system)) if dropped else []
     score.exactly("letters that are left", len(left), 0)

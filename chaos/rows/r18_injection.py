@@ -131,7 +131,7 @@ def _who_said(scene: Scene, payload: Payload) -> int:
 
 async def _until_indexed(system: System) -> None:
     async def waiting() -> int:
-        return int(await system.redis.call("XLEN", keys.work_key(0)))
+        return int(await system.redis.call("XLEN", keys.partition_key(0, "work")))
 
     await until_it_is(0, waiting, within_s=INDEXED_WITHIN_S, look_again_s=0.1)
 

@@ -13,9 +13,9 @@ from memory.characters import well_formed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure, StoreFull, StoreUnavailable
 from memory.history.message import message_id
-from memory.keys import ContextRef, artifact_key
+from memory.keys import ContextRef, Key, context_key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 LARGEST_TEXT = 32 * 1024 * 1024
 """Limit of one artifact, in bytes of UTF-8."""
@@ -219,7 +219,7 @@ class ContextArtifacts:
         return await self.read(artifact_id, start=start, length=end + AROUND - start)
 
     def _key(self, artifact_id: str) -> Key:
-        return Key(artifact_key(self._ref, artifact_id))
+        return context_key(self._ref, "artifact", artifact_id)
 
 
 async def drop_unnamed(redis: RedisClient, ref: ContextRef, *, epoch: int) -> int:
@@ -228,7 +228,7 @@ async def drop_unnamed(redis: RedisClient, ref: ContextRef, *, epoch: int) -> in
     Turns that never ended, or that began again, leave them; nobody who forgets a message would find them. Do not call
     this while a turn is running that may store some. Raises Forgotten after a reset.
     """
-    call = drop_unnamed_artifacts(ref, expected_epoch=epoch, artifact_prefix=artifact_key(ref, ""))
+    call = drop_unnamed_artifacts(ref, expected_epoch=epoch, artifact_prefix=context_key(ref, "artifact", ""))
     dropped = await redis.run(call)
     if dropped is None:
         raise Forgotten

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from memory.embedded.data_dir import rest_after
 from memory.errors import CommandRefused
-from memory.keys import erasures_key, rewritten_key
+from memory.keys import global_key, partition_key
 from memory.redis.client import RedisClient
 
 GATHER_S = 2.0
@@ -35,7 +35,7 @@ class FileRewriter:
     ) -> None:
         self._redis = redis
         self._clear_away = clear_away
-        self._counters = [erasures_key(partition) for partition in range(partitions)]
+        self._counters = [partition_key(partition, "erasures") for partition in range(partitions)]
         self._clock = clock
         self._pending_since: float | None = None
         self._not_before = 0.0
@@ -44,7 +44,7 @@ class FileRewriter:
     async def step(self) -> bool:
         """Rewrite the file if that is due; return True if it was rewritten."""
         *counts, rewritten = await self._redis.calls(
-            [("GET", key) for key in (*self._counters, rewritten_key())]
+            [("GET", key) for key in (*self._counters, global_key("rewritten"))]
         )
         erased = sum(int(count or 0) for count in counts)
         now = self._clock()
@@ -52,7 +52,7 @@ class FileRewriter:
             return False
         await asyncio.to_thread(self._clear_away)
         # The count from before the rewrite: data erased meanwhile is for the next one.
-        await self._redis.call("SET", rewritten_key(), erased)
+        await self._redis.call("SET", global_key("rewritten"), erased)
         self._pending_since = None
         self._not_before = self._clock() + rest_after(self._clock() - now)
         self._daily_at = self._clock() + DAILY_S

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from memory.codec import dump_json, parse_json
-from memory.keys import ContextRef, contexts_key
+from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -55,7 +55,7 @@ async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[C
     """Return all registered contexts of these partitions, the oldest first."""
     found: list[Context] = []
     for partition in partitions:
-        entries = cast(dict[str, str], await redis.call("HGETALL", contexts_key(partition)))
+        entries = cast(dict[str, str], await redis.call("HGETALL", partition_key(partition, "contexts")))
         found += [
             _parse(ContextRef(context_id=context_id, partition=partition), entry)
             for context_id, entry in entries.items()

@@ -21,14 +21,7 @@ from memory.history.store import (
 )
 from memory.history.summary import Summary
 from memory.history.talk import HeardLine
-from memory.keys import (
-    ContextRef,
-    artifact_key,
-    heard_key,
-    ledger_key,
-    prompts_key,
-    telegram_key,
-)
+from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -163,7 +156,7 @@ class RedisHistory:
                 ref,
                 context_id=ref.context_id,
                 expected_epoch=epoch,
-                artifact_prefix=artifact_key(ref, ""),
+                artifact_prefix=context_key(ref, "artifact", ""),
                 edit=MessageEdit(
                     id=message_id,
                     before=rows[2],
@@ -187,7 +180,7 @@ class RedisHistory:
             ref,
             context_id=ref.context_id,
             expected_epoch=epoch,
-            artifact_prefix=artifact_key(ref, ""),
+            artifact_prefix=context_key(ref, "artifact", ""),
             ids=tuple(ids),
             quoted=tuple(quoted),
         )
@@ -198,7 +191,7 @@ class RedisHistory:
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
         """See HistoryStore. Artifacts that have expired are not counted."""
-        prefix = artifact_key(ref, "")
+        prefix = context_key(ref, "artifact", "")
         if mentioning is None:
             reply = await self._redis.run(count_traces(ref, artifact_prefix=prefix))
             summaries, turns, artifacts, people, sessions, heard = reply
@@ -218,7 +211,7 @@ class RedisHistory:
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        call = erase_context(ref, context_id=ref.context_id, artifact_prefix=artifact_key(ref, ""))
+        call = erase_context(ref, context_id=ref.context_id, artifact_prefix=context_key(ref, "artifact", ""))
         epoch, messages, summaries, turns, artifacts, heard = await self._redis.run(call)
         return Erasure(
             epoch=epoch,
@@ -243,17 +236,17 @@ class RedisHistory:
         self, ref: ContextRef, *, after_sequence: int, upto_sequence: int
     ) -> list[LedgerTurn]:
         """Read the turns whose last message is after the first sequence and not after the second, oldest first."""
-        key = ledger_key(ref)
+        key = context_key(ref, "ledger")
         rows = await self._redis.call("ZRANGEBYSCORE", key, f"({after_sequence}", upto_sequence)
         return [parse_json(LedgerTurn, line) for line in rows]
 
     async def receipts(self, ref: ContextRef) -> list[str]:
         """Read the receipts of the last turns' prompts as they were committed, newest first."""
-        return list(await self._redis.call("LRANGE", prompts_key(ref), 0, -1))
+        return list(await self._redis.call("LRANGE", context_key(ref, "prompts"), 0, -1))
 
     async def find_by_telegram(self, ref: ContextRef, telegram_message_id: int) -> str | None:
         """Return the id of the message that is shown under this Telegram id, or None."""
-        found = await self._redis.call("HGET", telegram_key(ref), telegram_message_id)
+        found = await self._redis.call("HGET", context_key(ref, "telegram"), telegram_message_id)
         return None if found is None else str(found)
 
 
@@ -268,7 +261,7 @@ class RedisHeard:
 
     async def find(self, ref: ContextRef, score: int) -> HeardLine | None:
         """Return the line, or None if there is none."""
-        for line in await self._redis.call("ZRANGEBYSCORE", heard_key(ref), score, score):
+        for line in await self._redis.call("ZRANGEBYSCORE", context_key(ref, "heard"), score, score):
             with suppress(RecordCorrupt):
                 return parse_json(HeardLine, line)
         return None

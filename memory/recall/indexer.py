@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 from memory.errors import CommandRefused, RecallUnavailable
 from memory.history.message import Message, is_indexed
 from memory.history.store import CurrentMessages
-from memory.keys import ContextRef, work_key
+from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingUnavailable
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space
@@ -158,7 +158,9 @@ class Indexer:
             if "NOGROUP" not in str(refusal):
                 raise
         try:
-            await self._redis.call("XGROUP", "CREATE", work_key(self._partition), GROUP, "0", "MKSTREAM")
+            await self._redis.call(
+                "XGROUP", "CREATE", partition_key(self._partition, "work"), GROUP, "0", "MKSTREAM"
+            )
         except CommandRefused as refusal:
             if "BUSYGROUP" not in str(refusal):  # another indexer made it at the same time
                 raise
@@ -166,7 +168,7 @@ class Indexer:
 
     async def _read(self) -> list[_Entry]:
         """Read our unfinished entries and abandoned ones, then new ones, so that none starves."""
-        key = work_key(self._partition)
+        key = partition_key(self._partition, "work")
         ours = ("XREADGROUP", "GROUP", GROUP, self._consumer, "COUNT")
         takeover = ("XAUTOCLAIM", key, GROUP, self._consumer, self._abandoned_after_ms, "0-0", "COUNT", BATCH)
         _, reply = await self._redis.calls([(*takeover, "JUSTID"), (*ours, BATCH, "STREAMS", key, "0")])
@@ -186,7 +188,7 @@ class Indexer:
         them is harmless.
         """
         reply = await self._redis.call(
-            "XRANGE", work_key(self._partition), self._erasures_from, "+", "COUNT", ERASURE_PAGE
+            "XRANGE", partition_key(self._partition, "work"), self._erasures_from, "+", "COUNT", ERASURE_PAGE
         )
         page = _entries(reply)
         self._erasures_from = f"({page[-1].id}" if len(page) == ERASURE_PAGE else "-"

@@ -9,18 +9,11 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
-from memory.keys import (
-    SWEEPING_TTL_S,
-    ContextRef,
-    contexts_key,
-    order_key,
-    sweeping_key,
-    walk_key,
-)
+from memory.keys import SWEEPING_TTL_S, ContextRef, Key, context_key, global_key, partition_key
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import SpaceDescription, SpacesRecord, is_same, plan_switch
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 log = structlog.get_logger()
 
@@ -254,7 +247,7 @@ class Walk:
 
     async def _read(self) -> _WalkState | None:
         fields = ("build", "context", "sequence", "total", "queued", "done", "has_ended")
-        values = await self._redis.call("HMGET", walk_key(self._partition), *fields)
+        values = await self._redis.call("HMGET", partition_key(self._partition, "walk"), *fields)
         if values[0] is None:
             return None
         build, context, sequence, total, queued, done, has_ended = values
@@ -267,7 +260,7 @@ class Walk:
         )
 
     async def _registered(self) -> list[str]:
-        return sorted(await self._redis.call("HKEYS", contexts_key(self._partition)))
+        return sorted(await self._redis.call("HKEYS", partition_key(self._partition, "contexts")))
 
     async def _count_messages(self) -> int:
         total = 0
@@ -275,7 +268,7 @@ class Walk:
         for start in range(0, len(contexts), _COUNTED_AT_ONCE):
             page = contexts[start : start + _COUNTED_AT_ONCE]
             refs = [ContextRef(context_id=each, partition=self._partition) for each in page]
-            total += sum(await self._redis.calls([("ZCARD", order_key(ref)) for ref in refs]))
+            total += sum(await self._redis.calls([("ZCARD", context_key(ref, "order")) for ref in refs]))
         return total
 
 
@@ -302,7 +295,7 @@ class Sweeper:
         """
         contexts: list[str] = []
         for partition in range(self._partitions):
-            contexts += await self._redis.call("HKEYS", contexts_key(partition))
+            contexts += await self._redis.call("HKEYS", partition_key(partition, "contexts"))
         serving = record.serving.collection if record.serving else ""
         for name in await self._collections.list_names():
             if name == serving:
@@ -320,7 +313,7 @@ class Sweeper:
 
     async def is_running(self) -> bool:
         """Return True if a process erases from former collections at this moment."""
-        return bool(await self._redis.call("EXISTS", sweeping_key()))
+        return bool(await self._redis.call("EXISTS", global_key("sweeping")))
 
     @asynccontextmanager
     async def _flag(self, record: SpacesRecord) -> AsyncGenerator[bool]:
@@ -330,9 +323,9 @@ class Sweeper:
         collection that has just become the target.
         """
         token = secrets.token_hex(8)
-        is_ours = await self._redis.call("SET", sweeping_key(), token, "NX", "EX", SWEEPING_TTL_S)
+        is_ours = await self._redis.call("SET", global_key("sweeping"), token, "NX", "EX", SWEEPING_TTL_S)
         try:
             yield bool(is_ours) and await self._register.load() == record
         finally:
             if is_ours:
-                await self._redis.run(end_sweeping(Key(sweeping_key()), token))
+                await self._redis.run(end_sweeping(global_key("sweeping"), token))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from memory.codec import dump_json, parse_json
-from memory.keys import contexts_key, spaces_key
+from memory.keys import Key, global_key, partition_key
 from memory.recall.embedders.embedder import PROBE
 from memory.recall.spaces import (
     LAYOUT,
@@ -18,7 +18,7 @@ from memory.recall.spaces import (
     plan_claim,
 )
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 log = structlog.get_logger()
 
@@ -43,7 +43,7 @@ class SpaceRegister:
 
     async def load(self) -> SpacesRecord | None:
         """Return the record; None before the first start of a process that writes vectors."""
-        text = await self._redis.call("GET", spaces_key())
+        text = await self._redis.call("GET", global_key("spaces"))
         return None if text is None else parse_json(SpacesRecord, text)
 
     async def claim(self, ours: SpaceDescription, *, is_forced: bool = False) -> SpacesRecord:
@@ -57,15 +57,15 @@ class SpaceRegister:
 
     async def replace(self, before: SpacesRecord | None, after: SpacesRecord) -> bool:
         """Write `after` if the record is still `before`. Return False, without a change, if another was faster."""
-        text = await self._redis.call("GET", spaces_key())
+        text = await self._redis.call("GET", global_key("spaces"))
         if (None if text is None else parse_json(SpacesRecord, text)) != before:
             return False
-        script = replace_spaces(Key(spaces_key()), text or "", dump_json(SpacesRecord, after))
+        script = replace_spaces(global_key("spaces"), text or "", dump_json(SpacesRecord, after))
         return bool(await self._redis.run(script))
 
     async def _has_contexts(self) -> bool:
         for partition in range(self._partitions):
-            if await self._redis.call("HLEN", contexts_key(partition)):
+            if await self._redis.call("HLEN", partition_key(partition, "contexts")):
                 return True
         return False
 

@@ -16,17 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, NewType, ParamSpec, get_type_hints
+from typing import Any, Literal, ParamSpec, get_type_hints
 
 from pydantic import TypeAdapter
 
-from memory import keys
 from memory.codec import encode_json
-from memory.keys import ContextRef
+from memory.keys import CONTEXT_KEYS, PARTITION_KEYS, WORK_KEYS, ContextRef, Key, context_key, partition_key
 
 P = ParamSpec("P")
-Key = NewType("Key", str)
-"""A Redis key that the caller of a script builds, because keys.py needs more than a context or a partition for it."""
 
 _SHARED = "memory.redis.scripts"
 _HEADER = re.compile(r"^-- (USES|KEYS|ARGV): *(.*)$", re.MULTILINE)
@@ -61,9 +58,9 @@ class _Header:
 def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, ScriptCall]]:
     """Turn a stub into a function that returns the call of `NAME.lua` in `package`; NAME is the stub's name.
 
-    A stub has no docstring: the first line of the file says what the script does. The first parameter of the stub is a
-    ContextRef or a partition. `keys.NAME_key` makes each key of the header from it, unless a parameter of type Key does.
-    All other parameters are the arguments in the header's order. str, int and float travel as they are, bool as 1 or 0,
+    A stub has no docstring: the first line of the file says what the script does. Each key of the header is a parameter
+    of type Key, or a name in the tables of keys.py. Keys from the tables need a ContextRef or a partition as the stub's
+    first parameter. All other parameters are the arguments in the header's order. str, int and float travel as they are, bool as 1 or 0,
     None as an empty string. Everything else travels as JSON without its None values. In Lua a number of a JSON record is
     a double: format an id with `%.0f` before a command, since Redis writes the number 100000000 as 1e+8.
 
@@ -89,13 +86,16 @@ class _Binding:
         header, self._script = load(package, stub.__name__)
         self._signature = inspect.signature(stub)
         hints = get_type_hints(stub)
-        self._anchor, *names = self._signature.parameters
-        self._keys = [(name, _key_builder(name, hints)) for name in header.keys]
-        given_keys = {name for name in names if hints[name] is Key}
-        self._arguments = [(name, _encoder(hints[name])) for name in names if name not in given_keys]
+        names = list(self._signature.parameters)
+        key_parameters = {name for name in names if hints[name] is Key}
+        self._keys: list[tuple[Any, Literal["context", "partition"] | None]] = [
+            (name, None if name in key_parameters else _kind_of(name)) for name in header.keys
+        ]
+        self._anchor = "" if names[0] in key_parameters else names.pop(0)
+        self._arguments = [(name, _encoder(hints[name])) for name in names if name not in key_parameters]
         wanted = [_declared(name, hints[name]) for name, _ in self._arguments]
         written = [argument.removesuffix(":number") for argument in header.arguments]
-        if unused := given_keys - set(header.keys):
+        if unused := key_parameters - set(header.keys):
             raise TypeError(f"{stub.__name__}.lua does not declare the keys {sorted(unused)}")
         self._has_rest = bool(written) and written[-1].endswith("...")
         if self._has_rest and wanted:
@@ -107,13 +107,21 @@ class _Binding:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         values = bound.arguments
-        anchor = values[self._anchor]
         arguments = self._arguments[:-1] if self._has_rest else self._arguments
         encoded = [encode(values[name]) for name, encode in arguments]
         if self._has_rest:
             encoded += values[self._arguments[-1][0]]
-        built = [values[name] if build is None else build(anchor) for name, build in self._keys]
-        return ScriptCall(script=self._script, keys=built, arguments=encoded)
+        anchor: Any = values.get(self._anchor)
+        partition: int = anchor.partition if isinstance(anchor, ContextRef) else anchor
+        keys: list[str] = []
+        for name, kind in self._keys:
+            if kind is None:
+                keys.append(values[name])
+            else:
+                keys.append(
+                    context_key(anchor, name) if kind == "context" else partition_key(partition, name)
+                )
+        return ScriptCall(script=self._script, keys=keys, arguments=encoded)
 
 
 @cache
@@ -167,20 +175,14 @@ def _locals(header: _Header) -> Iterator[str]:
             yield f"local {name} = ARGV[{number}]"
 
 
-def _key_builder(name: str, hints: dict[str, Any]) -> Callable[[ContextRef | int], str] | None:
-    if hints.get(name) is Key:
-        return None
-    build = getattr(keys, f"{name}_key", None)
-    if build is None:
-        raise TypeError(f"memory/keys.py has no {name}_key, and no parameter gives it")
-    parameters = get_type_hints(build)
-    parameters.pop("return")
-    if not parameters:
-        return lambda _: build()
-    (kind,) = parameters.values()
-    if kind is ContextRef:
-        return build
-    return lambda anchor: build(anchor.partition if isinstance(anchor, ContextRef) else anchor)
+def _kind_of(name: str) -> Literal["context", "partition"]:
+    if name in PARTITION_KEYS:
+        return "partition"
+    if name in CONTEXT_KEYS or name in WORK_KEYS:
+        return "context"
+    raise TypeError(
+        f"memory/keys.py has no key {name} of a context or partition, and no parameter is this key"
+    )
 
 
 def _encoder(hint: Any) -> Callable[[Any], str | int | float]:

@@ -14,13 +14,13 @@ async def check_store_format(redis: RedisClient, *, partitions: int) -> int:
     An empty store gets ours. The format is written first: a store with partitions and no format is of an earlier build.
     With another number of partitions, chats would lose their memory.
     """
-    if await redis.call("GET", keys.partitions_key()) is None:
-        await redis.call("SET", keys.format_key(), STORE_FORMAT, "NX")
-    stored = await redis.call("GET", keys.format_key())
+    if await redis.call("GET", keys.global_key("partitions")) is None:
+        await redis.call("SET", keys.global_key("format"), STORE_FORMAT, "NX")
+    stored = await redis.call("GET", keys.global_key("format"))
     if stored != str(STORE_FORMAT):
         raise StoreMismatch(
             f"this store has {f'format {stored}' if stored else 'no format number'}, and this build needs format "
             f"{STORE_FORMAT}: name an empty store, or start the build that wrote this one"
         )
-    await redis.call("SET", keys.partitions_key(), partitions, "NX")
-    return int(await redis.call("GET", keys.partitions_key()))
+    await redis.call("SET", keys.global_key("partitions"), partitions, "NX")
+    return int(await redis.call("GET", keys.global_key("partitions")))

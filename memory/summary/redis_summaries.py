@@ -9,7 +9,7 @@ from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
-from memory.keys import ContextRef, compress_key, summaries_key
+from memory.keys import ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -55,11 +55,15 @@ class RedisSummaries:
 
     async def queue(self, ref: ContextRef) -> None:
         """Queue the conversation for now; one that is queued or claimed already stays as it is."""
-        await self._redis.call("ZADD", compress_key(ref.partition), "NX", self._clock(), ref.context_id)
+        await self._redis.call(
+            "ZADD", partition_key(ref.partition, "compress"), "NX", self._clock(), ref.context_id
+        )
 
     async def count_due(self, partition: int) -> int:
         """Count the conversations of this partition that are due and not claimed."""
-        return int(await self._redis.call("ZCOUNT", compress_key(partition), "-inf", self._clock()))
+        return int(
+            await self._redis.call("ZCOUNT", partition_key(partition, "compress"), "-inf", self._clock())
+        )
 
     async def claim(self, partition: int, *, lease_s: float) -> CompressionClaim | None:
         """Claim the conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
@@ -147,7 +151,7 @@ class RedisSummaries:
 
     async def covered(self, ref: ContextRef, summary_id: str) -> tuple[str, ...]:
         """Return the ids of the messages that a summary added to the one it builds on; none if it is not stored."""
-        line = await self._redis.call("HGET", summaries_key(ref), f"covers:{summary_id}")
+        line = await self._redis.call("HGET", context_key(ref, "summaries"), f"covers:{summary_id}")
         return parse_json(tuple[str, ...], line) if line else ()
 
 

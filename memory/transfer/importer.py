@@ -11,9 +11,9 @@ from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed
 from memory.history.summary import Summary
 from memory.history.talk import HeardLine
-from memory.keys import HEARD_TTL_S, IMPORT_TTL_S, ContextRef, artifact_key, import_key
+from memory.keys import HEARD_TTL_S, IMPORT_TTL_S, ContextRef, Key, context_key, partition_key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 from memory.transfer.file import FileFacts, read_body
 from memory.transfer.lines import (
     ArtifactLine,
@@ -134,7 +134,7 @@ class ContextImport:
             expected_epoch=str(epoch),
             registered=target.registered,
             is_other=target.is_other,
-            artifact_prefix=artifact_key(ref, ""),
+            artifact_prefix=context_key(ref, "artifact", ""),
             heard_ends_at=self._heard_ends_at,
             messages=facts.counts["message"],
             placed_ttl_s=IMPORT_TTL_S,
@@ -211,7 +211,7 @@ class ContextImport:
             await self.redis.run(call)
 
     def _staged(self, name: str) -> Key:
-        return Key(import_key(self.target.ref, self.token, name))
+        return partition_key(self.target.ref.partition, "import", self.token, name)
 
 
 def _commands_of(line: LedgerLine | PersonLine | SessionLine | SummaryLine) -> Iterator[StagedCommand]:

@@ -68,7 +68,7 @@ class Inbox:
 
     async def record_of(self, update_id: int) -> dict[str, str]:
         """What is kept of an update."""
-        return await self.redis.call("HGETALL", keys.update_key(0, update_id))
+        return await self.redis.call("HGETALL", keys.partition_key(0, "update", update_id))
 
     async def state_of(self, update_id: int) -> tuple[str, str]:
         """The state of an update and its reason."""
@@ -80,10 +80,13 @@ class Inbox:
 
     async def waiting(self, chat: int = 1) -> list[int]:
         """The update ids in a chat's box, in order."""
-        return [int(number) for number in await self.redis.call("ZRANGE", keys.box_key(a_ref(chat)), 0, -1)]
+        return [
+            int(number)
+            for number in await self.redis.call("ZRANGE", keys.context_key(a_ref(chat), "box"), 0, -1)
+        ]
 
     async def outbox(self, chat: int = 1) -> list[Part]:
-        lines = await self.redis.call("LRANGE", keys.outbox_key(a_ref(chat)), 0, -1)
+        lines = await self.redis.call("LRANGE", keys.context_key(a_ref(chat), "outbox"), 0, -1)
         return [parse_part(line) for line in lines]
 
 

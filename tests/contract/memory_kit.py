@@ -10,7 +10,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
 from memory.history.summary import Fact, Summary, SummaryText
-from memory.keys import ContextRef, artifact_key, artifacts_key, ledger_key
+from memory.keys import ContextRef, context_key
 from memory.recall.indexer import CurrentHistory
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
@@ -77,18 +77,20 @@ class RedisMemory:
         await self.summaries.finish(claim)
 
     async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
-        await self.redis.call("ZADD", ledger_key(ref), turn.last_sequence, dump_json(LedgerTurn, turn))
+        await self.redis.call(
+            "ZADD", context_key(ref, "ledger"), turn.last_sequence, dump_json(LedgerTurn, turn)
+        )
         for artifact in (entry.artifact_id for entry in turn.entries if entry.artifact_id):
             await self.add_artifact(ref, artifact)
 
     async def add_artifact(self, ref: ContextRef, artifact: str, text: str = "large") -> None:
-        key = artifact_key(ref, artifact)
+        key = context_key(ref, "artifact", artifact)
         await self.redis.calls(
             [
                 ("HSET", key, "about", "{}", "0", text),
                 ("EXPIRE", key, 1000),
-                ("ZADD", artifacts_key(ref), NOW + 1000, artifact),
-                ("EXPIRE", artifacts_key(ref), 1000),
+                ("ZADD", context_key(ref, "artifacts"), NOW + 1000, artifact),
+                ("EXPIRE", context_key(ref, "artifacts"), 1000),
             ]
         )
 

@@ -11,7 +11,7 @@ from qdrant_client import models as q
 from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
-from memory.keys import ContextRef, work_key
+from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
@@ -191,7 +191,7 @@ class Rig:
 
     async def queued(self, partition: int = 0) -> int:
         """Return the number of entries in the work stream."""
-        return int(await self.redis.call("XLEN", work_key(partition)))
+        return int(await self.redis.call("XLEN", partition_key(partition, "work")))
 
     async def points(self, described: SpaceDescription) -> dict[str, Any]:
         """Return all points of the collection by id, with payload and vectors; empty if there is none."""

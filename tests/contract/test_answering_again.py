@@ -73,14 +73,14 @@ async def test_the_new_turn_stands_where_the_old_one_stood_and_nothing_of_that_i
 async def test_the_indexer_is_told_to_drop_the_old_messages_and_to_take_the_new(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await an_answered_turn(box)
-    await redis.call("UNLINK", keys.work_key(0))
+    await redis.call("UNLINK", keys.partition_key(0, "work"))
     await box.accept(2)
 
     await box.commit(
         await box.claim_one(), 2, messages=[a_message("n2", "wombat", telegram=12)], deletes=("m2", "m3")
     )
 
-    entries = await redis.call("XRANGE", keys.work_key(0), "-", "+")
+    entries = await redis.call("XRANGE", keys.partition_key(0, "work"), "-", "+")
     assert [(fields["op"], fields["id"]) for _, fields in entries] == [
         ("drop", "m2"),
         ("drop", "m3"),
@@ -111,7 +111,7 @@ async def test_a_commit_that_may_not_write_deletes_nothing(redis: RedisClient, e
     if ended_by == "another worker":
         await box.sweep("bert")
     else:
-        await redis.call("INCR", keys.epoch_key(REF))
+        await redis.call("INCR", keys.context_key(REF, "epoch"))
     before = await all_values(redis)
 
     with pytest.raises(Fenced if ended_by == "another worker" else Forgotten):

@@ -22,7 +22,7 @@ from memory.artifacts.store import (
 )
 from memory.errors import Forgotten, StoreUnavailable
 from memory.history.redis_history import RedisHistory
-from memory.keys import ContextRef, artifact_key, artifacts_key, epoch_key
+from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from tests.messages import a_ref
 from tests.redis_values import keys_with
@@ -50,14 +50,14 @@ async def writing(redis: RedisClient, text: str, *, key: str = "k") -> AsyncGene
     """A task that is in the middle of keeping this long text."""
     task = asyncio.create_task(open_artifacts(redis).keep(text, tool="t", key=key))
     async with asyncio.timeout(10):
-        while not await redis.call("EXISTS", artifacts_key(a_ref())):
+        while not await redis.call("EXISTS", context_key(a_ref(), "artifacts")):
             assert not task.done()
     yield task
     assert task.done()
 
 
 async def fields_of(redis: RedisClient, artifact_id: str) -> set[str]:
-    return set(await redis.call("HKEYS", artifact_key(a_ref(), artifact_id)))
+    return set(await redis.call("HKEYS", context_key(a_ref(), "artifact", artifact_id)))
 
 
 async def test_i06_an_artifact_is_known_by_a_short_id_with_its_tool_length_and_end(
@@ -101,7 +101,7 @@ async def test_a_read_needs_only_the_pieces_that_it_touches_and_one_round_trip(r
     artifacts, text = open_artifacts(redis), a_text(8 * PIECE)
     kept = await artifacts.keep(text, tool="t", key="k")
     others = [str(number) for number in range(8) if number not in (3, 4)]
-    await redis.call("HDEL", artifact_key(a_ref(), kept.id), *others)
+    await redis.call("HDEL", context_key(a_ref(), "artifact", kept.id), *others)
     before = redis.round_trips
 
     part = await artifacts.read(kept.id, start=4 * PIECE - 10, length=20)
@@ -232,27 +232,27 @@ async def test_every_key_ends_and_the_list_with_its_longest_lived_member(redis: 
     ends = [
         await redis.call("TTL", key)
         for key in (
-            artifact_key(a_ref(), long_lived.id),
-            artifact_key(a_ref(), short_lived.id),
-            artifacts_key(a_ref()),
+            context_key(a_ref(), "artifact", long_lived.id),
+            context_key(a_ref(), "artifact", short_lived.id),
+            context_key(a_ref(), "artifacts"),
         )
     ]
 
     assert 8990 < ends[0] <= 9000
     assert 50 < ends[1] <= 60
     assert 8990 < ends[2] <= 9000
-    listed = await redis.call("ZRANGE", artifacts_key(a_ref()), 0, -1, "WITHSCORES")
+    listed = await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1, "WITHSCORES")
     assert listed == [[short_lived.id, NOW + 60], [long_lived.id, NOW + 9000]]
 
 
 async def test_an_ended_artifact_leaves_the_list_but_not_while_its_text_is_there(redis: RedisClient) -> None:
     ended = await open_artifacts(redis).keep("ended", tool="t", key="k")
     lasting = await open_artifacts(redis).keep("lasting", tool="t", key="l")
-    await redis.call("DEL", artifact_key(a_ref(), ended.id))
+    await redis.call("DEL", context_key(a_ref(), "artifact", ended.id))
 
     new = await open_artifacts(redis, now=NOW + TTL_S + 1).keep("new", tool="t", key="m")
 
-    assert await redis.call("ZRANGE", artifacts_key(a_ref()), 0, -1) == [lasting.id, new.id]
+    assert await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1) == [lasting.id, new.id]
     assert await open_artifacts(redis).find(ended.id) is None
 
 
@@ -287,7 +287,7 @@ async def test_a_writing_that_is_stopped_leaves_no_trace(redis: RedisClient) -> 
             await task
 
     assert await keys_with(redis, "canary") == []
-    assert await redis.call("EXISTS", artifacts_key(a_ref())) == 0
+    assert await redis.call("EXISTS", context_key(a_ref(), "artifacts")) == 0
 
 
 class Dying:
@@ -309,9 +309,9 @@ async def test_a_crash_in_the_middle_of_writing_leaves_nothing_that_can_be_read(
     with pytest.raises(SystemExit):
         await open_artifacts(cast(RedisClient, Dying(redis))).keep(text, tool="t", key="k")
 
-    (cut_off,) = await redis.call("ZRANGE", artifacts_key(a_ref()), 0, -1)
+    (cut_off,) = await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1)
     assert "about" not in await fields_of(redis, cut_off)
-    assert 0 < await redis.call("TTL", artifact_key(a_ref(), cut_off)) <= TTL_S
+    assert 0 < await redis.call("TTL", context_key(a_ref(), "artifact", cut_off)) <= TTL_S
     artifacts = open_artifacts(redis)
     assert await artifacts.find(cut_off) is None
     with pytest.raises(ArtifactGone):
@@ -330,7 +330,7 @@ async def test_a_reset_between_two_batches_is_forgotten_and_nothing_comes_back(r
             await task
 
     assert await keys_with(redis, "canary") == []
-    assert await redis.call("EXISTS", artifacts_key(a_ref())) == 0
+    assert await redis.call("EXISTS", context_key(a_ref(), "artifacts")) == 0
 
 
 async def test_a_reset_erases_every_artifact_of_its_context_and_no_other(redis: RedisClient) -> None:
@@ -348,12 +348,12 @@ async def test_a_reset_erases_every_artifact_of_its_context_and_no_other(redis: 
 
 
 async def test_a_writer_of_an_older_epoch_writes_nothing(redis: RedisClient) -> None:
-    await redis.call("INCR", epoch_key(a_ref()))
+    await redis.call("INCR", context_key(a_ref(), "epoch"))
 
     with pytest.raises(Forgotten):
         await open_artifacts(redis, epoch=0).keep("late", tool="t", key="k")
 
-    assert await all_keys(redis) == [epoch_key(a_ref())]
+    assert await all_keys(redis) == [context_key(a_ref(), "epoch")]
 
 
 async def test_the_later_of_two_writers_of_a_key_wins_and_their_texts_are_never_mixed(
@@ -374,8 +374,8 @@ async def test_an_artifact_that_vanishes_while_it_is_written_is_not_taken_for_wh
     redis: RedisClient,
 ) -> None:
     async with writing(redis, a_text(10_000_000)) as task:
-        (artifact_id,) = await redis.call("ZRANGE", artifacts_key(a_ref()), 0, -1)
-        await redis.call("UNLINK", artifact_key(a_ref(), artifact_id))
+        (artifact_id,) = await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1)
+        await redis.call("UNLINK", context_key(a_ref(), "artifact", artifact_id))
         with pytest.raises(StoreUnavailable):
             await task
 

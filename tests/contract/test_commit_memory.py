@@ -43,7 +43,7 @@ async def test_without_messages_there_is_nothing_that_calls_could_be_kept_with(r
 
     await box.commit(await box.claim_one(), 1, ledger=(an_entry(),))
 
-    assert await redis.call("EXISTS", keys.ledger_key(REF)) == 0
+    assert await redis.call("EXISTS", keys.context_key(REF, "ledger")) == 0
 
 
 async def test_a_forgotten_message_takes_its_turns_calls_and_artifacts_along(redis: RedisClient) -> None:
@@ -73,7 +73,7 @@ async def test_the_receipts_of_the_last_prompts_are_kept_newest_first_and_for_a_
         await box.inbox.settle(claim)
 
     assert await store.receipts(REF) == [f"r{number}" for number in range(RECEIPTS_KEPT + 2, 2, -1)]
-    assert 0 < await box.ttl_of(keys.prompts_key(REF)) <= keys.PROMPTS_TTL_S
+    assert 0 < await box.ttl_of(keys.context_key(REF, "prompts")) <= keys.PROMPTS_TTL_S
 
 
 async def test_a_turn_without_a_prompt_leaves_the_receipts_as_they_are(redis: RedisClient) -> None:
@@ -83,7 +83,7 @@ async def test_a_turn_without_a_prompt_leaves_the_receipts_as_they_are(redis: Re
     await box.commit(await box.claim_one(), 1, messages=some_messages(1))
 
     assert await RedisHistory(redis).receipts(REF) == []
-    assert await redis.call("EXISTS", keys.prompts_key(REF)) == 0
+    assert await redis.call("EXISTS", keys.context_key(REF, "prompts")) == 0
 
 
 async def test_i12_a_transfer_lasts_until_the_next_one_or_until_the_main_agent_has_the_chat_again(
@@ -127,7 +127,7 @@ async def test_a_commit_queues_its_conversation_for_compression_and_leaves_one_t
     await box.accept(1)
     claim = await box.claim_one()
     await box.commit(claim, 1, messages=some_messages(2))
-    assert await redis.call("EXISTS", keys.compress_key(0)) == 0
+    assert await redis.call("EXISTS", keys.partition_key(0, "compress")) == 0
     await box.accept(2)
     await box.commit(claim, 2, messages=some_messages(2, start=2), compresses=True)
 
@@ -225,7 +225,7 @@ async def test_a_reset_erases_all_that_a_turn_kept_and_counts_it(redis: RedisCli
     )
     assert await keys_with(redis, "quokka") == []
     assert (await memory.store.count_traces(REF)).total == 0
-    assert await redis.call("EXISTS", keys.compress_key(0)) == 0
+    assert await redis.call("EXISTS", keys.partition_key(0, "compress")) == 0
     assert (await memory.store.load(REF, limit=1)).active_agent == ""
 
 

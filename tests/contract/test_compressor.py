@@ -15,7 +15,7 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import SummaryText
 from memory.history.transcript import Excerpt
-from memory.keys import compress_key, ledger_key, summaries_key
+from memory.keys import context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import Script, ScriptCall
 from memory.summary import compressor
@@ -105,12 +105,12 @@ class Rig:
         return await self.history.load(REF, limit=1_000)
 
     async def is_queued(self) -> bool:
-        return await self.redis.call("ZSCORE", compress_key(0), REF.context_id) is not None
+        return await self.redis.call("ZSCORE", partition_key(0, "compress"), REF.context_id) is not None
 
     async def everything(self) -> dict[str, Any]:
         """All that is stored but the queue."""
         values = await all_values(self.redis)
-        values.pop(compress_key(0), None)
+        values.pop(partition_key(0, "compress"), None)
         return values
 
 
@@ -228,7 +228,7 @@ async def test_what_tools_gave_is_read_before_the_reply(redis: RedisClient) -> N
 
 async def keep_ledger(rig: Rig, *, first: int, last: int, entry: LedgerEntry) -> None:
     turn = LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))
-    await rig.redis.call("ZADD", ledger_key(REF), last, dump_json(LedgerTurn, turn))
+    await rig.redis.call("ZADD", context_key(REF, "ledger"), last, dump_json(LedgerTurn, turn))
 
 
 @pytest.mark.parametrize("message", ["The summary model failed.", ""])
@@ -491,7 +491,7 @@ async def test_i07_a_compression_that_breaks_is_given_up_like_one_that_fails(rig
 
 
 async def test_i07_a_compression_that_redis_refuses_is_given_up_like_one_that_fails(rig: Rig) -> None:
-    await rig.redis.call("SET", summaries_key(REF), "no hash")
+    await rig.redis.call("SET", context_key(REF, "summaries"), "no hash")
     one = rig.compressor()
 
     results = await step_thrice(rig, one)
@@ -543,7 +543,7 @@ async def test_the_lease_is_renewed_while_the_model_works(rig: Rig) -> None:
         await go.wait()
 
     async def lease_end() -> float:
-        return float(await rig.redis.call("ZSCORE", compress_key(0), REF.context_id))
+        return float(await rig.redis.call("ZSCORE", partition_key(0, "compress"), REF.context_id))
 
     slow = asyncio.create_task(rig.compressor(Joining(during=wait), lease_s=0.03).step())
     await working.wait()

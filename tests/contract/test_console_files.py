@@ -171,7 +171,7 @@ def test_a_store_that_fills_up_after_the_erasure_is_told_with_it(
 @contextmanager
 def _an_index_that_fills_the_store(data_dir: Path) -> Generator[str]:
     """It answers nobody. From the first question after the erasure of chat 7 the other store refuses writes."""
-    erased = keys.epoch_key(telegram_ref(BOT_ID, 7, None, partitions=1))
+    erased = keys.context_key(telegram_ref(BOT_ID, 7, None, partitions=1), "epoch")
     url = f"unix://{socket_path(data_dir / 'valkey', 'valkey.sock')}"
 
     class Index(BaseHTTPRequestHandler):
@@ -199,7 +199,9 @@ async def _limit_memory(url: str, most: int, *, once: str) -> None:
 
 async def _make_room(data_dir: Path) -> None:
     async with open_valkey(data_dir) as url:
-        await _limit_memory(url, 0, once=keys.epoch_key(telegram_ref(BOT_ID, 7, None, partitions=1)))
+        await _limit_memory(
+            url, 0, once=keys.context_key(telegram_ref(BOT_ID, 7, None, partitions=1), "epoch")
+        )
 
 
 def test_words_of_a_file_do_not_steer_the_terminal(console: ConsoleRig, tmp_path: Path) -> None:

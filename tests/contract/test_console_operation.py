@@ -288,7 +288,7 @@ async def _flush(data_dir: Path) -> None:
 
 async def _set_format(data_dir: Path, number: str) -> None:
     async with open_valkey(data_dir) as url, open_redis(url) as redis:
-        await redis.call("SET", keys.format_key(), number)
+        await redis.call("SET", keys.global_key("format"), number)
 
 
 async def _keys(data_dir: Path) -> int:

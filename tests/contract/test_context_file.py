@@ -18,16 +18,7 @@ from memory.history.message import Message, Quote, Sender, message_id
 from memory.history.redis_history import RedisHistory
 from memory.history.summary import Fact, Summary, SummaryText
 from memory.history.talk import HeardLine
-from memory.keys import (
-    HEARD_TTL_S,
-    ContextRef,
-    artifact_key,
-    contexts_key,
-    heard_key,
-    import_key,
-    ledger_key,
-    work_key,
-)
+from memory.keys import HEARD_TTL_S, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 from memory.summary.redis_summaries import RedisSummaries
@@ -80,14 +71,14 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
     )
     await redis.call(
         "ZADD",
-        ledger_key(ref),
+        context_key(ref, "ledger"),
         3,
         dump_json(LedgerTurn, LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,))),
     )
     await summarise(redis, ref)
     line = HeardLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
-    await redis.call("ZADD", heard_key(ref), 300, dump_json(HeardLine, line))
-    await redis.call("EXPIRE", heard_key(ref), 1000)
+    await redis.call("ZADD", context_key(ref, "heard"), 300, dump_json(HeardLine, line))
+    await redis.call("EXPIRE", context_key(ref, "heard"), 1000)
     return artifact.id
 
 
@@ -149,18 +140,18 @@ async def test_a_context_comes_back_as_it_was(redis: RedisClient) -> None:
     kept = await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await RedisHistory(redis).erase(a_ref())
-    await redis.call("UNLINK", work_key(0))
+    await redis.call("UNLINK", partition_key(0, "work"))
 
     placed = await take_in(redis, file, a_ref(), epoch=1)
 
     assert as_file(await body(redis, a_ref())) == file
     assert placed == Placed(queued=12, aged_out=0)
-    work = await redis.call("XRANGE", work_key(0), "-", "+")
+    work = await redis.call("XRANGE", partition_key(0, "work"), "-", "+")
     queued = [dict(fields) for _, fields in work]
     assert [(each["op"], each["epoch"], each["id"]) for each in queued] == [
         ("index", "1", message_id("file", number)) for number in range(12)
     ]
-    assert a_ref().context_id in await redis.call("HKEYS", contexts_key(0))
+    assert a_ref().context_id in await redis.call("HKEYS", partition_key(0, "contexts"))
     lasting = [key for key in await all_keys(redis) if not key.endswith((":heard", ":artifacts", kept))]
     assert {await redis.call("TTL", key) for key in lasting} == {-1}, (
         "nothing of it ends as what was staged does"
@@ -196,7 +187,7 @@ async def test_another_chat_gets_no_telegram_ids_and_no_talk(redis: RedisClient)
     assert {message.telegram_message_id for message in messages} == {None}
     assert {message.quote.telegram_message_id for message in messages if message.quote} == {0}
     assert await history.find_by_telegram(other, 102) is None
-    assert await redis.call("EXISTS", heard_key(other)) == 0
+    assert await redis.call("EXISTS", context_key(other, "heard")) == 0
     deleted = await history.delete(other, [message_id("file", 0)], epoch=0)
     assert deleted.quotes == 1
 
@@ -235,7 +226,7 @@ async def test_what_waits_for_the_rest_of_its_file_ends_by_itself(redis: RedisCl
     keys = await all_keys(redis)
     assert len(keys) == 14
     assert all([await redis.call("TTL", key) > 0 for key in keys])
-    await redis.call("UNLINK", import_key(a_ref(), "t", "meta"))
+    await redis.call("UNLINK", partition_key(a_ref().partition, "import", "t", "meta"))
     with pytest.raises(ImportLost):
         await importing.place(check_file(file), epoch=0)
     assert (await RedisHistory(redis).load(a_ref(), limit=0)).count == 0
@@ -253,7 +244,7 @@ async def test_an_artifact_keeps_its_end_and_one_that_has_aged_out_stays_behind(
 
     assert placed.aged_out == 1
     assert await artifacts_of(redis, a_ref()).find(gone.id) is None
-    assert await redis.call("PEXPIRETIME", artifact_key(a_ref(), kept)) == (NOW + 10**8) * 1000
+    assert await redis.call("PEXPIRETIME", context_key(a_ref(), "artifact", kept)) == (NOW + 10**8) * 1000
 
 
 async def test_an_export_that_is_overtaken_says_so(redis: RedisClient) -> None:
@@ -428,7 +419,7 @@ async def test_talk_from_the_future_is_kept_no_longer_than_other_talk(redis: Red
 
     await take_in(redis, _changed("heard", file, {"line": {"sent_at": NOW + 10**9}}), a_ref(), epoch=1)
 
-    assert await redis.call("EXPIRETIME", heard_key(a_ref())) == NOW + HEARD_TTL_S
+    assert await redis.call("EXPIRETIME", context_key(a_ref(), "heard")) == NOW + HEARD_TTL_S
 
 
 class LosingConnection:
@@ -511,9 +502,9 @@ async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(redis:
     await importing.stage(file)
     placed = await importing.place(check_file(file), epoch=0)
 
-    assert placed.queued == await redis.call("XLEN", work_key(0)) == 12
+    assert placed.queued == await redis.call("XLEN", partition_key(0, "work")) == 12
     assert as_file(await body(redis, a_ref())) == file
-    assert await redis.call("TTL", import_key(a_ref(), "t", "placed")) > 0
+    assert await redis.call("TTL", partition_key(a_ref().partition, "import", "t", "placed")) > 0
 
 
 @pytest.mark.parametrize("is_before", [True, False])

@@ -118,7 +118,7 @@ async def test_a_429_waits_as_long_as_it_asks_for_and_is_no_send(redis: RedisCli
     counted: list[object] = []
 
     async def look() -> None:
-        counted.append(await redis.call("GET", keys.sending_key(a_ref())))
+        counted.append(await redis.call("GET", keys.context_key(a_ref(), "sending")))
 
     telegram, pauses = Telegram([TelegramUnavailable(retry_after=7)] * 5), Pauses(during=look)
 
@@ -272,7 +272,7 @@ async def _take_over(box: Inbox) -> tuple[Claim, Sequence[Part], int]:
 
 
 async def _sends_begun(box: Inbox) -> int:
-    return int(await box.redis.call("GET", keys.sending_key(a_ref())) or 0)
+    return int(await box.redis.call("GET", keys.context_key(a_ref(), "sending")) or 0)
 
 
 async def test_a_crash_between_commit_and_send_leaves_both_sends(redis: RedisClient) -> None:

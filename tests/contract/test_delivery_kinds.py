@@ -312,14 +312,16 @@ async def test_a_chat_that_blocked_us_is_marked_and_not_called_again(redis: Redi
 
     assert len(telegram.asked) == 1
     assert await box.state_of(2) == ("ignored", "undeliverable_unreachable")
-    assert await redis.call("HGETALL", keys.unreachable_key(0)) == {str(CHAT): "77.0"}
+    assert await redis.call("HGETALL", keys.partition_key(0, "unreachable")) == {str(CHAT): "77.0"}
 
 
 async def test_a_chat_that_writes_again_is_answered_again(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     marks = Reachability(redis, clock=lambda: 77.0)
     await marks.mark(0, CHAT)
-    await redis.call("HDEL", keys.unreachable_key(0), CHAT)  # as accept.lua does, maybe in another process
+    await redis.call(
+        "HDEL", keys.partition_key(0, "unreachable"), CHAT
+    )  # as accept.lua does, maybe in another process
     telegram = Telegram()
 
     await Delivery(box.turns, telegram, replace(open_traffic(), marks=marks)).deliver(claim, lines)
@@ -333,7 +335,7 @@ async def test_a_part_waits_for_its_place_in_the_budget_and_that_is_no_send(redi
 
     async def pause(seconds: float) -> None:
         waits.append(seconds)
-        counted.append(await redis.call("GET", keys.sending_key(a_ref())))
+        counted.append(await redis.call("GET", keys.context_key(a_ref(), "sending")))
 
     telegram = Telegram()
     await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=pause).deliver(claim, lines)

@@ -13,7 +13,7 @@ from memory.embedded.data_dir import ERASED_WITHIN_S, rest_after
 from memory.embedded.file_rewriter import DAILY_S, GATHER_S, FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.history.redis_history import RedisHeard, RedisHistory
-from memory.keys import ContextRef, erasures_key, rewritten_key
+from memory.keys import ContextRef, global_key, partition_key
 from memory.redis.client import RedisClient, open_redis
 from tests.messages import a_message
 from tests.stores import plain_valkey
@@ -71,7 +71,7 @@ async def test_an_erasure_waits_for_later_ones_and_then_leaves_the_file(store: S
     assert await rewriter.step() is True
 
     assert not store.tells()
-    assert await store.redis.call("GET", rewritten_key()) == "1"
+    assert await store.redis.call("GET", global_key("rewritten")) == "1"
     store.now += ERASED_WITHIN_S
     assert await rewriter.step() is False
 
@@ -91,17 +91,17 @@ async def test_another_process_goes_on_after_a_crash(store: Store) -> None:
 
 async def test_data_erased_during_a_rewrite_is_for_the_next_one(store: Store) -> None:
     rewriter = store.rewriter()
-    await store.redis.calls([("SET", erasures_key(0), 3), ("SET", rewritten_key(), 2)])
+    await store.redis.calls([("SET", partition_key(0, "erasures"), 3), ("SET", global_key("rewritten"), 2)])
     await rewriter.step()
     store.now = GATHER_S
     await rewriter.step()
-    await store.redis.call("INCR", erasures_key(1))
+    await store.redis.call("INCR", partition_key(1, "erasures"))
 
     await rewriter.step()
     store.now += ERASED_WITHIN_S
 
     assert await rewriter.step() is True
-    assert await store.redis.call("GET", rewritten_key()) == "4"
+    assert await store.redis.call("GET", global_key("rewritten")) == "4"
 
 
 async def test_a_refused_rewrite_is_tried_again(store: Store) -> None:
@@ -152,7 +152,7 @@ async def test_every_way_to_forget_is_counted(store: Store) -> None:
     history = RedisHistory(store.redis)
 
     async def counted() -> int:
-        return int(await store.redis.call("GET", erasures_key(REF.partition)) or 0)
+        return int(await store.redis.call("GET", partition_key(REF.partition, "erasures")) or 0)
 
     await history.append(REF, [a_message("u", "one"), a_message("v", "two")], epoch=0)
     await history.replace(REF, "u", text="other", tokens=1, edited_at=9.0, epoch=0)

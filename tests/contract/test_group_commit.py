@@ -34,7 +34,7 @@ async def test_a_group_is_stored_whole_by_a_server_that_has_lost_its_scripts(red
 
 async def test_an_update_that_fails_does_not_fail_the_others_of_its_group(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await redis.call("SET", keys.box_key(a_ref(7)), "not a sorted set")
+    await redis.call("SET", keys.context_key(a_ref(7), "box"), "not a sorted set")
     outcomes = await accept_all(box)
     assert [number for number, outcome in enumerate(outcomes, 1) if outcome != "accepted"] == [7]
     assert isinstance(outcomes[6], CommandRefused)

@@ -53,9 +53,9 @@ async def test_talk_is_kept_beside_the_history_and_its_update_ends_there(redis: 
 
     assert (await RedisHistory(redis).load(REF, limit=10)).heard == (a_line(11, "one"),)
     assert await box.state_of(1) == ("ignored", "heard")
-    assert await redis.call("XLEN", keys.ready_key(0)) == 0
-    assert await redis.call("HGET", keys.contexts_key(0), REF.context_id) == ENTRY
-    assert 0 < await box.ttl_of(keys.heard_key(REF)) <= keys.HEARD_TTL_S
+    assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
+    assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == ENTRY
+    assert 0 < await box.ttl_of(keys.context_key(REF, "heard")) <= keys.HEARD_TTL_S
 
 
 async def test_talk_that_comes_again_is_kept_once(redis: RedisClient) -> None:
@@ -91,11 +91,11 @@ async def test_no_line_is_kept_for_more_than_a_week(redis: RedisClient) -> None:
 
 async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await redis.call("HSET", keys.contexts_key(0), REF.context_id, "as it was")
+    await redis.call("HSET", keys.partition_key(0, "contexts"), REF.context_id, "as it was")
 
     await box.inbox.accept(an_arrival(1, 11))
 
-    assert await redis.call("HGET", keys.contexts_key(0), REF.context_id) == "as it was"
+    assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == "as it was"
 
 
 async def test_an_edit_replaces_what_was_heard_in_its_place_and_wakes_nobody(redis: RedisClient) -> None:
@@ -108,7 +108,7 @@ async def test_an_edit_replaces_what_was_heard_in_its_place_and_wakes_nobody(red
 
     assert await told(RedisHistory(redis)) == ["line 1", "quokka", "line 3"]
     assert await box.state_of(4) == ("ignored", "heard_edit")
-    assert await redis.call("XLEN", keys.ready_key(0)) == 0
+    assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
 
 
 async def test_an_edit_of_what_was_not_heard_waits_for_its_turn_and_is_not_heard(redis: RedisClient) -> None:
@@ -129,7 +129,7 @@ async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_
     box = await open_inbox(redis)
     await box.inbox.accept(an_arrival(1, 2, "line 2"))
     if why == "a kept message quotes it":
-        await redis.call("HSET", keys.telegram_key(REF), "q:2", "m9")
+        await redis.call("HSET", keys.context_key(REF, "telegram"), "q:2", "m9")
     else:
         await box.accept(2)
     edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
@@ -193,7 +193,7 @@ async def test_a_reset_takes_it_and_counts_it(redis: RedisClient) -> None:
 
     assert erased.heard == 2
     assert await keys_with(redis, "quokka") == []
-    assert await redis.call("HGET", keys.contexts_key(0), REF.context_id) is None
+    assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) is None
 
 
 @pytest.fixture(params=["redis", "memory"])
@@ -234,8 +234,10 @@ async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisC
 
 
 async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> None:
-    await redis.call("ZADD", keys.heard_key(REF), 1, "no line", 2, dump_json(HeardLine, a_line(2)), 3, "{}")
-    await redis.call("EXPIRE", keys.heard_key(REF), keys.HEARD_TTL_S)
+    await redis.call(
+        "ZADD", keys.context_key(REF, "heard"), 1, "no line", 2, dump_json(HeardLine, a_line(2)), 3, "{}"
+    )
+    await redis.call("EXPIRE", keys.context_key(REF, "heard"), keys.HEARD_TTL_S)
 
     assert await told(RedisHistory(redis)) == ["hello"]
     assert await RedisHeard(redis).find(REF, 1) is None

@@ -8,7 +8,7 @@ import pytest
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
 from memory.history.store import SESSION_GAP_S, HistoryStore
-from memory.keys import sessions_key
+from memory.keys import context_key
 from memory.recall.vector_index import Where
 from memory.redis.client import RedisClient, open_redis
 from tests.fakes.history import InMemoryHistory
@@ -82,7 +82,7 @@ async def test_of_nothing_there_is_nothing(store: HistoryStore) -> None:
 async def test_a_history_from_before_sessions_is_read_as_one(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await _filled(store)
-    await redis.call("DEL", sessions_key(REF))
+    await redis.call("DEL", context_key(REF, "sessions"))
 
     assert await around(store, 6, reach=1) == [["m5", "m6", "m7"]]
 

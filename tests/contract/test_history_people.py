@@ -1,6 +1,6 @@
 """Who wrote in a context, and its stretches of talk: on the real store and on the fake."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -11,16 +11,7 @@ from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore, TraceCounts
-from memory.keys import (
-    ContextRef,
-    epoch_key,
-    erasures_key,
-    partition_key,
-    people_key,
-    senders_key,
-    sessions_key,
-    work_key,
-)
+from memory.keys import ContextName, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
 from tests.contract.memory_kit import TellingStore, open_history
@@ -221,24 +212,28 @@ async def test_a_turn_knows_those_whom_it_answers_though_nothing_is_written_yet(
 async def test_nothing_of_it_is_left_in_any_key(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
-    assert {people_key(REF), senders_key(REF), sessions_key(REF)} <= set(await all_keys(redis))
+    assert {context_key(REF, "people"), context_key(REF, "senders"), context_key(REF, "sessions")} <= set(
+        await all_keys(redis)
+    )
 
     await store.delete(REF, ["m0"], epoch=0)
     assert await keys_with(redis, "Anna") == await keys_with(redis, str(ANNA.id)) == []
 
     await store.erase(REF)
-    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), erasures_key(0)])
+    assert await all_keys(redis) == sorted(
+        [context_key(REF, "epoch"), partition_key(0, "work"), partition_key(0, "erasures")]
+    )
 
 
-@pytest.mark.parametrize("key", [people_key, senders_key, sessions_key])
+@pytest.mark.parametrize("key", ["people", "senders", "sessions"])
 async def test_a_receipt_is_not_proven_while_a_name_or_a_session_is_left(
-    redis: RedisClient, key: Callable[[ContextRef], str]
+    redis: RedisClient, key: ContextName
 ) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [by(ANNA, "m0")], epoch=0)
-    await redis.call("COPY", key(REF), stray := partition_key(0, "stray"))
+    await redis.call("COPY", context_key(REF, key), stray := f"{context_key(REF, key)}:stray")
     erased = await store.erase(REF)
-    await redis.call("RENAME", stray, key(REF))
+    await redis.call("RENAME", stray, context_key(REF, key))
 
     receipt = await prove_erased(REF, erased, store=store, recall=None)
 
@@ -253,7 +248,7 @@ async def test_a_deletions_receipt_is_not_proven_while_a_name_without_a_message_
     assert (await delete_provably(REF, ["m1"], epoch=0, store=store, recall=None)).is_proven
 
     deleted = await store.delete(REF, ["m0"], epoch=0)
-    await redis.call("HSET", people_key(REF), ANNA.id, "Anna")
+    await redis.call("HSET", context_key(REF, "people"), ANNA.id, "Anna")
 
     assert await store.count_traces(REF, mentioning=deleted) == TraceCounts(
         summaries=0, ledger_turns=0, artifacts=0, people=1

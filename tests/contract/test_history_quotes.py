@@ -11,7 +11,7 @@ from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Quote, Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion, TraceCounts
-from memory.keys import telegram_key
+from memory.keys import context_key
 from memory.redis.client import RedisClient, load_script, open_redis
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
 from tests.messages import a_message, a_ref
@@ -181,7 +181,7 @@ async def test_deleting_what_quotes_leaves_no_trace_of_it_in_the_index(redis: Re
 
     await memory.store.delete(REF, ["m1", "m3", "m4"], epoch=0)
 
-    fields = await redis.call("HKEYS", telegram_key(REF))
+    fields = await redis.call("HKEYS", context_key(REF, "telegram"))
     assert sorted(fields) == ["1", "3", "m0", "m2"]
 
 
@@ -203,7 +203,7 @@ async def test_quotations_are_found_after_the_chat_got_new_message_ids(redis: Re
     await history.append(REF, [quoting("m5", 6, 77)], epoch=0)
     unlink = load_script("tests.scripts", "unlink_all", ("memory.redis.scripts", "telegram_index"))
 
-    await redis.run(unlink, [telegram_key(REF)], [])
+    await redis.run(unlink, [context_key(REF, "telegram")], [])
     await history.append(REF, [a_message("n0", "new", telegram=1), quoting("n1", 2, 1)], epoch=0)
 
     assert await history.find_by_telegram(REF, 3) is None

@@ -10,20 +10,7 @@ from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
 from memory.history.store import Deletion, newest_first, oldest_first
-from memory.keys import (
-    ContextRef,
-    context_key,
-    contexts_key,
-    epoch_key,
-    erasures_key,
-    messages_key,
-    meta_key,
-    order_key,
-    partition_key,
-    sessions_key,
-    telegram_key,
-    work_key,
-)
+from memory.keys import PREFIX, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient, load_script
 from tests.contract.memory_kit import Store, open_history
 from tests.messages import a_message, a_ref, ids, some_messages
@@ -207,7 +194,7 @@ async def test_user_and_assistant_messages_with_text_queue_index_work_once(redis
     ]
     await store.append(REF, messages, epoch=0)
     await store.append(REF, messages, epoch=0)
-    work = [fields for _, fields in await redis.call("XRANGE", work_key(0), "-", "+")]
+    work = [fields for _, fields in await redis.call("XRANGE", partition_key(0, "work"), "-", "+")]
     assert work == [
         {"op": "index", "context": REF.context_id, "epoch": "0", "id": "u"},
         {"op": "index", "context": REF.context_id, "epoch": "0", "id": "a"},
@@ -217,10 +204,10 @@ async def test_user_and_assistant_messages_with_text_queue_index_work_once(redis
 async def test_deleting_and_erasing_queue_work_on_the_vectors(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u")], epoch=0)
-    await redis.call("DEL", work_key(0))
+    await redis.call("DEL", partition_key(0, "work"))
     await store.delete(REF, ["u", "nothing"], epoch=0)
     await store.erase(REF)
-    work = [fields for _, fields in await redis.call("XRANGE", work_key(0), "-", "+")]
+    work = [fields for _, fields in await redis.call("XRANGE", partition_key(0, "work"), "-", "+")]
     assert work == [
         {"op": "drop", "context": REF.context_id, "epoch": "0", "id": "u"},
         {"op": "erase", "context": REF.context_id, "epoch": "1"},
@@ -231,9 +218,11 @@ async def test_an_erasure_leaves_only_the_epoch_the_work_and_its_count(redis: Re
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u", "canary", telegram=9)], epoch=0)
     await store.start_conversation(REF, epoch=0)
-    await redis.call("HSET", contexts_key(0), REF.context_id, "{}")
+    await redis.call("HSET", partition_key(0, "contexts"), REF.context_id, "{}")
     await store.erase(REF)
-    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), erasures_key(0)])
+    assert await all_keys(redis) == sorted(
+        [context_key(REF, "epoch"), partition_key(0, "work"), partition_key(0, "erasures")]
+    )
 
 
 async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: RedisClient) -> None:
@@ -242,7 +231,7 @@ async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: Re
     assert await store.find_by_telegram(REF, 9) == "u"
     await store.delete(REF, ["u"], epoch=0)
     assert await store.find_by_telegram(REF, 9) is None
-    assert await redis.call("HGETALL", telegram_key(REF)) == {"10": "v", "v": "10"}
+    assert await redis.call("HGETALL", context_key(REF, "telegram")) == {"10": "v", "v": "10"}
 
 
 async def test_a_split_reply_is_linked_to_each_of_its_telegram_ids_until_it_is_deleted(
@@ -252,10 +241,10 @@ async def test_a_split_reply_is_linked_to_each_of_its_telegram_ids_until_it_is_d
     store = RedisHistory(redis)
     await store.append(REF, [a_message("reply", role="assistant")], epoch=0)
     for telegram_id in (20, 21, 21):
-        await redis.run(script, [telegram_key(REF)], ["reply", telegram_id])
+        await redis.run(script, [context_key(REF, "telegram")], ["reply", telegram_id])
     assert [await store.find_by_telegram(REF, number) for number in (20, 21)] == ["reply", "reply"]
     await store.delete(REF, ["reply"], epoch=0)
-    assert await redis.call("EXISTS", telegram_key(REF)) == 0
+    assert await redis.call("EXISTS", context_key(REF, "telegram")) == 0
 
 
 async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: RedisClient) -> None:
@@ -297,12 +286,12 @@ async def test_only_the_keys_of_the_context_and_its_partition_are_written(redis:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u", telegram=9)], epoch=0)
     kept = [
-        messages_key(REF),
-        order_key(REF),
-        telegram_key(REF),
-        meta_key(REF),
-        sessions_key(REF),
-        work_key(0),
+        context_key(REF, "messages"),
+        context_key(REF, "order"),
+        context_key(REF, "telegram"),
+        context_key(REF, "meta"),
+        context_key(REF, "sessions"),
+        partition_key(0, "work"),
     ]
     assert await all_keys(redis) == sorted(kept)
-    assert context_key(REF, "messages").startswith(partition_key(0, "ctx:"))
+    assert context_key(REF, "messages").startswith(f"{PREFIX}:{{m0}}:ctx:")

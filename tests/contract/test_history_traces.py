@@ -10,16 +10,7 @@ from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion, TraceCounts
-from memory.keys import (
-    artifact_key,
-    artifacts_key,
-    compress_key,
-    epoch_key,
-    erasures_key,
-    lineage_key,
-    prompts_key,
-    work_key,
-)
+from memory.keys import context_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn, an_entry
 from tests.messages import a_message, a_ref, ids, some_messages
@@ -321,11 +312,11 @@ async def test_an_edit_queues_the_vector_anew_and_a_compression_where_a_summary_
 ) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
-    await redis.call("DEL", work_key(0))
+    await redis.call("DEL", partition_key(0, "work"))
 
     await memory.store.replace(REF, "m5", text=" ", tokens=0, edited_at=5.0, epoch=0)
 
-    work = [fields for _, fields in await redis.call("XRANGE", work_key(0), "-", "+")]
+    work = [fields for _, fields in await redis.call("XRANGE", partition_key(0, "work"), "-", "+")]
     assert work == [{"op": "index", "context": REF.context_id, "epoch": "0", "id": "m5"}]
     claim = await memory.summaries.claim(0, lease_s=1)
     assert claim is not None
@@ -339,10 +330,10 @@ async def test_forgetting_a_covered_message_queues_a_compression_and_another_one
     await a_conversation(memory)
 
     await memory.store.delete(REF, ["m9"], epoch=0)
-    assert await redis.call("EXISTS", compress_key(0)) == 0
+    assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
 
     await memory.store.delete(REF, ["m0"], epoch=0)
-    assert await redis.call("ZSCORE", compress_key(0), REF.context_id) == 0
+    assert await redis.call("ZSCORE", partition_key(0, "compress"), REF.context_id) == 0
 
 
 async def test_a_forgotten_messages_text_is_in_no_value_of_the_store(redis: RedisClient) -> None:
@@ -356,14 +347,24 @@ async def test_a_forgotten_messages_text_is_in_no_value_of_the_store(redis: Redi
     await memory.store.delete(REF, ["u"], epoch=0)
 
     assert await keys_with(redis, "quokka") == []
-    assert await redis.call("EXISTS", artifacts_key(REF), artifact_key(REF, "a1"), lineage_key(REF)) == 0
+    assert (
+        await redis.call(
+            "EXISTS",
+            context_key(REF, "artifacts"),
+            context_key(REF, "artifact", "a1"),
+            context_key(REF, "lineage"),
+        )
+        == 0
+    )
 
 
 async def test_an_erasure_takes_every_key_and_the_contexts_place_in_the_queue(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
     await memory.add_artifact(REF, "unnamed", "quokka")
-    await redis.calls([("LPUSH", prompts_key(REF), "quokka"), ("EXPIRE", prompts_key(REF), 9)])
+    await redis.calls(
+        [("LPUSH", context_key(REF, "prompts"), "quokka"), ("EXPIRE", context_key(REF, "prompts"), 9)]
+    )
     await memory.summaries.queue(REF)
     await memory.summaries.queue(a_ref(2))
 
@@ -371,8 +372,15 @@ async def test_an_erasure_takes_every_key_and_the_contexts_place_in_the_queue(re
 
     assert erased.artifacts == 7
     assert await keys_with(redis, "quokka") == []
-    assert await all_keys(redis) == sorted([epoch_key(REF), work_key(0), compress_key(0), erasures_key(0)])
-    assert await redis.call("ZRANGE", compress_key(0), 0, -1) == [a_ref(2).context_id]
+    assert await all_keys(redis) == sorted(
+        [
+            context_key(REF, "epoch"),
+            partition_key(0, "work"),
+            partition_key(0, "compress"),
+            partition_key(0, "erasures"),
+        ]
+    )
+    assert await redis.call("ZRANGE", partition_key(0, "compress"), 0, -1) == [a_ref(2).context_id]
 
 
 async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisClient) -> None:
@@ -396,7 +404,7 @@ async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisC
 async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
-    await redis.call("DEL", artifact_key(REF, "a4"))
+    await redis.call("DEL", context_key(REF, "artifact", "a4"))
 
     assert (await memory.store.count_traces(REF)).artifacts == 5
     receipt = await delete_provably(REF, ["m4"], epoch=0, store=memory.store, recall=None)

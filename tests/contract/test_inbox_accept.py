@@ -18,7 +18,7 @@ async def test_an_accepted_update_waits_in_its_chats_line_and_wakes_it_once(redi
 
     assert outcomes == ["accepted", "accepted"]
     assert await box.waiting() == [1, 2]
-    assert await redis.call("XLEN", keys.ready_key(0)) == 1
+    assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 1
     assert await box.record_of(1) == {
         "state": "pending",
         "context": a_ref().context_id,
@@ -55,7 +55,9 @@ async def test_a_duplicate_changes_nothing_but_its_count(redis: RedisClient) -> 
     assert await box.accept(1) == "duplicate"
 
     after = await all_values(redis)
-    assert after.pop(keys.update_key(0, 1)) == before.pop(keys.update_key(0, 1)) | {"redelivered": "1"}
+    assert after.pop(keys.partition_key(0, "update", 1)) == before.pop(keys.partition_key(0, "update", 1)) | {
+        "redelivered": "1"
+    }
     assert after == before
 
 
@@ -81,7 +83,7 @@ async def test_a_finished_update_that_comes_again_is_a_duplicate_and_still_expir
     assert await box.accept(1) == "duplicate"
 
     assert await box.waiting() == []
-    assert 0 < await box.ttl_of(keys.update_key(0, 1)) <= keys.TERMINAL_UPDATE_TTL_S
+    assert 0 < await box.ttl_of(keys.partition_key(0, "update", 1)) <= keys.TERMINAL_UPDATE_TTL_S
 
 
 async def test_the_same_update_at_the_same_instant_is_accepted_once(redis: RedisClient) -> None:
@@ -120,7 +122,7 @@ async def test_an_ignored_update_is_noted_with_its_reason_and_nothing_else(redis
 
     assert await box.state_of(1) == ("ignored", "not_addressed")
     assert "payload" not in await box.record_of(1)
-    assert 0 < await box.ttl_of(keys.update_key(0, 1)) <= keys.TERMINAL_UPDATE_TTL_S
+    assert 0 < await box.ttl_of(keys.partition_key(0, "update", 1)) <= keys.TERMINAL_UPDATE_TTL_S
     assert await box.claim() == []
 
 
@@ -138,7 +140,7 @@ async def test_a_stop_overtakes_the_turn_that_it_stops(redis: RedisClient) -> No
     ]
     assert await box.state_of(2) == ("answered", "stop")
     assert await box.waiting() == [1]
-    assert 0 < await box.ttl_of(keys.stop_key(a_ref())) <= keys.STOP_TTL_S
+    assert 0 < await box.ttl_of(keys.context_key(a_ref(), "stop")) <= keys.STOP_TTL_S
 
 
 async def test_a_stop_with_nothing_running_waits_in_line_to_be_answered(redis: RedisClient) -> None:
@@ -147,7 +149,7 @@ async def test_a_stop_with_nothing_running_waits_in_line_to_be_answered(redis: R
     assert await box.accept(1, mode="stop") == "accepted"
 
     assert await box.waiting() == [1]
-    assert await redis.call("EXISTS", keys.stop_key(a_ref())) == 0
+    assert await redis.call("EXISTS", keys.context_key(a_ref(), "stop")) == 0
 
 
 async def test_stops_are_read_on_from_where_reading_ended(redis: RedisClient) -> None:
@@ -170,7 +172,7 @@ async def test_stops_are_read_on_from_where_reading_ended(redis: RedisClient) ->
 
 async def test_what_was_accepted_before_the_first_worker_came_is_claimed(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await redis.call("XGROUP", "DESTROY", keys.ready_key(0), "workers")
+    await redis.call("XGROUP", "DESTROY", keys.partition_key(0, "ready"), "workers")
     await box.accept(1)
 
     await box.inbox.open()
@@ -195,7 +197,9 @@ async def test_depth_tells_how_many_contexts_wait_and_for_how_long(redis: RedisC
 
     depth, age = await box.inbox.depth(0)
 
-    oldest_at = int((await redis.call("XRANGE", keys.ready_key(0), "-", "+"))[0][0].split("-")[0]) / 1000
+    oldest_at = (
+        int((await redis.call("XRANGE", keys.partition_key(0, "ready"), "-", "+"))[0][0].split("-")[0]) / 1000
+    )
     assert depth == 2
     assert age == max(0.0, NOW - oldest_at)
 
@@ -247,14 +251,14 @@ async def test_a_signal_for_a_context_at_rest_is_told_to_nobody(redis: RedisClie
 
     await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", signal=signal))
 
-    assert await redis.call("XLEN", keys.control_key(0)) == 0
+    assert await redis.call("XLEN", keys.partition_key(0, "control")) == 0
     assert await box.waiting() == [1]
 
 
 async def test_what_comes_from_a_chat_shows_that_it_can_be_reached_again(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await redis.call("HSET", keys.unreachable_key(0), "1002", "1", "1003", "1")
+    await redis.call("HSET", keys.partition_key(0, "unreachable"), "1002", "1", "1003", "1")
 
     await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", chat_id=1002))
 
-    assert await redis.call("HKEYS", keys.unreachable_key(0)) == ["1003"]
+    assert await redis.call("HKEYS", keys.partition_key(0, "unreachable")) == ["1003"]

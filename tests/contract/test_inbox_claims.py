@@ -52,8 +52,8 @@ async def test_a_context_with_nothing_left_rests_and_wakes_with_the_next_update(
 
     assert await box.inbox.settle(claim) is False
 
-    assert await redis.call("EXISTS", keys.active_key(0)) == 0
-    assert await redis.call("XLEN", keys.ready_key(0)) == 0
+    assert await redis.call("EXISTS", keys.partition_key(0, "active")) == 0
+    assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
     await box.accept(2)
     assert (await box.claim_one("bert")).ref == a_ref()
 
@@ -96,7 +96,7 @@ async def test_a_sign_of_life_postpones_the_takeover(redis: RedisClient) -> None
     claim = await box.claim_one("anna")
     await redis.call(  # as if nothing had been heard for a minute
         "XCLAIM",
-        *(keys.ready_key(0), "workers", "anna", 0, claim.entry, "IDLE", 60_000, "JUSTID"),
+        *(keys.partition_key(0, "ready"), "workers", "anna", 0, claim.entry, "IDLE", 60_000, "JUSTID"),
     )
 
     await box.inbox.keep(claim)
@@ -167,7 +167,9 @@ async def test_the_idle_are_found_behind_many_that_are_worked_on(redis: RedisCli
         await box.accept(chat, chat=chat)
     held = await box.claim("anna", count=99)
     (dead,) = await box.claim("bert")
-    await redis.call("XCLAIM", keys.ready_key(0), "workers", "bert", 0, dead.entry, "IDLE", 60_000, "JUSTID")
+    await redis.call(
+        "XCLAIM", keys.partition_key(0, "ready"), "workers", "bert", 0, dead.entry, "IDLE", 60_000, "JUSTID"
+    )
 
     taken = await box.sweep("carl", idle_ms=30_000, count=2)
 
@@ -250,7 +252,7 @@ async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_
     assert [update.update_id for update in todo.updates] == [2]
     assert await box.state_of(1) == ("dead", "interrupted too often")
     assert (await box.record_of(1))["payload"] == "p1"
-    assert await box.ttl_of(keys.update_key(0, 1)) == -1
+    assert await box.ttl_of(keys.partition_key(0, "update", 1)) == -1
 
 
 async def test_an_update_is_set_aside_only_after_it_has_killed_a_worker_alone(redis: RedisClient) -> None:
@@ -390,7 +392,7 @@ async def test_a_worker_leaves_its_group_but_not_its_unfinished_work(redis: Redi
     await box.claim("bert")
     await box.inbox.leave(0, consumer="bert")
 
-    consumers = await redis.call("XINFO", "CONSUMERS", keys.ready_key(0), "workers")
+    consumers = await redis.call("XINFO", "CONSUMERS", keys.partition_key(0, "ready"), "workers")
     assert [consumer["name"] for consumer in consumers] == ["anna"]
     (taken,) = await box.sweep("carl")
     assert taken.ref == claim.ref

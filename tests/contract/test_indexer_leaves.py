@@ -1,7 +1,7 @@
 """An indexer that ends leaves no consumer in its group, and no work in the name of a dead one."""
 
 from memory.history.redis_history import RedisHistory
-from memory.keys import work_key
+from memory.keys import partition_key
 from memory.recall.indexer import GROUP, Indexer
 from memory.recall.recall import Recall
 from memory.recall.spaces import Space, Spaces
@@ -9,7 +9,7 @@ from memory.redis.client import RedisClient
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.vector_index import InMemoryIndex
 
-WORK = work_key(0)
+WORK = partition_key(0, "work")
 
 
 def _indexer(redis: RedisClient, consumer: str) -> Indexer:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import pytest
 
 from memory import keys
-from memory.keys import ContextRef
+from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Key, ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script
 
 REF = ContextRef(context_id="c" * 32, partition=0)
 
@@ -30,17 +30,17 @@ def typed(
 async def test_a_stub_makes_the_keys_and_encodes_the_arguments_that_its_script_names(
     redis: RedisClient,
 ) -> None:
-    extra = Key(keys.journal_key(REF))
+    extra = keys.context_key(REF, "journal")
 
     call = typed(
         REF, extra=extra, name="Anna", count=2, is_new=True, person=Person(name="Tom"), ids=["a", "b"]
     )
 
-    assert list(call.keys) == [keys.meta_key(REF), keys.contexts_key(0), extra]
+    assert list(call.keys) == [keys.context_key(REF, "meta"), keys.partition_key(0, "contexts"), extra]
     assert await redis.run(call) == ["Anna", 4, "Tom", 2]
-    stored = await redis.call("HMGET", keys.meta_key(REF), "count", "is_new", "person", "age")
+    stored = await redis.call("HMGET", keys.context_key(REF, "meta"), "count", "is_new", "person", "age")
     assert stored == ["4", "1", "Tom", "none"]
-    assert await redis.call("HGET", keys.contexts_key(0), "ids") == "a b"
+    assert await redis.call("HGET", keys.partition_key(0, "contexts"), "ids") == "a b"
 
 
 def test_a_stub_that_names_the_arguments_in_another_order_is_refused_at_import() -> None:

@@ -60,7 +60,9 @@ async def redis(cluster: Cluster) -> AsyncGenerator[RedisClient]:
 
 
 async def test_the_partitions_are_on_both_nodes(cluster: Cluster) -> None:
-    owners = {await cluster.owner_of(keys.work_key(partition)) for partition in range(PARTITIONS)}
+    owners = {
+        await cluster.owner_of(keys.partition_key(partition, "work")) for partition in range(PARTITIONS)
+    }
 
     assert owners == {0, 1}
 
@@ -126,7 +128,7 @@ async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
 
     assert saved == "saved"
     assert await summaries.covered(ref, "s1") == ("m0", "m1")
-    assert await redis.call("ZCARD", keys.compress_key(partition)) == 0
+    assert await redis.call("ZCARD", keys.partition_key(partition, "compress")) == 0
 
 
 @EVERY_PARTITION

@@ -41,7 +41,7 @@ async def test_a_supergroup_is_known_by_both_ids_in_every_process_and_for_good(r
     for migrations in (some_migrations(redis), some_migrations(redis)):
         assert [await migrations.resolve(chat) for chat in (OLD, NEW, NEW)] == [OLD, OLD, OLD]
         assert await migrations.present_ids() == {OLD: NEW}
-    assert await redis.call("TTL", keys.migrations_key()) == -1
+    assert await redis.call("TTL", keys.global_key("migrations")) == -1
 
 
 async def test_learning_it_again_changes_nothing(redis: RedisClient) -> None:

@@ -14,7 +14,7 @@ from memory.errors import RecallUnavailable
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import MessageWindowMessageSelector
 from memory.history.store import CurrentMessages
-from memory.keys import ContextRef, work_key
+from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from memory.recall.indexer import GROUP, PATIENT_FAILURES, CurrentHistory, Indexer, IndexResult
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
@@ -57,10 +57,10 @@ class Rig:
         )
 
     async def queued(self) -> int:
-        return int(await self.redis.call("XLEN", work_key(0)))
+        return int(await self.redis.call("XLEN", partition_key(0, "work")))
 
     async def pending(self) -> int:
-        return int((await self.redis.call("XPENDING", work_key(0), GROUP))["pending"])
+        return int((await self.redis.call("XPENDING", partition_key(0, "work"), GROUP))["pending"])
 
 
 @pytest.fixture
@@ -228,17 +228,17 @@ async def test_the_work_of_an_indexer_that_died_is_taken_over(rig: Rig) -> None:
         await dead.step()
     rig.embedder.failure = None
     assert await rig.indexer("alive").step() == IndexResult()
-    for number, _ in await rig.redis.call("XRANGE", work_key(0), "-", "+"):
-        await rig.redis.call("XCLAIM", work_key(0), GROUP, "dead", 0, number, "IDLE", 31_000)
+    for number, _ in await rig.redis.call("XRANGE", partition_key(0, "work"), "-", "+"):
+        await rig.redis.call("XCLAIM", partition_key(0, "work"), GROUP, "dead", 0, number, "IDLE", 31_000)
     assert await rig.indexer("alive").step() == IndexResult(indexed=2)
 
 
 async def test_indexing_the_same_message_twice_is_harmless(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(1), epoch=0)
     fields = ("op", "index", "context", rig.ref.context_id, "epoch", "0", "id", "m0")
-    await rig.redis.call("XADD", work_key(0), "*", *fields)
+    await rig.redis.call("XADD", partition_key(0, "work"), "*", *fields)
     await rig.indexer().step()
-    await rig.redis.call("XADD", work_key(0), "*", *fields)
+    await rig.redis.call("XADD", partition_key(0, "work"), "*", *fields)
     await rig.indexer().step()
     assert await rig.recall.count(rig.ref) == 1
 
@@ -363,9 +363,9 @@ async def test_a_vector_written_by_an_indexer_that_died_before_it_looked_again_i
     message = (await rig.store.append(rig.ref, some_messages(1), epoch=0))[0]
     await rig.recall.index([IndexItem(ref=rig.ref, epoch=0, message=message)])
     await rig.store.delete(rig.ref, ["m0"], epoch=0)
-    await rig.redis.call("XTRIM", work_key(0), "MAXLEN", 0)
+    await rig.redis.call("XTRIM", partition_key(0, "work"), "MAXLEN", 0)
     work = ("op", "index", "context", rig.ref.context_id, "epoch", "0", "id", "m0")
-    await rig.redis.call("XADD", work_key(0), "*", *work)
+    await rig.redis.call("XADD", partition_key(0, "work"), "*", *work)
     assert await rig.indexer().step() == IndexResult(erased=1, skipped=1)
     assert await rig.recall.count(rig.ref) == 0
 
@@ -408,8 +408,8 @@ class Picky:
 
 
 async def test_entries_that_are_not_ours_are_taken_off(rig: Rig) -> None:
-    await rig.redis.call("XADD", work_key(0), "*", "op", "index", "context", "", "epoch", "zero")
-    await rig.redis.call("XADD", work_key(0), "*", "something", "else")
+    await rig.redis.call("XADD", partition_key(0, "work"), "*", "op", "index", "context", "", "epoch", "zero")
+    await rig.redis.call("XADD", partition_key(0, "work"), "*", "something", "else")
     assert await rig.indexer().step() == IndexResult(skipped=2)
     assert await rig.queued() == 0
 

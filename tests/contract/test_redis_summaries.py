@@ -7,7 +7,7 @@ import pytest
 
 from memory.errors import Forgotten
 from memory.history.summary import Summary
-from memory.keys import compress_key, lineage_key, meta_key, summaries_key
+from memory.keys import context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.summary.redis_summaries import STORED_SUMMARIES, CompressionClaim, RedisSummaries, SaveOutcome
 from tests.contract.memory_kit import LEASE_S, RedisMemory, a_summary
@@ -127,8 +127,8 @@ async def test_i05_each_summary_builds_on_the_last_and_the_newest_few_are_kept(r
         assert await save(memory, claim, last, f"m{upto}") == "saved"
 
     newest = [f"s{number}" for number in range(11 - STORED_SUMMARIES, 11)]
-    assert await redis.call("ZRANGE", lineage_key(REF), 0, -1) == newest
-    fields = await redis.call("HKEYS", summaries_key(REF))
+    assert await redis.call("ZRANGE", context_key(REF, "lineage"), 0, -1) == newest
+    fields = await redis.call("HKEYS", context_key(REF, "summaries"))
     assert set(fields) == {*newest, *(f"covers:{kept}" for kept in newest)}
     assert (await memory.store.count_traces(REF)).summaries == STORED_SUMMARIES
 
@@ -246,7 +246,7 @@ async def test_i14_who_slept_past_the_lease_writes_nothing_and_disturbs_nobody(r
 async def test_a_finished_compression_is_due_again_when_it_is_queued_again(redis: RedisClient) -> None:
     memory = await a_memory(redis)
     await memory.summaries.finish(await memory.claim(REF))
-    assert await redis.call("EXISTS", compress_key(0)) == 0
+    assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
 
     assert (await memory.claim(REF)).ref == REF
 
@@ -265,7 +265,7 @@ async def test_i07_a_failure_is_tried_again_after_its_pause_and_given_up_at_last
     assert await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
 
     assert (await memory.store.load(REF, limit=1)).summary_failed_at == 6
-    assert await redis.call("EXISTS", compress_key(0)) == 0
+    assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
 
 
 async def test_after_giving_up_the_failures_count_anew(redis: RedisClient) -> None:
@@ -293,7 +293,7 @@ async def test_i07_the_failures_are_forgotten_with_a_summary_and_with_a_new_conv
         await memory.store.start_conversation(REF, epoch=0)
 
     assert (await memory.store.load(REF, limit=1)).summary_failed_at is None
-    assert "summary_failures" not in await redis.call("HGETALL", meta_key(REF))
+    assert "summary_failures" not in await redis.call("HGETALL", context_key(REF, "meta"))
 
 
 async def test_a_forgotten_message_of_an_older_summary_than_those_kept_leaves_none(
@@ -309,4 +309,4 @@ async def test_a_forgotten_message_of_an_older_summary_than_those_kept_leaves_no
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
 
     assert deleted.summaries == STORED_SUMMARIES
-    assert await redis.call("EXISTS", summaries_key(REF), lineage_key(REF)) == 0
+    assert await redis.call("EXISTS", context_key(REF, "summaries"), context_key(REF, "lineage")) == 0

@@ -10,7 +10,7 @@ import pytest
 from chaos.rig.tcp_proxy import TcpProxy
 from memory.embedded.index_server import IndexEndpoint
 from memory.errors import RecallUnavailable
-from memory.keys import ContextRef, walk_key, work_key
+from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingUnavailable
 from memory.recall.indexer import SpaceMoved
 from memory.recall.qdrant.index import open_qdrant
@@ -92,7 +92,7 @@ async def test_what_was_indexed_before_there_was_a_record_is_built_anew_and_sear
     rig: Rig,
 ) -> None:
     ref = await rig.chat([a_message("m0", ANNA)])
-    await rig.redis.call("XTRIM", work_key(0), "MAXLEN", 0)
+    await rig.redis.call("XTRIM", partition_key(0, "work"), "MAXLEN", 0)
     process = await rig.started(an_embedder())
     assert process.follower.spaces.serving.name == process.follower.ours.collection
     await process.work_until_it_serves()
@@ -127,7 +127,7 @@ async def test_a_space_that_was_changed_to_is_as_one_that_served_from_the_beginn
     for ref in refs:
         for message in await rig.history.page(ref, after_sequence=-1, limit=1000):
             fields = ("op", "index", "context", ref.context_id, "epoch", "0", "id", message.id)
-            await rig.redis.call("XADD", work_key(0), "*", *fields)
+            await rig.redis.call("XADD", partition_key(0, "work"), "*", *fields)
     await until_idle(rig, new)
     assert await rig.points(new.follower.ours) == built
 
@@ -302,9 +302,12 @@ async def test_the_walk_goes_on_where_a_killed_process_left_it(rig: Rig) -> None
     await killed.reindexer.step()
     await killed.reindexer.step()
     resumed = await rig.started(embedder)
-    assert (await rig.redis.call("HGET", walk_key(0), "queued")) == str(PAGE)
+    assert (await rig.redis.call("HGET", partition_key(0, "walk"), "queued")) == str(PAGE)
     await resumed.work_until_it_serves()
-    assert await rig.redis.call("HMGET", walk_key(0), "queued", "done") == [str(3 * PAGE), str(3 * PAGE)]
+    assert await rig.redis.call("HMGET", partition_key(0, "walk"), "queued", "done") == [
+        str(3 * PAGE),
+        str(3 * PAGE),
+    ]
     assert len(await rig.message_ids(resumed.follower.ours, ref)) == 3 * PAGE
 
 
@@ -352,8 +355,10 @@ async def test_an_old_process_that_takes_the_walks_own_work_does_not_finish_it(r
 
 async def give_back(rig: Rig) -> None:
     """Simulate half a minute of silence: the entries may be taken over."""
-    for number, _ in await rig.redis.call("XRANGE", work_key(0), "-", "+"):
-        await rig.redis.call("XCLAIM", work_key(0), "indexers", "nobody", 0, number, "IDLE", 31_000)
+    for number, _ in await rig.redis.call("XRANGE", partition_key(0, "work"), "-", "+"):
+        await rig.redis.call(
+            "XCLAIM", partition_key(0, "work"), "indexers", "nobody", 0, number, "IDLE", 31_000
+        )
 
 
 async def test_the_last_of_several_changes_is_built(rig: Rig) -> None:
@@ -477,7 +482,7 @@ async def test_a_walk_begins_only_when_nobody_sweeps(rig: Rig) -> None:
     new = await rig.started(an_embedder(dimension=48))
     await rig.redis.call("SET", "mnemogram:sweeping", "somebody", "EX", 30)
     await new.reindexer.step()
-    assert await rig.redis.call("EXISTS", walk_key(0)) == 0
+    assert await rig.redis.call("EXISTS", partition_key(0, "walk")) == 0
     await rig.redis.call("DEL", "mnemogram:sweeping")
     await new.work_until_it_serves()
 

@@ -15,7 +15,7 @@ from bot.tools.read_artifact import read_artifact
 from memory.artifacts.store import ContextArtifacts
 from memory.codec import parse_json
 from memory.errors import Forgotten
-from memory.keys import epoch_key
+from memory.keys import context_key
 from memory.redis.client import RedisClient
 from tests.unit.agent.kit import (
     REF,
@@ -155,7 +155,7 @@ async def test_i06_a_resumed_run_replaces_its_own_artifact(redis: RedisClient) -
 
 async def test_i06_a_reset_meanwhile_ends_the_run(redis: RedisClient) -> None:
     context = await open_context(redis)
-    await redis.call("SET", epoch_key(REF), 1)
+    await redis.call("SET", context_key(REF, "epoch"), 1)
 
     with pytest.raises(Forgotten):
         await run_alone(make_agent(counting(5_000), many), context, journal=DictJournal())

@@ -13,16 +13,16 @@ async def test_the_first_start_writes_the_format_and_later_starts_accept_it(redi
     for _ in range(2):
         await check_store_format(redis, partitions=1)
 
-    assert await redis.call("GET", keys.format_key()) == str(STORE_FORMAT)
+    assert await redis.call("GET", keys.global_key("format")) == str(STORE_FORMAT)
 
 
 @pytest.mark.parametrize("stored", ["2", None])
 async def test_a_store_of_another_format_or_of_none_is_refused_and_not_changed(
     redis: RedisClient, stored: str | None
 ) -> None:
-    await redis.call("SET", keys.partitions_key(), 1)
+    await redis.call("SET", keys.global_key("partitions"), 1)
     if stored is not None:
-        await redis.call("SET", keys.format_key(), stored)
+        await redis.call("SET", keys.global_key("format"), stored)
     before = await all_values(redis)
 
     with pytest.raises(StoreMismatch, match="name an empty store"):

@@ -114,7 +114,7 @@ async def test_a_commit_does_all_of_it_at_once(redis: RedisClient) -> None:
         record = await box.record_of(update)
         assert record["state"] == "delivering"
         assert "payload" not in record
-    assert await redis.call("XLEN", keys.work_key(0)) == 2
+    assert await redis.call("XLEN", keys.partition_key(0, "work")) == 2
 
 
 async def test_a_commit_that_is_repeated_changes_nothing(redis: RedisClient) -> None:
@@ -139,7 +139,7 @@ async def test_a_commit_without_parts_finishes_its_updates(redis: RedisClient, s
 
     assert await box.state_of(1) == (state, "why")
     assert (await box.record_of(1))["finished_at"] == str(NOW)
-    assert 0 < await box.ttl_of(keys.update_key(0, 1)) <= keys.TERMINAL_UPDATE_TTL_S
+    assert 0 < await box.ttl_of(keys.partition_key(0, "update", 1)) <= keys.TERMINAL_UPDATE_TTL_S
     assert "payload" not in await box.record_of(1)
 
 
@@ -186,7 +186,10 @@ async def test_an_update_is_finished_by_its_last_part(redis: RedisClient) -> Non
     history = RedisHistory(redis)
     assert [await history.find_by_telegram(a_ref(), number) for number in (71, 72)] == ["m1", "m1"]
     left = await redis.calls(
-        [("EXISTS", keys.sending_key(a_ref())), ("EXISTS", keys.delivering_key(a_ref()))]
+        [
+            ("EXISTS", keys.context_key(a_ref(), "sending")),
+            ("EXISTS", keys.context_key(a_ref(), "delivering")),
+        ]
     )
     assert left == [0, 0]
 
@@ -333,7 +336,7 @@ async def test_a_person_is_refused_once_in_each_chat_for_a_while(redis: RedisCli
     ]
 
     assert first == [True, False, True, True, True]
-    assert 0 < await box.ttl_of(keys.refused_key(0, 1, 7)) <= keys.REFUSAL_TTL_S
+    assert 0 < await box.ttl_of(keys.partition_key(0, "refused", 1, 7)) <= keys.REFUSAL_TTL_S
 
 
 async def test_a_reset_repeated_after_a_lost_reply_answers_the_same(redis: RedisClient) -> None:

@@ -16,7 +16,7 @@ from tests.contract.webhook_rig import SECRET, a_message_update, served_webhook
 from tests.redis_values import all_values
 from tests.store_proxy import redis_proxy
 
-BOX = keys.box_key(telegram_ref(4242, 7, None, partitions=1))
+BOX = keys.context_key(telegram_ref(4242, 7, None, partitions=1), "box")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def test_what_we_do_not_use_is_taken_and_set_aside_with_its_reason(
         answer = await endpoint.push({"update_id": 1, **update})
 
         assert (answer.status_code, answer.json()["outcome"]) == (200, "ignored")
-        state = await redis.call("HMGET", keys.update_key(0, 1), "state", "reason")
+        state = await redis.call("HMGET", keys.partition_key(0, "update", 1), "state", "reason")
         assert state == ["ignored", reason]
 
 

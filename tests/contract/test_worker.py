@@ -318,7 +318,7 @@ async def test_it_leaves_the_group_when_it_ends(redis: RedisClient) -> None:
     async with _running(box.inbox, Work(box)):
         pass
 
-    assert await redis.call("XINFO", "CONSUMERS", keys.ready_key(0), "workers") == []
+    assert await redis.call("XINFO", "CONSUMERS", keys.partition_key(0, "ready"), "workers") == []
 
 
 async def test_a_context_is_kept_for_as_long_as_it_is_worked_on(redis: RedisClient) -> None:
@@ -358,7 +358,7 @@ async def test_work_whose_context_was_taken_over_is_ended(redis: RedisClient) ->
     async with _running(box.inbox, work, lease_s=0.3):
         await eventually(lambda: work.taken == 1)
         await redis.call(  # another worker, which believes that ours is dead
-            "XCLAIM", keys.ready_key(0), "workers", "bert", 0, work.running[0].entry
+            "XCLAIM", keys.partition_key(0, "ready"), "workers", "bert", 0, work.running[0].entry
         )
         await eventually(lambda: work.cancelled == 1)
 

@@ -97,8 +97,8 @@ async def at_rest(system: System) -> None:
     """Wait until nothing is to be compressed and every vector is written."""
 
     async def waiting() -> int:
-        return int(await system.redis.call("ZCARD", keys.compress_key(0))) + int(
-            await system.redis.call("XLEN", keys.work_key(0))
+        return int(await system.redis.call("ZCARD", keys.partition_key(0, "compress"))) + int(
+            await system.redis.call("XLEN", keys.partition_key(0, "work"))
         )
 
     await until_it_is(0, waiting, within_s=WITHIN_S)
@@ -115,9 +115,14 @@ def sizes(system: System) -> list[int]:
     return [len(json.dumps(request.body)) // 4 for request in system.model.chat_requests]
 
 
+def memory_prefix(system: System, chat: int) -> str:
+    """Return what the names of all keys of the chat's memory begin with."""
+    return keys.context_key(system.context(chat), "meta").removesuffix("meta")
+
+
 async def kept(system: System, chat: int, name: str) -> Any:
     """The value of a key of the chat's memory."""
-    key = keys.context_key(system.context(chat), name)
+    key = f"{memory_prefix(system, chat)}{name}"
     if await system.redis.call("TYPE", key) == "zset":
         return await system.redis.call("ZRANGE", key, 0, -1, "WITHSCORES")
     return await system.redis.call("HGETALL", key)
@@ -125,7 +130,7 @@ async def kept(system: System, chat: int, name: str) -> Any:
 
 async def memory_of(system: System, chat: int) -> dict[str, Any]:
     """Everything that is kept of the chat, but for prompts' receipts."""
-    prefix = keys.context_key(system.context(chat), "")
+    prefix = memory_prefix(system, chat)
     names = [key.removeprefix(prefix) for key in await all_keys(system.redis) if key.startswith(prefix)]
     hashes = sorted(set(names) - {"epoch", "prompts"})
     return {name: await kept(system, chat, name) for name in hashes}

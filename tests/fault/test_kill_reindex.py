@@ -21,7 +21,7 @@ from chaos.rig.system import BOT_ID, System, running_system
 from memory.history.contexts import get_or_create
 from memory.history.message import Message, Role, Sender
 from memory.history.redis_history import RedisHistory
-from memory.keys import ContextRef, walk_key, work_key
+from memory.keys import ContextRef, partition_key
 from memory.recall.recall import RecallQuestion
 from tests.local_http import local_client
 from tests.scripted_embeddings import Embeddings
@@ -69,7 +69,7 @@ async def test_a_reindex_that_is_killed_twenty_times_ends_as_a_clean_one(tmp_pat
             result = await reindexed(system, new)
             await until(lambda: seen.collections[-1] == result["to"]["collection"], within_s=WITHIN_S)
 
-        told = await system.redis.call("HMGET", walk_key(0), "queued", "done")
+        told = await system.redis.call("HMGET", partition_key(0, "walk"), "queued", "done")
         killed = await points(system, result["to"]["collection"])
         clean = await clean_run(system, new, result["to"]["collection"])
 
@@ -107,7 +107,7 @@ async def fill(system: System) -> dict[str, ContextRef]:
         ]
         await history.append(ref, messages, epoch=0)
         chats[code] = ref
-    await system.redis.call("XTRIM", work_key(0), "MAXLEN", 0)
+    await system.redis.call("XTRIM", partition_key(0, "work"), "MAXLEN", 0)
     return chats
 
 
@@ -150,7 +150,7 @@ async def kill_again_and_again(
             await asyncio.sleep(more_s)
             assert process.is_alive, path.read_text()
             process.kill()
-            done.append(int(await system.redis.call("HGET", walk_key(0), "done") or 0))
+            done.append(int(await system.redis.call("HGET", partition_key(0, "walk"), "done") or 0))
 
     await asyncio.gather(*(lane(number) for number in range(LANES)))
     return done

@@ -190,8 +190,8 @@ class InboxMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_waiting_context_has_one_entry(self) -> None:
-        entries = self.run(self.box.redis.call("XRANGE", keys.ready_key(0), "-", "+"))
-        active = self.run(self.box.redis.call("HGETALL", keys.active_key(0)))
+        entries = self.run(self.box.redis.call("XRANGE", keys.partition_key(0, "ready"), "-", "+"))
+        active = self.run(self.box.redis.call("HGETALL", keys.partition_key(0, "active")))
         assert {fields["context"]: entry for entry, fields in entries} == active
         assert len(entries) == len(active)
         for chat_id, chat in self.chats.items():
@@ -208,7 +208,7 @@ class InboxMachine(RuleBasedStateMachine):
                 assert not chat.dead & set(chat.finished)
             ended = sum(len(chat.finished) + len(chat.dead) for chat in self.chats.values())
             assert ended == len(self.attempts)
-            assert self.run(self.box.redis.call("XLEN", keys.ready_key(0))) == 0
+            assert self.run(self.box.redis.call("XLEN", keys.partition_key(0, "ready"))) == 0
         finally:
             self.run(self.stack.aclose())
             self.runner.close()

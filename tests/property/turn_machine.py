@@ -440,7 +440,7 @@ class TurnMachine(RuleBasedStateMachine):
         self.dead -= dead
         chat.clear()
         assert erased.epoch == chat.epoch
-        line = self.run(self.box.redis.call("HGET", keys.journal_key(a_ref(chat.number)), "reset"))
+        line = self.run(self.box.redis.call("HGET", keys.context_key(a_ref(chat.number), "journal"), "reset"))
         assert parse_json(ErasedContext, line) == erased
         chat.journal["reset"] = line
         seen.epoch, seen.line = chat.epoch, [update for update in seen.line if update in chat.waiting]
@@ -528,24 +528,24 @@ class TurnMachine(RuleBasedStateMachine):
 
     def _questions(self) -> list[tuple[str | int, ...]]:
         questions: list[tuple[str | int, ...]] = [
-            ("XRANGE", keys.ready_key(0), "-", "+"),
-            ("HGETALL", keys.active_key(0)),
-            ("ZRANGE", keys.dead_key(0), 0, -1),
+            ("XRANGE", keys.partition_key(0, "ready"), "-", "+"),
+            ("HGETALL", keys.partition_key(0, "active")),
+            ("ZRANGE", keys.partition_key(0, "dead"), 0, -1),
         ]
         for chat in CHATS:
             ref = a_ref(chat)
             questions += [
-                ("ZRANGE", keys.box_key(ref), 0, -1),
-                ("LRANGE", keys.outbox_key(ref), 0, -1),
-                ("GET", keys.sending_key(ref)),
-                ("ZRANGE", keys.delivering_key(ref), 0, -1),
-                ("HGETALL", keys.journal_key(ref)),
-                ("ZRANGE", keys.order_key(ref), 0, -1),
-                ("GET", keys.epoch_key(ref)),
-                ("HGETALL", keys.telegram_key(ref)),
+                ("ZRANGE", keys.context_key(ref, "box"), 0, -1),
+                ("LRANGE", keys.context_key(ref, "outbox"), 0, -1),
+                ("GET", keys.context_key(ref, "sending")),
+                ("ZRANGE", keys.context_key(ref, "delivering"), 0, -1),
+                ("HGETALL", keys.context_key(ref, "journal")),
+                ("ZRANGE", keys.context_key(ref, "order"), 0, -1),
+                ("GET", keys.context_key(ref, "epoch")),
+                ("HGETALL", keys.context_key(ref, "telegram")),
             ]
         return questions + [
-            ("HMGET", keys.update_key(0, update), "state", "payload") for update in self.updates
+            ("HMGET", keys.partition_key(0, "update", update), "state", "payload") for update in self.updates
         ]
 
     def teardown(self) -> None:

@@ -62,7 +62,7 @@ async def wait_until_compressed(bot: Story) -> None:
     await RedisSummaries(bot.redis, clock=time.time).queue(a_ref(CHIARA))
 
     async def is_done() -> bool:
-        return int(await bot.redis.call("ZCARD", keys.compress_key(0))) == 0
+        return int(await bot.redis.call("ZCARD", keys.partition_key(0, "compress"))) == 0
 
     await bot.wait_until_true(is_done)
 
@@ -74,4 +74,4 @@ async def stored(bot: Story) -> list[Message]:
 
 async def lineage(bot: Story) -> list[str]:
     """The ids of the summaries that are kept of Ben's conversation, oldest first."""
-    return await bot.redis.call("ZRANGE", keys.lineage_key(a_ref(BEN)), 0, -1)
+    return await bot.redis.call("ZRANGE", keys.context_key(a_ref(BEN), "lineage"), 0, -1)

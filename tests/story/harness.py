@@ -199,7 +199,7 @@ class Story:
 
     async def wait_for_waiting(self, updates: int, *, chat: int = BEN) -> list[int]:
         """Return once so many updates wait in the chat's box, what is being answered included: their ids."""
-        box = keys.box_key(a_ref(chat))
+        box = keys.context_key(a_ref(chat), "box")
 
         async def are_there() -> bool:
             return int(await self.redis.call("ZCARD", box)) >= updates
@@ -209,11 +209,11 @@ class Story:
 
     async def wait_until_idle(self) -> None:
         """Return once no context has anything to do."""
-        await self._wait_until_empty(keys.ready_key(0))
+        await self._wait_until_empty(keys.partition_key(0, "ready"))
 
     async def wait_until_indexed(self) -> None:
         """Return once every vector is as the history wants it."""
-        await self._wait_until_empty(keys.work_key(0))
+        await self._wait_until_empty(keys.partition_key(0, "work"))
 
     def said_in(self, chat: int) -> list[str]:
         """The texts and captions of the bot's messages in a chat as they were sent, oldest first.
@@ -262,7 +262,7 @@ class Story:
 
     async def records(self) -> list[dict[str, str]]:
         """The records of all updates, oldest first."""
-        prefix = keys.update_prefix(0)
+        prefix = keys.partition_key(0, "update", "")
         found: list[str] = await self.redis.call("KEYS", prefix.replace("{", "\\{") + "*")
         numbers = sorted(int(key.removeprefix(prefix)) for key in found)
         return [await self.redis.call("HGETALL", f"{prefix}{number}") for number in numbers]
@@ -320,8 +320,8 @@ def _text_of(message: Json) -> str:
 
 async def take_the_context_away(bot: Story) -> None:
     """What a worker does that believes the holder dead, and dies itself: the entry changes hands, and idles."""
-    (entry,) = await bot.redis.call("XRANGE", keys.ready_key(0), "-", "+")
-    await bot.redis.call("XCLAIM", keys.ready_key(0), "workers", "another", 0, entry[0])
+    (entry,) = await bot.redis.call("XRANGE", keys.partition_key(0, "ready"), "-", "+")
+    await bot.redis.call("XCLAIM", keys.partition_key(0, "ready"), "workers", "another", 0, entry[0])
 
 
 def a_ref(chat: int, thread: int | None = None) -> ContextRef:

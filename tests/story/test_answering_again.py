@@ -201,7 +201,7 @@ async def test_a_turn_that_was_edited_while_its_worker_was_away_begins_anew(
         await bot.wait_for_prompts(1)
         (update_id,) = await bot.wait_for_waiting(1)
         await bot.stop()
-        journal = keys.journal_key(a_ref(BEN))
+        journal = keys.context_key(a_ref(BEN), "journal")
         await bot.redis.call("HSET", journal, "joined", f"[{update_id}]", "model:1", "{}")
         bot.start(work=False)
         await bot.wait_until_down()

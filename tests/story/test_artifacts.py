@@ -148,7 +148,7 @@ async def test_i06_a_reset_erases_it(stores: StoryStores, tmp_path: Path) -> Non
     async with running_bot(stores, script, agents_file=_agents(tmp_path, "report"), **SMALL) as bot:
         await bot.ask(BEN, "report")
         (artifact,) = await _artifacts(bot)
-        assert keys.artifact_key(a_ref(BEN), artifact) in await bot.keys_with("quokka")
+        assert keys.context_key(a_ref(BEN), "artifact", artifact) in await bot.keys_with("quokka")
 
         receipt = await bot.reset(BEN)
 
@@ -186,7 +186,10 @@ async def test_i06_it_ages_out(stores: StoryStores, tmp_path: Path) -> None:
     async with running_bot(stores, script, agents_file=agents, artifact_ttl_s=600, **SMALL) as bot:
         await bot.ask(BEN, "report")
         (artifact,) = await _artifacts(bot)
-        of_both = [keys.artifact_key(a_ref(BEN), artifact), keys.artifacts_key(a_ref(BEN))]
+        of_both = [
+            keys.context_key(a_ref(BEN), "artifact", artifact),
+            keys.context_key(a_ref(BEN), "artifacts"),
+        ]
 
         left_s = [int(await bot.redis.call("TTL", key)) for key in of_both]
 
@@ -271,4 +274,4 @@ def _is_order(content: str) -> bool:
 
 async def _artifacts(bot: Story) -> list[str]:
     """The ids of Ben's artifacts."""
-    return await bot.redis.call("ZRANGE", keys.artifacts_key(a_ref(BEN)), 0, -1)
+    return await bot.redis.call("ZRANGE", keys.context_key(a_ref(BEN), "artifacts"), 0, -1)

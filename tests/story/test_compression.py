@@ -9,7 +9,7 @@ import pytest
 
 from bot.agent.prompt.text import DIGEST_HEADING, SUMMARY_HEADING
 from bot.observe.metrics import COMPRESSIONS
-from memory.keys import compress_key
+from memory.keys import partition_key
 from memory.summary.redis_summaries import RedisSummaries
 from tests.scripted_replies import Call, Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest
@@ -354,7 +354,7 @@ async def test_a_service_that_ends_finishes_the_compression_that_runs_and_begins
         answered.set()
         await bot.stop()
 
-        assert a_ref(CHIARA).context_id in await bot.redis.call("ZRANGE", compress_key(0), 0, -1)
+        assert a_ref(CHIARA).context_id in await bot.redis.call("ZRANGE", partition_key(0, "compress"), 0, -1)
 
 
 async def _talk_until_summarising(bot: Story, model: SummarizingModel, *lines: str) -> None:

@@ -232,7 +232,7 @@ async def test_forget_takes_a_message_whose_turn_died(
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
         assert (await _ends(bot))[0] == ("forgotten", "its sender had it forgotten")
-        assert await bot.redis.call("ZCARD", keys.dead_key(0)) == 0
+        assert await bot.redis.call("ZCARD", keys.partition_key(0, "dead")) == 0
 
 
 async def test_a_reset_of_all_takes_a_topic_whose_first_message_died(
@@ -261,7 +261,7 @@ async def test_in_a_group_nobody_elses_dead_letter_is_forgotten(
 
         assert await _forget(bot, bens, by=CHIARA, chat=WEEKEND) == english("others-message")
 
-        assert await bot.redis.call("ZCARD", keys.dead_key(0)) == 1
+        assert await bot.redis.call("ZCARD", keys.partition_key(0, "dead")) == 1
 
 
 async def test_of_what_a_waiting_message_quotes_no_more_is_stored_than_is_told(stores: StoryStores) -> None:
@@ -400,12 +400,14 @@ async def test_a_forget_that_was_interrupted_goes_on_with_the_same_message(store
         ref, history = a_ref(BEN), RedisHistory(bot.redis)
 
         async def waits() -> bool:
-            return int(await bot.redis.call("ZCARD", keys.box_key(ref))) == 1
+            return int(await bot.redis.call("ZCARD", keys.context_key(ref, "box"))) == 1
 
         await bot.wait_until_true(waits)
-        (update_id,) = await bot.redis.call("ZRANGE", keys.box_key(ref), 0, -1)
+        (update_id,) = await bot.redis.call("ZRANGE", keys.context_key(ref, "box"), 0, -1)
         message_id = (await bot.history(BEN)).newest[0].id
-        await bot.redis.call("HSET", keys.journal_key(ref), "joined", f"[{update_id}]", "forget", message_id)
+        await bot.redis.call(
+            "HSET", keys.context_key(ref, "journal"), "joined", f"[{update_id}]", "forget", message_id
+        )
         await history.delete(ref, [message_id], epoch=0)  # and then the worker died
 
         bot.start(serve=False)
@@ -624,7 +626,7 @@ async def test_memory_tells_the_counts_the_summary_and_who_answers(stores: Story
             facts=(Fact(about="Ben", fact="likes tea"),),
         )
         await _summarise(bot, BEN, list((await bot.history(BEN)).newest), telling)
-        await bot.redis.call("HSET", keys.meta_key(a_ref(BEN)), "active_agent", "support")
+        await bot.redis.call("HSET", keys.context_key(a_ref(BEN), "meta"), "active_agent", "support")
 
         told = await bot.ask(BEN, "/memory")
 

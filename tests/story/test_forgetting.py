@@ -170,7 +170,7 @@ async def test_a_stop_does_not_end_a_reset_of_all_topics_half_way(stores: StoryS
         for thread in (IDEAS, BUGS, None):
             await bot.ask(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=thread)
         await bot.wait_until_indexed()
-        stop = keys.stop_key(a_ref(WORKSHOP, IDEAS))
+        stop = keys.context_key(a_ref(WORKSHOP, IDEAS), "stop")
         await bot.redis.call(
             "SET", stop, 2**40
         )  # as a /stop leaves it that comes while the reset is under way

@@ -140,7 +140,7 @@ async def test_every_context_is_registered_for_operators_with_its_title(stores: 
 
 
 async def _registered(redis: RedisClient) -> dict[str, str]:
-    return await redis.call("HGETALL", keys.contexts_key(0))
+    return await redis.call("HGETALL", keys.partition_key(0, "contexts"))
 
 
 async def test_a_new_conversation_in_a_group_is_for_administrators(stores: StoryStores) -> None:

@@ -98,7 +98,7 @@ async def test_i08_without_ledger_in_prompt_it_is_kept_and_not_told(
         told = [user("add 2 and 3"), assistant("It is 5."), user("thanks")]
         assert bot.prompts()[2] == [system(DESK), *told]
         assert bot.prompts()[1][2:] == [asks(("c1", "add", '{"a": 2, "b": 3}')), gave("c1", "5")]
-        assert int(await bot.redis.call("ZCARD", keys.ledger_key(a_ref(BEN)))) == 1
+        assert int(await bot.redis.call("ZCARD", keys.context_key(a_ref(BEN), "ledger"))) == 1
 
 
 async def test_i08_a_new_conversation_does_not_tell_it(stores: StoryStores, settings: dict[str, Any]) -> None:

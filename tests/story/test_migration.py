@@ -40,7 +40,10 @@ async def test_a_message_of_the_supergroup_never_stands_for_one_of_the_group(sto
         forget = await bot.say(OLGA, "/forget", chat=new, reply_to=None)
         await bot.wait_for_reply(forget)
 
-        assert await bot.redis.call("HGET", keys.telegram_key(a_ref(WEEKEND)), kept["message_id"]) is None
+        assert (
+            await bot.redis.call("HGET", keys.context_key(a_ref(WEEKEND), "telegram"), kept["message_id"])
+            is None
+        )
         assert len(await bot.lines(WEEKEND)) == 2
 
 

@@ -106,7 +106,7 @@ async def test_a_button_that_nobody_made_does_nothing(stores: StoryStores) -> No
             assert (await answer_to(bot, press))[0] == english("button-unknown")
 
         assert len(await bot.lines(BEN)) == 2
-        assert await bot.redis.call("GET", keys.epoch_key(a_ref(BEN))) is None
+        assert await bot.redis.call("GET", keys.context_key(a_ref(BEN), "epoch")) is None
 
 
 async def test_the_button_of_start_answers_with_the_help_text(stores: StoryStores) -> None:

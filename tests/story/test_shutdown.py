@@ -1,7 +1,7 @@
 """A stop leaves nothing behind in the store."""
 
 from bot.inbox.records import GROUP as WORKERS
-from memory.keys import ready_key, work_key
+from memory.keys import partition_key
 from memory.recall.indexer import GROUP as INDEXERS
 from memory.redis.client import RedisClient
 from tests.story.harness import BEN, StoryStores, running_bot
@@ -21,6 +21,6 @@ async def test_a_clean_end_leaves_no_consumer_behind(stores: StoryStores) -> Non
 
 async def _consumers(redis: RedisClient) -> tuple[int, int]:
     """Of the inbox and of the index work."""
-    groups = [(ready_key(0), WORKERS), (work_key(0), INDEXERS)]
+    groups = [(partition_key(0, "ready"), WORKERS), (partition_key(0, "work"), INDEXERS)]
     inbox, index = [len(await redis.call("XINFO", "CONSUMERS", key, group)) for key, group in groups]
     return inbox, index

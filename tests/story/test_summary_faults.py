@@ -275,19 +275,19 @@ async def _seed(bot: Story, messages: list[Message]) -> None:
 
 async def _memory(bot: Story) -> dict[str, Any]:
     """All that is kept of Ben's conversation, but for the count of failures and the receipts of prompts."""
-    prefix = keys.context_key(a_ref(BEN), "")
+    prefix = keys.context_key(a_ref(BEN), "meta").removesuffix("meta")
     values = await all_values(bot.redis)
     kept = {key: value for key, value in values.items() if key.startswith(prefix)}
-    del kept[keys.prompts_key(a_ref(BEN))]
-    meta = kept[keys.meta_key(a_ref(BEN))]
-    kept[keys.meta_key(a_ref(BEN))] = {
+    del kept[keys.context_key(a_ref(BEN), "prompts")]
+    meta = kept[keys.context_key(a_ref(BEN), "meta")]
+    kept[keys.context_key(a_ref(BEN), "meta")] = {
         name: value for name, value in meta.items() if not name.startswith("summary_fail")
     }
     return kept
 
 
 async def _has_failed(bot: Story) -> bool:
-    return await bot.redis.call("HGET", keys.meta_key(a_ref(BEN)), "summary_failures") == "1"
+    return await bot.redis.call("HGET", keys.context_key(a_ref(BEN), "meta"), "summary_failures") == "1"
 
 
 async def _talks_on_in_the_short_window(bot: Story) -> None:

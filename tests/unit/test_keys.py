@@ -1,12 +1,27 @@
 """Contexts are known by their keys; every Redis key carries its partition."""
 
 from random import Random
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.keys import ContextRef, context_id, messages_key, partition_of, update_key, work_key
+from memory.keys import (
+    CONTEXT_KEYS,
+    GLOBAL_KEYS,
+    PARTITION_KEYS,
+    WORK_KEYS,
+    ContextName,
+    ContextRef,
+    GlobalName,
+    PartitionName,
+    WorkName,
+    context_id,
+    context_key,
+    partition_key,
+    partition_of,
+)
 
 _VALUES = st.none() | st.booleans() | st.integers() | st.text()
 _KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)
@@ -58,10 +73,25 @@ def test_m02_no_other_transport_reaches_a_telegram_context() -> None:
     assert context_id("web", {"id": telegram}) != telegram
 
 
+def test_every_name_of_a_key_has_its_documentation() -> None:
+    tables = [
+        (ContextName, CONTEXT_KEYS),
+        (WorkName, WORK_KEYS),
+        (PartitionName, PARTITION_KEYS),
+        (GlobalName, GLOBAL_KEYS),
+    ]
+    for names, table in tables:
+        assert list(get_args(names)) == list(table)
+
+
 def test_all_keys_of_a_chat_share_the_hash_tag_of_its_partition() -> None:
     partition = partition_of(-100123, 8)
     ref = ContextRef(context_id=context_id("telegram", {"chat_id": -100123}), partition=partition)
-    keys = [messages_key(ref), update_key(partition, 5), work_key(partition)]
+    keys = [
+        context_key(ref, "messages"),
+        partition_key(partition, "update", 5),
+        partition_key(partition, "work"),
+    ]
     assert {key.split("{")[1].split("}")[0] for key in keys} == {f"m{partition}"}
 
 

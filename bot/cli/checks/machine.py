@@ -162,7 +162,7 @@ async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Findin
 
 
 async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
-    present = await redis.call("GET", keys.partitions_key())
+    present = await redis.call("GET", keys.global_key("partitions"))
     if present is None:
         return ok("partitions", f"{settings.partitions}; the first start fixes the number")
     if int(present) != settings.partitions:

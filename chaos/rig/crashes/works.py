@@ -218,11 +218,11 @@ class Parts:
 
     async def index(self) -> None:
         """Bring the index after the history."""
-        while int(await self.redis.call("XLEN", keys.work_key(0))):
+        while int(await self.redis.call("XLEN", keys.partition_key(0, "work"))):
             await self.indexer.step()
 
     async def _has_work(self) -> bool:
-        return bool(await self.redis.call("EXISTS", keys.active_key(0)))
+        return bool(await self.redis.call("EXISTS", keys.partition_key(0, "active")))
 
 
 @asynccontextmanager
@@ -404,10 +404,10 @@ async def _left_by_the_first(parts: Parts) -> Json:
     parts.log.note("second")
     part, sending, steps, box = await parts.redis.calls(
         [
-            ("LINDEX", keys.outbox_key(ref), 0),
-            ("GET", keys.sending_key(ref)),
-            ("HGETALL", keys.journal_key(ref)),
-            ("ZCARD", keys.box_key(ref)),
+            ("LINDEX", keys.context_key(ref, "outbox"), 0),
+            ("GET", keys.context_key(ref, "sending")),
+            ("HGETALL", keys.context_key(ref, "journal")),
+            ("ZCARD", keys.context_key(ref, "box")),
         ]
     )
     being_sent = parse_part(part).rich.text if part and int(sending or 0) else ""
@@ -419,7 +419,8 @@ async def _read(parts: Parts, said: Sequence[Said]) -> Json:
     ref = parts.ref
     history = await RedisHistory(parts.redis).page(ref, after_sequence=-1, limit=1000, whole=True)
     records = [
-        await parts.redis.call("HGETALL", keys.update_key(0, each(parts.scene)["update_id"])) for each in said
+        await parts.redis.call("HGETALL", keys.partition_key(0, "update", each(parts.scene)["update_id"]))
+        for each in said
     ]
     ledger = await RedisHistory(parts.redis).load_ledger(ref, after_sequence=-1, upto_sequence=10_000)
     return {

@@ -9,7 +9,7 @@ from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 from bot.tools.read_artifact import read_artifact
 from memory.artifacts.store import ContextArtifacts
-from memory.keys import ContextRef, artifact_key
+from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from tests.messages import a_ref
 from tests.unit.agent.kit import make_context
@@ -126,7 +126,7 @@ async def test_what_cannot_be_read_is_told_in_words_that_say_what_can(
 
 async def test_an_artifact_that_is_not_kept_here_cannot_be_read(redis: RedisClient) -> None:
     context, aged_out = await kept(redis)
-    await redis.call("DEL", artifact_key(a_ref(), aged_out))
+    await redis.call("DEL", context_key(a_ref(), "artifact", aged_out))
     others = await open_artifacts(redis, a_ref(2)).keep("secret", tool="t", key="k")
 
     for artifact_id in (aged_out, others.id, "nonsense"):
