@@ -101,7 +101,8 @@ class Settings(BaseSettings):
     operator_ids: Ids = Field(frozenset(), description="Telegram user ids of the operators, comma-separated.")
     allowed_chat_ids: Ids = Field(
         frozenset(),
-        description="Chats in which everybody is served. With this, ALLOWED_USER_IDS or INVITED_ONLY set, only operators and guests are besides.",
+        description="Chats in which everybody is served. If this, ALLOWED_USER_IDS or INVITED_ONLY is set, only "
+        "operators and guests are served elsewhere.",
     )
     allowed_user_ids: Ids = Field(
         frozenset(),

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Settings
+from tests import house
+from tests.house import Module
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted(path for folder in ("bot", "memory", "simulator") for path in (ROOT / folder).rglob("*.py"))
@@ -116,3 +118,50 @@ def test_scripts_name_their_keys_and_arguments() -> None:
     for path in (*ROOT.glob("bot/inbox/scripts/*.lua"), *ROOT.glob("memory/redis/scripts/*.lua")):
         head = path.read_text("utf-8").split("\n\n")[0]
         assert head.startswith("-- "), f"{_name(path)} does not say what it does"
+
+
+# The house ------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def found() -> list[Module]:
+    return house.modules()
+
+
+def test_the_product_stays_light(found: list[Module]) -> None:
+    product = house.product(found)
+
+    assert sum(module.code_lines for module in product) <= 25_000
+    assert len(product) <= 260
+    assert len(Settings.model_fields) <= 45
+
+
+def test_docstrings_and_comments_are_plain(found: list[Module]) -> None:
+    clauses, count = house.clauses(found)
+    sentences = [
+        f"{module.inner}:{line} {sentence}"
+        for module in found
+        for line, text in house.prose(module)
+        for sentence in house.long_sentences(text)
+    ]
+
+    assert 1_000 * len(clauses) / count <= 12, "\n".join(clauses)
+    assert len(sentences) <= 50, "\n".join(sentences)
+    assert house.long_lines(found) == []
+
+
+def test_files_and_classes_are_topics_with_names_of_their_own(found: list[Module]) -> None:
+    assert len(small := house.small_modules_with_one_importer(found)) <= 15, "\n".join(small)
+    assert len(gerunds := house.gerund_modules(found)) <= 8, gerunds
+    assert len(twice := house.class_names_used_twice(house.product(found))) <= 6, twice
+    assert len(large := house.large_records(found)) <= 3, large
+
+
+def test_documents_are_short_and_plain() -> None:
+    documents = house.documents()
+    sentences = [
+        f"{path.name} {each}" for path in documents for each in house.long_sentences(path.read_text("utf-8"))
+    ]
+
+    assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
+    assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()) <= 2_000
+    assert sum(house.words_outside_tables(path) for path in documents) <= 16_000
+    assert len(sentences) <= 100, "\n".join(sentences)

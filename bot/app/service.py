@@ -272,7 +272,7 @@ class _Service:
         return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
-        """Let Telegram push updates, or poll for them. Without a worker only pushed updates are taken. Never returns."""
+        """Let Telegram push updates, or poll. Without a worker only pushed updates are taken. Never returns."""
         settings = self._settings
         if settings.webhook_url is not None:
             await set_webhook(

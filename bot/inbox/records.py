@@ -39,12 +39,15 @@ class Arrival:
     update_id: int
     ref: ContextRef
     mode: Literal["turn", "stop", "ignored"]
-    """`turn`: wait in the context's box. `stop`: end the running turn, or wait if none runs. `ignored`: keep a record."""
+    """`turn`: wait in the box. `stop`: end the running turn, or wait if none runs. `ignored`: keep a record."""
     payload: str = ""
     reason: str = ""
     """Reason of the mode `ignored`."""
     heard: str = ""
-    """Group talk to keep as context (a HeardLine as JSON). An edit only replaces its line, and ends if nobody may quote it."""
+    """Group talk to keep as context (a HeardLine as JSON).
+
+    An edit only replaces its line, and ends if nobody may quote it.
+    """
     heard_score: int = 0
     """Score of that line (`memory.history.talk.score_of`)."""
     registered: str = ""

@@ -69,7 +69,7 @@ class Signals:
                 del self._watched[context_id]
 
     async def listen(self, partition: int) -> None:
-        """Read the partition's signals until cancelled. None is lost while the store is away: reading goes on after it."""
+        """Read the partition's signals until cancelled. None is lost while the store is away."""
         retrying = stamina.AsyncRetryingCaller(
             attempts=None, timeout=None, wait_initial=PAUSE_S, wait_max=PAUSE_S, wait_jitter=0.0
         ).on((StoreUnavailable, StoreFull, CommandRefused))
