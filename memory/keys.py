@@ -26,8 +26,8 @@ PROMPTS_TTL_S = 24 * 3600
 """Receipts of a context's last prompts."""
 
 HEARD_TTL_S = 84 * 3600
-"""Group talk that was not addressed to the bot, after its last line. The next line also deletes lines of this age, so no
-line lives twice as long: the greeting of a group says a week.
+"""Group talk that was not addressed to the bot, after its last line. The next line also deletes lines of this
+age, so no line lives twice as long: the greeting of a group says a week.
 """
 INVITATION_TTL_S = 7 * 24 * 3600
 USAGE_TTL_S = 3 * 24 * 3600
@@ -118,9 +118,10 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         "HASH in both directions: Telegram message id → message id, and message id → its Telegram ids with spaces."
     ),
     "meta": KeyKind(
-        "HASH of the context. next_sequence, conversation_start, created_at; session_start and last_sent_at of the newest"
-        " session. active_agent (after a transfer), revision (of deletions and edits). migrated_to: the supergroup whose"
-        " messages `telegram` contains. summary_failures, summary_failed_at (next_sequence at the last one)."
+        "HASH of the context. next_sequence, conversation_start, created_at; session_start and last_sent_at of"
+        " the newest session. active_agent (after a transfer), revision (of deletions and edits). migrated_to:"
+        " the supergroup whose messages `telegram` contains. summary_failures, summary_failed_at (next_sequence"
+        " at the last one)."
     ),
     "epoch": KeyKind(
         "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch."
@@ -228,7 +229,8 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         expires=True,
     ),
     "{usage}:day": KeyKind(
-        "HASH of the usage of one user or chat (KIND; or all:0) on a day (UTC): prompt, completion, micros; USAGE_TTL_S."
+        "HASH of the usage of one user or chat (KIND; or all:0) on a day (UTC): prompt, completion, micros;"
+        " USAGE_TTL_S."
         " All keys of the limits are in one slot, because a user writes in chats of any partition.",
         "KIND:OWNER:DAY",
         expires=True,
@@ -291,8 +293,8 @@ class ContextRef:
 def context_id(namespace: str, context_keys: Mapping[str, object]) -> str:
     """Return the id of the context with these keys. Their order does not matter.
 
-    `namespace` belongs to the transport ("telegram"), so that no other transport can guess the id of a Telegram context.
-    Raises TypeError for keys that are not plain JSON.
+    `namespace` belongs to the transport ("telegram"), so that no other transport can guess the id of a
+    Telegram context. Raises TypeError for keys that are not plain JSON.
     """
     canonical = json.dumps([namespace, context_keys], sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
@@ -304,7 +306,10 @@ def partition_of(anchor: int | str, partitions: int) -> int:
 
 
 def context_key(ref: ContextRef, name: ContextName | WorkName, *parts: str | int) -> Key:
-    """Return a key of one context: `mnemogram:{m0}:ctx:CONTEXT:messages`, or `mnemogram:{m0}:box:CONTEXT` for its work."""
+    """Return a key of one context.
+
+    Its memory: `mnemogram:{m0}:ctx:CONTEXT:messages`. Its work: `mnemogram:{m0}:box:CONTEXT`.
+    """
     place = f"{name}:{ref.context_id}" if name in WORK_KEYS else f"ctx:{ref.context_id}:{name}"
     return Key(":".join((f"{PREFIX}:{{m{ref.partition}}}:{place}", *map(str, parts))))
 

@@ -168,9 +168,9 @@ class RedisClient:
     async def run_all_durably(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts of one partition and wait until all are on its server's disk (WAITAOF), in one round trip.
 
-        A script's failure takes the place of its reply. For a server without WAITAOF (Redis before 7.2) or without AOF the
-        `appendfsync` counts, which the start has checked, and WAIT asks its replicas. Raises StoreNotDurable if the disk
-        or a replica does not confirm in time, and the failure of the whole trip.
+        A script's failure takes the place of its reply. For a server without WAITAOF (Redis before 7.2) or
+        without AOF the `appendfsync` counts, which the start has checked, and WAIT asks its replicas. Raises
+        StoreNotDurable if the disk or a replica does not confirm in time, and the failure of the whole trip.
         """
         owned = calls[0].keys[0]
         replies = await self._run_and_wait(owned, [_evalsha(call) for call in calls])
@@ -235,7 +235,7 @@ class RedisClient:
             return await pipeline.execute(raise_on_error=False)
 
     async def _send_together(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        """Send on one connection of the server that owns the key: WAITAOF only confirms writes of its own connection."""
+        """Send on one connection of the key's server, because WAITAOF confirms only writes of its own connection."""
         try:
             if self._cluster is None:
                 return await self._send_all(commands)
@@ -266,7 +266,10 @@ class RedisClient:
 
 
 class GroupCommit:
-    """Sends a call at once if fewer than TRIPS_AT_ONCE trips are under way. Later calls go together in the next trip."""
+    """Sends a call at once if fewer than TRIPS_AT_ONCE trips are under way.
+
+    Later calls go together in the next trip.
+    """
 
     def __init__(self, run_all: RunAll) -> None:
         self._run_all = run_all

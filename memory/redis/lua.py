@@ -60,9 +60,10 @@ def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, 
 
     A stub has no docstring: the first line of the file says what the script does. Each key of the header is a parameter
     of type Key, or a name in the tables of keys.py. Keys from the tables need a ContextRef or a partition as the stub's
-    first parameter. All other parameters are the arguments in the header's order. str, int and float travel as they are, bool as 1 or 0,
-    None as an empty string. Everything else travels as JSON without its None values. In Lua a number of a JSON record is
-    a double: format an id with `%.0f` before a command, since Redis writes the number 100000000 as 1e+8.
+    first parameter. All other parameters are the arguments in the header's order. str, int and float travel as
+    they are, bool as 1 or 0, None as an empty string. Everything else travels as JSON without its None values.
+    In Lua a number of a JSON record is a double: format an id with `%.0f` before a command, since Redis writes
+    the number 100000000 as 1e+8.
 
     Raises TypeError at import if the stub and the header differ.
     """
