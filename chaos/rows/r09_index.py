@@ -16,7 +16,7 @@ from chaos.rig.system import System, running_system
 from memory.history.message import is_indexed
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, partition_key
-from memory.recall.qdrant.filters import point_id, scope_of
+from memory.recall.qdrant.points import point_id, scope_of
 from tests.scripted_script import echo
 from tests.story.index_points import every_point
 

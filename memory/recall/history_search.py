@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from memory.history.message import Message, is_indexed
+from memory.recall.lexicon.languages import normal
 from memory.recall.lexicon.names import find_names
-from memory.recall.lexicon.scripts import normal
 from memory.recall.recall import RecallHit
 from memory.recall.vector_index import Where
 

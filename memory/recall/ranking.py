@@ -11,8 +11,8 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
-from memory.recall.lexicon.signs import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.vector_index import Candidate
 
 SHORTLIST = 100

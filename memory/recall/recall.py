@@ -18,9 +18,8 @@ from memory.recall.embedders.embedder import (
     EmbeddingRefused,
     EmbeddingUnavailable,
 )
-from memory.recall.lexicon.analyser import analyse_message, analyse_question
+from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
-from memory.recall.lexicon.signs import SMALL_TALK
 from memory.recall.ranking import (
     RankedCandidate,
     load_weights,

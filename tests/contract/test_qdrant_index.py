@@ -15,8 +15,8 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from memory.embedded.index_server import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
-from memory.recall.qdrant.filters import erasure_filter, filter_of_contexts, point_id, search_filter
 from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex, open_qdrant
+from memory.recall.qdrant.points import erasure_filter, filter_of_contexts, point_id, search_filter
 from memory.recall.spaces import COLLECTION_PREFIX, collection_name
 from memory.recall.vector_index import VectorErasure, Where
 from tests.contract.vector_kit import EAST, SPACE, a_point, a_query, a_space, an_index, ids, terms

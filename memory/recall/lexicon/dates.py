@@ -14,9 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
 from memory.recall.lexicon.analysis import DateSpan
-from memory.recall.lexicon.languages import unaccented
-from memory.recall.lexicon.scripts import MARKS
-from memory.recall.lexicon.word_lists import load_words
+from memory.recall.lexicon.languages import MARKS, load_words, unaccented
 
 HOUR, DAY, WEEK, MONTH, YEAR, WEEKEND = range(6)
 SINCE = 1

@@ -8,9 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from memory.recall.lexicon.languages import all_stop_words, unaccented
-from memory.recall.lexicon.scripts import CONTINUOUS, HAN, HANGUL, MARKS, normal, script_of
-from memory.recall.lexicon.word_lists import load_words
+from memory.recall.lexicon.languages import (
+    CONTINUOUS,
+    HAN,
+    HANGUL,
+    MARKS,
+    all_stop_words,
+    load_words,
+    normal,
+    script_of,
+    unaccented,
+)
 
 Ids = frozenset[int]
 PEOPLE_LIMIT = 500
@@ -40,7 +48,7 @@ class NameMatches:
 
 
 def find_names(text: str, people: Mapping[int, str]) -> NameMatches:
-    """Find mentions of these people (sender id → display name) in a normal text (see scripts.normal).
+    """Find mentions of these people (sender id → display name) in a normal text (see languages.normal).
 
     "Anna Smith" means only those Annas who are Smiths, if there are any. People of the same name all match. A text of
     names alone is masked to "".

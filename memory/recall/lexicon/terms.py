@@ -8,9 +8,17 @@ from hashlib import blake2b
 from itertools import chain, islice, pairwise
 
 from memory.recall.lexicon.analysis import QuestionWord, SparseVector
-from memory.recall.lexicon.languages import plausible_languages, stem, stop_words
-from memory.recall.lexicon.scripts import CONTINUOUS, HAN, HANGUL, MARKS, script_of
-from memory.recall.lexicon.word_lists import load_words
+from memory.recall.lexicon.languages import (
+    CONTINUOUS,
+    HAN,
+    HANGUL,
+    MARKS,
+    load_words,
+    plausible_languages,
+    script_of,
+    stem,
+    stop_words,
+)
 
 WORD_LIMIT = 2_000
 """Words of a text that are read, from its beginning."""
@@ -52,7 +60,7 @@ class TokenizedText:
 
 
 def tokenize(text: str) -> TokenizedText:
-    """Split a normal text (see scripts.normal) and guess its languages."""
+    """Split a normal text (see languages.normal) and guess its languages."""
     pieces = tuple(tokens(text))
     return TokenizedText(
         pieces=pieces, languages=plausible_languages(piece for kind, piece in pieces if kind == "word")
@@ -60,7 +68,7 @@ def tokenize(text: str) -> TokenizedText:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the first WORD_LIMIT pieces of a normal text (see scripts.normal). Mentions (@name) are left out."""
+    """Return the first WORD_LIMIT pieces of a normal text (see languages.normal). Mentions (@name) are left out."""
     pieces: list[Token] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""

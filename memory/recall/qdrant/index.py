@@ -12,11 +12,12 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
 from memory.http_calls import shielded, track_request
-from memory.recall.qdrant.filters import erasure_filter, filter_of_contexts
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
     check_points,
+    erasure_filter,
+    filter_of_contexts,
     parse_answers,
     score_requests,
     search_requests,

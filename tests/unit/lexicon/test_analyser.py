@@ -10,8 +10,8 @@ from time import process_time
 import pytest
 
 from memory.recall.lexicon.analyser import add_asker, analyse_message, analyse_question
+from memory.recall.lexicon.languages import READ_LIMIT, is_latin, normal
 from memory.recall.lexicon.names import find_names
-from memory.recall.lexicon.scripts import READ_LIMIT, is_latin, normal
 from memory.recall.lexicon.terms import tokenize
 
 NOW = 1_694_606_400.0

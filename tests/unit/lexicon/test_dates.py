@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.recall.lexicon.dates import find_dates
-from memory.recall.lexicon.scripts import normal
+from memory.recall.lexicon.languages import normal
 
 NOW = datetime(2023, 9, 13, 12, tzinfo=UTC).timestamp()
 

@@ -6,8 +6,8 @@ from time import process_time
 
 import pytest
 
+from memory.recall.lexicon.languages import normal
 from memory.recall.lexicon.names import find_names
-from memory.recall.lexicon.scripts import normal
 
 PEOPLE = {
     1: "Caroline Smith",

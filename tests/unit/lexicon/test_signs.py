@@ -2,8 +2,7 @@
 
 import pytest
 
-from memory.recall.lexicon.analyser import analyse_message, analyse_question
-from memory.recall.lexicon.signs import has_question_word, message_signs
+from memory.recall.lexicon.analyser import analyse_message, analyse_question, has_question_word, message_signs
 from memory.recall.lexicon.terms import tokenize
 
 NOW = 1_694_606_400.0

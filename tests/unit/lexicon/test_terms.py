@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from memory.recall.lexicon.languages import stem
-from memory.recall.lexicon.scripts import normal
+from memory.recall.lexicon.languages import normal, stem
 from memory.recall.lexicon.terms import (
     AVERAGE_LENGTH,
     TERM_LIMIT,
