@@ -98,10 +98,13 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delegation:
-    """The task of a delegated agent, and its path: `a` for the first level, `a/b` below it."""
+    """The task of a delegated agent. The defaults are those of the agent that talks with the chat."""
 
+    # `a` on the first level, `a/b` below it.
     path: str = ""
     task: str = ""
+    # The number of delegations around the run.
+    depth: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -186,21 +189,6 @@ class AgentContext:
         """The id derived from the context's keys."""
         return self.ref.context_id
 
-    @property
-    def delegation_id(self) -> str:
-        """The path of the delegation, "" for the agent that talks with the chat."""
-        return self.delegation.path
-
-    @property
-    def depth(self) -> int:
-        """The number of delegations around this run; 0 for the agent that talks with the chat."""
-        return len(self.delegation_id.split("/")) if self.delegation_id else 0
-
-    async def emit(self, reply: str) -> None:
-        """Pass the reply to each emit function, in the order of their registration."""
-        for emit in self.emit_functions:
-            await emit(reply)
-
     async def show_status(self, status: str) -> None:
         """Show the current work. The status never becomes part of the history."""
         if self.on_status is not None:
@@ -232,6 +220,6 @@ def note_step(context: AgentContext, kind: StepKind, name: str) -> Generator[Ste
                 outcome=step.outcome,
                 seconds=time.perf_counter() - began,
                 usage=step.usage,
-                depth=context.depth,
+                depth=context.delegation.depth,
             )
         )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import structlog
 
@@ -69,12 +70,12 @@ def should_digest(size: PromptSize, window: int) -> bool:
     return is_large and size.older_steps >= WORTH_SHARE * window
 
 
+@dataclass(slots=True)
 class StepDigests:
     """The digests of one run and of its delegations. After a failure the run makes no more digests."""
 
-    def __init__(self, digester: Digester | None) -> None:
-        self._digester = digester
-        self._has_failed = False
+    _digester: Digester | None
+    _has_failed: bool = False
 
     async def restore(self, context: AgentContext, journal: Journal) -> None:
         """Restore the digest that an interrupted run has made at this step."""

@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 
 import structlog
 
-from bot.agent.actions import Action, parse_reply, repair_pairs
+from bot.agent.actions import Action, parse_reply
 from bot.agent.context import AgentContext
 from bot.agent.model import ChatModel, MeteredCall, ModelReply
 from bot.agent.prompt.assembly import assemble, measure
@@ -16,7 +16,7 @@ from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
-from memory.history.ledger import LedgerTurn, is_visible
+from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
 from memory.recall.history_search import RankedMessage
@@ -128,8 +128,11 @@ class FunctionsBasedAgent:
         count_uncovered = context.conversation.count_uncovered
         if count_uncovered is None:
             return parts
-        stored = {message.id for message in (*recent, *prompt) if message.sequence is not None}
-        return replace(parts, unselected=max(0, await count_uncovered() - len(stored)))
+        selected: set[str] = set()
+        for message in (*recent, *prompt):
+            if message.sequence is not None:
+                selected.add(message.id)
+        return replace(parts, unselected=max(0, await count_uncovered() - len(selected)))
 
     async def user_prompt(self, context: AgentContext) -> tuple[Message, ...]:
         """Return the messages of this turn, or else the last user message of the history."""
@@ -147,9 +150,11 @@ class FunctionsBasedAgent:
         searches once. A failure is logged and counted, and the answer goes without recall. The search knows
         the whole window: a budget that shortens the window has removed the recalled messages first.
         """
-        if context.thinking.recalled is None:
-            context.thinking.recalled = await _search(context, prompt, recent, self.limits)
-        return context.thinking.recalled
+        thinking = context.thinking
+        if thinking.recalled is None:
+            can_search = prompt and context.chat_history.is_searchable()
+            thinking.recalled = await _search(context, prompt, recent, self.limits) if can_search else ()
+        return thinking.recalled
 
     async def select_recent(self, context: AgentContext) -> list[Message]:
         """Return the window that the selector chooses from the messages without a summary."""
@@ -168,7 +173,9 @@ class FunctionsBasedAgent:
         prompt: Sequence[Message],
     ) -> PromptParts:
         """Return the parts of the prompt: the tools of this caller, and the calls that this agent may see (I11)."""
-        here, conversation, thinking = context.delegation_id, context.conversation, context.thinking
+        here, conversation, thinking = context.delegation.path, context.conversation, context.thinking
+        ledger = conversation.ledger if self.shows_ledger else ()
+        record = context.record.ledger
         return PromptParts(
             system=self.prompt,
             tools=[tool.spec for tool in permitted(self.tools, context.caller).values()],
@@ -176,14 +183,10 @@ class FunctionsBasedAgent:
             recalled=recalled,
             heard=() if here else conversation.heard,
             window=recent,
-            ledger=_visible_turns(conversation.ledger, here) if self.shows_ledger else (),
+            ledger=_visible_turns(ledger, here) if ledger else (),
             prompt=prompt,
             images=context.images,
-            record=[
-                entry
-                for entry in context.record.ledger
-                if entry.delegation_id != here and is_visible(entry, here)
-            ],
+            record=_entries_of_others(record, here) if record else (),
             task=context.delegation.task,
             digest=thinking.digest,
             steps=thinking.completed_steps,
@@ -204,7 +207,9 @@ class FunctionsBasedAgent:
         return await self._send(context, self._assemble(parts, room=half), parts)
 
     def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
-        """Return the action of a reply."""
+        """Return the action of a reply. A reply of text alone is one already."""
+        if reply.text.strip() and not reply.tool_calls:
+            return reply
         tools = permitted(self.tools, context.caller)
         return parse_reply(reply, tools, earlier=context.thinking.completed_steps)
 
@@ -213,23 +218,20 @@ class FunctionsBasedAgent:
         return assemble(parts, budget, meter=self.tokenizer, agent=self.name)
 
     async def _send(self, context: AgentContext, prompt: AssembledPrompt, parts: PromptParts) -> ModelReply:
-        messages = repair_pairs(prompt.messages)
         context.record.receipts.append(prompt.receipt)
-        trace_llm_call(len(context.thinking.completed_steps) + 1, len(messages))
+        trace_llm_call(len(context.thinking.completed_steps) + 1, len(prompt.messages))
         call = MeteredCall(
             prompt_tokens=prompt.receipt.tokens,
             meter=self.tokenizer,
             usages=context.record.usages,
             on_text=context.on_text,
         )
-        return await call.run(lambda on_text: self.model.chat(messages, parts.tools, on_text=on_text))
+        return await call.run(lambda on_text: self.model.chat(prompt.messages, parts.tools, on_text=on_text))
 
 
 async def _search(
     context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message], limits: PromptLimits
 ) -> Sequence[RankedMessage]:
-    if not prompt or not context.chat_history.is_searchable():
-        return ()
     ranked: Sequence[RankedMessage] = ()
     try:
         with RECALL_SECONDS.time():
@@ -248,15 +250,27 @@ async def _search(
         RECALL_FAILURES.inc()
         log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
         return ()
-    scores = {hit.message.id: round(hit.score, 3) for hit in ranked}
-    log.info("recalled", count=len(scores), messages=list(scores), scores=list(scores.values()))
+    messages: list[str] = []
+    scores: list[float] = []
+    for hit in ranked:
+        messages.append(hit.message.id)
+        scores.append(round(hit.score, 3))
+    log.info("recalled", count=len(ranked), messages=messages, scores=scores)
     return ranked
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:
     """Return the turns with their visible entries, without turns that have none."""
-    turns = (
-        replace(turn, entries=tuple(each for each in turn.entries if is_visible(each, delegation_id)))
-        for turn in ledger
-    )
-    return [turn for turn in turns if turn.entries]
+    turns: list[LedgerTurn] = []
+    for turn in ledger:
+        entries = tuple(each for each in turn.entries if is_visible(each, delegation_id))
+        if entries:
+            turns.append(replace(turn, entries=entries))
+    return turns
+
+
+def _entries_of_others(entries: Sequence[LedgerEntry], delegation_id: str) -> list[LedgerEntry]:
+    """Return the visible calls of other agents in this run."""
+    return [
+        each for each in entries if each.delegation_id != delegation_id and is_visible(each, delegation_id)
+    ]

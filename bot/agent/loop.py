@@ -6,7 +6,7 @@ import structlog
 
 from bot.agent.actions import Action
 from bot.agent.context import AgentContext, Journal, RunRecord, StepNote, Thinking, note_step
-from bot.agent.digest import StepDigests
+from bot.agent.digest import STEPS_AT_LEAST, StepDigests
 from bot.agent.model import ModelReply
 from bot.agent.team import Agent, Team
 from bot.agent.tool_calls import CallRunner
@@ -42,13 +42,15 @@ async def run_agent(
     await.
     """
     context.thinking, context.record = Thinking(), RunRecord()
-    if context.agent_name not in ("", *team.agents):
-        log.warning("agent_gone", agent=context.agent_name)
-    context.agent_name = team.owner_name(context.agent_name)
+    if context.agent_name:
+        if context.agent_name not in team.agents:
+            log.warning("agent_gone", agent=context.agent_name)
+        context.agent_name = team.owner_name(context.agent_name)
     with traced("agent_run", request_id=context.request_id):
         reply = await _Run(team, limits or RunLimits()).reply(context, journal)
         trace_agent_end(reply)
-    await context.emit(reply)
+    for emit in context.emit_functions:
+        await emit(reply)
     return reply
 
 
@@ -81,12 +83,15 @@ class _Run:
 
     async def _decide(self, agent: Agent, context: AgentContext, journal: Journal, *, step: str) -> Action:
         """Return the action that the journal has for this step, or ask the agent and journal its action."""
-        await self._digests.restore(context, journal)
+        can_digest = len(context.thinking.completed_steps) >= STEPS_AT_LEAST
+        if can_digest:
+            await self._digests.restore(context, journal)
         line = await journal.finished(step)
         if line is not None:
             return self._replay(parse_json(ModelReply, line), context)
-        await self._digests.relieve(agent, context, journal)
-        with note_step(context, "model", self._team.name_of(context)) as note:
+        if can_digest:
+            await self._digests.relieve(agent, context, journal)
+        with note_step(context, "model", context.agent_name or self._team.main) as note:
             action = await (self._last_answer(agent, context) if step == LAST else agent.next_action(context))
             note.usage = action.usage
         context.record.usages.append(action.usage)
@@ -98,11 +103,11 @@ class _Run:
         context.record.notes.append(
             StepNote(
                 kind="model",
-                name=self._team.name_of(context),
+                name=context.agent_name or self._team.main,
                 outcome="replayed",
                 seconds=0.0,
                 usage=action.usage,
-                depth=context.depth,
+                depth=context.delegation.depth,
             )
         )
         return action

@@ -106,7 +106,7 @@ class Team:
     def agent_in(self, context: AgentContext) -> Agent:
         """Return the agent for this context: within a delegation the one without transfer tools."""
         name = self.name_of(context)
-        return self.delegates.get(name, self.agents[name]) if context.delegation_id else self.agents[name]
+        return self.delegates.get(name, self.agents[name]) if context.delegation.path else self.agents[name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -93,14 +93,14 @@ def plan_calls(
     return planned
 
 
+@dataclass(frozen=True, slots=True)
 class CallRunner:
     """Runs the tool calls of one run, on all levels of its delegations."""
 
-    def __init__(self, team: Team, answer: Answer) -> None:
-        self._team = team
-        self._answer = answer
-        # The paths of all delegations of this run, also of those before a crash: the limit counts them.
-        self._opened: set[str] = set()
+    _team: Team
+    _answer: Answer
+    # The paths of all delegations of this run, also of those before a crash: the limit counts them.
+    _opened: set[str] = field(default_factory=set[str])
 
     async def run(
         self, action: Action, agent: Agent, context: AgentContext, journal: Journal
@@ -115,7 +115,7 @@ class CallRunner:
             # Checked here too: an agent of somebody else may return any call of its model.
             permitted(agent.tools, context.caller),
             earlier=context.thinking.completed_steps,
-            transfer_limit=0 if context.delegation_id else self._team.limits.transfers,
+            transfer_limit=0 if context.delegation.path else self._team.limits.transfers,
         )
         finished: dict[str, ToolResult] = {}
         slots = asyncio.Semaphore(AT_ONCE)
@@ -160,7 +160,7 @@ class CallRunner:
                     name=planned.safe_name,
                     outcome="replayed",
                     seconds=0.0,
-                    depth=context.depth,
+                    depth=context.delegation.depth,
                 )
             )
             finished[planned.step] = parse_json(ToolResult, line)
@@ -224,7 +224,7 @@ class CallRunner:
             log.warning("delegation_failed", agent=inner.agent_name, failure=type(error).__name__)
             # The error's own text may quote the endpoint.
             failure = ToolFailed(f"{inner.agent_name} could not do it. {type(error).__doc__}")
-        inside = [entry for entry in context.record.ledger if is_within(entry, inner.delegation_id)]
+        inside = [entry for entry in context.record.ledger if is_within(entry, inner.delegation.path)]
         await journal.record(_ledger_step(planned), dump_json(list[LedgerEntry], inside))
         if failure:
             raise failure
@@ -237,14 +237,16 @@ class CallRunner:
         if line is None:  # it was refused
             return
         inside = parse_json(list[LedgerEntry], line)
-        self._opened |= {call_key(context, planned.step), *(each.opened for each in inside if each.opened)}
+        self._opened.update(
+            [call_key(context, planned.step), *(each.opened for each in inside if each.opened)]
+        )
         context.record.ledger += inside
 
     def _open(self, planned: PlannedCall, context: AgentContext) -> AgentContext:
         """Return the context of a delegated agent: the same conversation and record, but no voice in the chat."""
         limits = self._team.limits
         agent = self._agent_of(planned.handover)
-        if context.depth >= limits.delegation_depth:
+        if context.delegation.depth >= limits.delegation_depth:
             raise ToolFailed(
                 f"Delegations may be {limits.delegation_depth} deep, and this would be one more. Do it yourself."
             )
@@ -256,7 +258,7 @@ class CallRunner:
         return replace(
             context,
             agent_name=agent,
-            delegation=Delegation(path=path, task=task),
+            delegation=Delegation(path=path, task=task, depth=context.delegation.depth + 1),
             thinking=Thinking(recalled=context.thinking.recalled),
             emit_functions=[],
             on_text=None,
@@ -286,7 +288,7 @@ class CallRunner:
                 input=planned.call.arguments,
                 output=result.output,
                 is_error=result.is_error,
-                delegation_id=context.delegation_id,
+                delegation_id=context.delegation.path,
                 opened=path if path in self._opened else "",
                 artifact_id=result.artifact_id,
                 quotes=result.quotes,
@@ -296,7 +298,7 @@ class CallRunner:
 
 def call_key(context: AgentContext, step: str) -> str:
     """Return the unique key of a call in its conversation. For a delegation it is the path of the new run."""
-    return f"{context.delegation_id}/{step}" if context.delegation_id else f"{context.request_id}:{step}"
+    return f"{context.delegation.path}/{step}" if context.delegation.path else f"{context.request_id}:{step}"
 
 
 @dataclass(frozen=True, slots=True)

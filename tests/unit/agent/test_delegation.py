@@ -244,7 +244,7 @@ async def test_i12_a_delegated_agent_has_no_voice_in_the_chat_and_a_thinking_are
     assert told_status == ["Running tool delegate_to_researcher", "Running tool upper"]
     assert [step.results[0].name for step in context.thinking.completed_steps] == ["delegate_to_researcher"]
     assert [each async for each in context.chat_history.messages(whole=True)] == []
-    assert (context.agent_name, context.delegation_id, context.delegation.task) == ("", "", "")
+    assert (context.agent_name, context.delegation.path, context.delegation.task) == ("", "", "")
     assert len(context.record.receipts) == 4
 
 
@@ -666,14 +666,6 @@ async def test_two_runs_on_one_context_leave_the_ledger_of_the_last() -> None:
     await run(model, context=context)
 
     assert told(context) == ["5:tool:1:0 tool desk upper: A"]
-
-
-async def test_how_deep_a_context_is_within_delegations() -> None:
-    paths = ("", "5:tool:1:0", "5:tool:1:0/tool:2:1")
-
-    depths = [(await make_context(delegation_id=path)).depth for path in paths]
-
-    assert depths == [0, 1, 2]
 
 
 def delegations() -> list[float]:
