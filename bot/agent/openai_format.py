@@ -1,13 +1,38 @@
-"""The request bodies and streamed replies of Chat Completions, with the habits of all servers that we know (pure)."""
+"""Request bodies, streamed replies and failures of Chat Completions, for all servers that we know (pure)."""
 
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from bot.agent.model import Image, JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.errors import (
+    ModelBarred,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelUnavailable,
+    PromptTooLong,
+    TellUser,
+)
 from memory.characters import well_formed
+
+_TEMPORARY_STATUSES = frozenset({408, 409, 425, 429})
+_QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_MISSING_CODES = ("model_not_found",)
+_MISSING_PHRASES = (
+    "not found",  # Ollama: model "x" not found
+    "does not exist",  # vLLM
+)
+_LENGTH_CODES = ("context_length_exceeded", "exceed_context_size_error", "ContextWindowExceededError")
+_LENGTH_PHRASES = (
+    "maximum context length",  # OpenAI, vLLM, OpenRouter
+    "exceeds the available context size",  # llama.cpp
+    "prompt is too long",  # Anthropic's compatible endpoint
+    "exceeds the maximum number of tokens",  # Gemini's
+    "context window",  # LiteLLM
+)
 
 
 def request_body(
@@ -16,7 +41,7 @@ def request_body(
     """Return the body of a streamed request. With pictures, a message's content is a list: its text, then them."""
     body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
     if tools:  # endpoints refuse an empty list
-        body["tools"] = [_tool_body(tool) for tool in tools]
+        body["tools"] = list(map(_tool_body, tools))
     return body
 
 
@@ -28,11 +53,6 @@ def json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
         {"response_format": {"type": "json_object"}},
         {},
     )
-
-
-def has_images(messages: Sequence[PromptMessage]) -> bool:
-    """Return True if a message has a picture."""
-    return any(message.images for message in messages)
 
 
 def without_images(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
@@ -119,15 +139,9 @@ class StreamedReply:
 
     def reply(self) -> ModelReply:
         """Return the reply. A call without an id has ""; `parse_reply` gives it one."""
-        calls = (
-            ToolCall(
-                id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments)
-            )
-            for call in self._calls
-        )
         return ModelReply(
             text=self.text,
-            tool_calls=tuple(calls),
+            tool_calls=tuple(map(_whole_call, self._calls)),
             usage=self._usage or Usage(),
             finish_reason=self._finish_reason,
         )
@@ -169,6 +183,12 @@ class StreamedReply:
         return next((call for call in calls if index is None or call.index == index), None)
 
 
+def _whole_call(call: _PartialCall) -> ToolCall:
+    return ToolCall(
+        id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments)
+    )
+
+
 def _usage_of(chunk: Mapping[str, Any]) -> Usage | None:
     usage = _mapping(chunk.get("usage"))
     if not usage:
@@ -187,12 +207,65 @@ def _text_of(value: object) -> str:
     """Return a text, or the joined text parts of a list (as Mistral sends it); "" for anything else."""
     if isinstance(value, str):
         return value
+    if not value:
+        return ""
     return "".join(_text_of(part.get("text")) for part in _mappings(value))
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:
-    return [_mapping(item) for item in cast("list[object]", value)] if isinstance(value, list) else []
+    return list(map(_mapping, cast("list[object]", value))) if isinstance(value, list) else []
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
+    """Return the error of a request that failed with an HTTP `status`, or None for a failure within the stream.
+
+    `code` is the endpoint's error code and type, `text` its message. Neither gets into the error.
+    """
+    if status is None:
+        status = next((int(word) for word in code.split() if word.isdecimal() and len(word) == 3), None)
+    if status == 402 or any(known in code for known in _QUOTA_CODES):
+        return ModelQuotaExhausted()
+    if status == 401 or _is_model_missing(status, code, text):
+        return ModelBarred(f"The model endpoint refuses the key or the model (HTTP {status or 'none'})")
+    if status == 413 or _is_prompt_too_long(status, code, text):
+        return PromptTooLong()
+    if status is None:
+        return ModelUnavailable("The model endpoint cannot be reached, or broke off")
+    if status in _TEMPORARY_STATUSES or status >= 500:
+        return ModelUnavailable(f"The model endpoint does not answer now (HTTP {status})")
+    return ModelRefused(f"The model endpoint refused the request (HTTP {status})")
+
+
+def retry_after_s(header: str | None, *, now: float) -> float | None:
+    """Return the seconds of a Retry-After header (a number or a date), never negative; None if it is invalid."""
+    if not header:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _is_model_missing(status: int | None, code: str, text: str) -> bool:
+    """Return True if the endpoint does not have the model.
+
+    A 404 alone may be about one prompt: OpenRouter sends it if no route of a model takes pictures or tools.
+    """
+    if any(known in code for known in _MISSING_CODES):
+        return True
+    lower = text.lower()
+    return status == 404 and "model" in lower and any(phrase in lower for phrase in _MISSING_PHRASES)
+
+
+def _is_prompt_too_long(status: int | None, code: str, text: str) -> bool:
+    if any(known in code for known in _LENGTH_CODES):
+        return True
+    return status in (400, 422, None) and any(phrase in text.lower() for phrase in _LENGTH_PHRASES)

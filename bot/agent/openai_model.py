@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,11 +19,30 @@ from openai import (
     Timeout,
 )
 
-from bot.agent.endpoint import Breaker, failure_of, retry_after_s
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
-from bot.agent.openai_format import StreamedReply, has_images, json_forms, request_body, without_images
-from bot.errors import ModelRefused, ModelRepliedNothing, ModelUnavailable, TellUser
-from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from bot.agent.openai_format import (
+    StreamedReply,
+    failure_of,
+    json_forms,
+    request_body,
+    retry_after_s,
+    without_images,
+)
+from bot.errors import (
+    ModelBarred,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelRepliedNothing,
+    ModelUnavailable,
+    TellUser,
+)
+from bot.observe.metrics import (
+    MODEL_BREAKER,
+    MODEL_BREAKERS_OPEN,
+    MODEL_CALLS,
+    MODEL_SECONDS,
+    MODEL_TOKENS,
+)
 from memory.http_calls import is_abandoned, shielded, track_request
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -56,6 +75,83 @@ class Patience:
     first_wait_s: float = 0.5
     # The request fails if Retry-After asks for more.
     longest_wait_s: float = 30.0
+
+
+class Breaker:
+    """The circuit breaker of one model at one endpoint. Each process has its own.
+
+    It opens on a failure that the next request cannot cure: an account without quota, a wrong key, a missing
+    model. While it is open, requests fail at once with the error that opened it. After each pause one request
+    goes through as a probe. Any answer without such a failure closes the breaker. An outcome that says nothing
+    about the account (silence, a 5xx, a cancelled probe) keeps it open for the same pause. A failure of one
+    prompt never opens it, and neither does an unreachable endpoint, which may be back at the next request.
+    """
+
+    def __init__(
+        self, *, first_s: float = 5.0, longest_s: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """The first pause is `first_s` seconds. Each failed probe doubles it, up to `longest_s`."""
+        self._first_s, self._longest_s = first_s, longest_s
+        self._clock = clock
+        self._failure: type[TellUser] | None = None
+        self._pause_s = 0.0
+        self._open_until = 0.0
+        self._is_probing = False
+
+    @property
+    def is_open(self) -> bool:
+        """True while requests fail at once."""
+        return self._failure is not None
+
+    @contextmanager
+    def guard(self) -> Generator[None]:
+        """Wrap one request. While the breaker is open, raise its failure instead of running the block."""
+        if self._failure is not None:
+            if self._is_probing or self._clock() < self._open_until:
+                MODEL_BREAKER.labels("refused").inc()
+                raise self._failure
+            yield from self._probe()
+            return
+        try:
+            yield
+        except (ModelBarred, ModelQuotaExhausted) as failure:
+            if not self.is_open:  # requests at the same time open it once
+                self._open(failure)
+            raise
+
+    def _probe(self) -> Generator[None]:
+        self._is_probing = True
+        MODEL_BREAKER.labels("probed").inc()
+        try:
+            yield
+        except (ModelBarred, ModelQuotaExhausted) as failure:
+            self._open(failure)
+            raise
+        except ModelUnavailable:
+            raise
+        except TellUser:
+            self._close()
+            raise
+        else:
+            self._close()
+        finally:
+            self._is_probing = False
+            self._open_until = self._clock() + self._pause_s
+
+    def _open(self, failure: TellUser) -> None:
+        if self._failure is None:
+            MODEL_BREAKERS_OPEN.inc()
+        self._failure = type(failure)
+        self._pause_s = min(max(self._first_s, 2 * self._pause_s), self._longest_s)
+        self._open_until = self._clock() + self._pause_s
+        MODEL_BREAKER.labels("opened").inc()
+        log.error("model_breaker_opened", failure=self._failure.__name__, probe_in_s=self._pause_s)
+
+    def _close(self) -> None:
+        self._failure, self._pause_s = None, 0.0
+        MODEL_BREAKERS_OPEN.dec()
+        MODEL_BREAKER.labels("closed").inc()
+        log.warning("model_breaker_closed")
 
 
 class OpenAIModel:
@@ -97,7 +193,7 @@ class OpenAIModel:
         Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred), PromptTooLong or
         ModelRepliedNothing.
         """
-        if not has_images(messages):
+        if not any(message.images for message in messages):
             return await self._reply(request_body(self._model, messages, tools), on_text)
         if self._sees:
             try:
@@ -199,7 +295,9 @@ class OpenAIModel:
                         chunk = await anext(stream, None)
                     if chunk is None:
                         return
-                    yield _checked_chunk(chunk)
+                    if not isinstance(chunk, dict):
+                        raise ModelUnavailable("The model's reply was not understood")
+                    yield cast("Mapping[str, Any]", chunk)
         except TimeoutError as error:
             raise ModelUnavailable(f"The model was silent for {idle_s:g} seconds") from error
         except (OpenAIError, OSError, ValueError) as error:
@@ -228,29 +326,23 @@ async def open_openai_model(
         yield OpenAIModel(client, model=model, patience=patience, breaker=breaker, sees=sees)
 
 
+@dataclass(slots=True)
 class _RetryRule:
-    """The retry rule of one request: after which errors, and after how many seconds if the endpoint says so."""
+    """The retry rule of one request: True, False, or the seconds that the endpoint asks to wait."""
 
-    def __init__(self, longest_wait_s: float) -> None:
-        self._longest_wait_s = longest_wait_s
-        self._empty_replies = 0
+    longest_wait_s: float
+    empty_replies: int = 0
 
     def __call__(self, error: Exception) -> bool | float:
         if isinstance(error, ModelRepliedNothing):
-            self._empty_replies += 1
-            return self._empty_replies == 1
+            self.empty_replies += 1
+            return self.empty_replies == 1
         if not isinstance(error, ModelUnavailable):
             return False
         wait_s = _retry_after(error.__cause__)
         if wait_s is None:
             return True
-        return wait_s if wait_s <= self._longest_wait_s else False
-
-
-def _checked_chunk(chunk: object) -> Mapping[str, Any]:
-    if not isinstance(chunk, dict):
-        raise ModelUnavailable("The model's reply was not understood")
-    return cast("Mapping[str, Any]", chunk)
+        return wait_s if wait_s <= self.longest_wait_s else False
 
 
 def _translate(error: Exception) -> TellUser:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.agent.endpoint import Breaker
+from bot.agent.openai_model import Breaker
 from bot.errors import (
     ModelBarred,
     ModelQuotaExhausted,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.agent.endpoint import failure_of, retry_after_s
+from bot.agent.openai_format import failure_of, retry_after_s
 from bot.errors import ModelBarred, ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong
 
 
