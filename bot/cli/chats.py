@@ -93,6 +93,12 @@ def topics_of(entries: list[ChatEntry], name: ChatName) -> list[ChatEntry]:
     ]
 
 
+def describe_topics(name: ChatName, topics: list[ChatEntry]) -> str:
+    """Return the beginning of a sentence about topics to which a command did not apply."""
+    names = ", ".join(str(topic.name) for topic in topics)
+    return f"Chat {name} also has {count(len(topics), 'topic')} with a separate memory ({names})"
+
+
 async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
     async with open_stores(settings) as stores:
         rows = await _load_rows(stores, await list_chats(settings, stores))

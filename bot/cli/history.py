@@ -115,8 +115,8 @@ async def _print_history(
                     break
     messages.reverse()
     if as_json:
-        shown = [message_document(message) for message in messages]
-        print_json({**_chat_document(chat, snapshot), "whole": whole, "shown": shown})
+        documents = [message_document(message) for message in messages]
+        print_json({**_chat_document(chat, snapshot), "whole": whole, "shown": documents})
         return
     print_line(_headline(chat, snapshot), style="bold")
     if messages:
@@ -226,10 +226,10 @@ def _chat_document(chat: ChatEntry, snapshot: "HistorySnapshot") -> dict[str, ob
 
 def _headline(chat: ChatEntry, snapshot: "HistorySnapshot") -> str:
     name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
-    heard = count(len(snapshot.heard), "overheard message")
+    overheard = count(len(snapshot.heard), "overheard message")
     return (
         f"{name}: {count(snapshot.count, 'message')}, {snapshot.conversation_count:,} in the present conversation"
-        + (f", and {heard}, which --prompt shows" if snapshot.heard else "")
+        + (f", and {overheard}, which --prompt shows" if snapshot.heard else "")
     )
 
 
@@ -285,11 +285,13 @@ async def _preview(
     context = conversations.open(chat.ref, snapshot, buffered, is_group=chat_id < 0)
     # A caller who is neither an administrator nor an operator.
     context.caller = Caller(place="groups" if chat_id < 0 else "private", chat_id=chat_id)
-    shown = PLACEHOLDER if text is None else text
+    prompt_text = PLACEHOLDER if text is None else text
     # A private chat has the id of its person. In a group anybody may write.
     sender = Sender(id=chat_id, name=snapshot.people.get(chat_id, "")) if chat_id > 0 else None
-    tokens = conversations.tokenizer.count(shown)
-    message = Message(id="next", role="user", text=shown, sent_at=time.time(), tokens=tokens, sender=sender)
+    tokens = conversations.tokenizer.count(prompt_text)
+    message = Message(
+        id="next", role="user", text=prompt_text, sent_at=time.time(), tokens=tokens, sender=sender
+    )
     context.user_messages = (message,)
     if text is None:
         context.thinking.recalled = ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ChatsByRef = dict["ContextRef", ChatEntry]
 DeadLetters = Annotated[
     list[int] | None,
-    typer.Argument(metavar="UPDATE_ID...", help="The numbers that `mnemogram queue` prints."),
+    typer.Argument(metavar="UPDATE_ID", help="The numbers that `mnemogram queue` prints."),
 ]
 Every = Annotated[bool, typer.Option("--all", help="All dead letters.")]
 
@@ -69,7 +69,7 @@ def chat_document(ref: "ContextRef", chats: ChatsByRef) -> dict[str, object]:
 def chat_cells(ref: "ContextRef", chats: ChatsByRef) -> tuple[str, str]:
     """Return a chat's name and title for a table.
 
-    A chat is registered from its first answer to its reset. Otherwise only its context id is known.
+    A chat is registered from its first answer to its reset. Before and after, only its context id is available.
     """
     chat = chats.get(ref)
     if chat is None:

@@ -39,8 +39,9 @@ def reindex(
 ) -> None:
     """Bring every message into the space of the present embedding model, and show the progress.
 
-    Workers do this themselves after a change of the model. This command helps them, or works without them. Searches
-    use the old space until the new one is complete. After a stop or a crash, the next run continues.
+    Workers do this themselves after a change of the model; this command helps them.
+    Searches use the old space until the new one is complete.
+    After a stop or a crash, the next run continues.
     """
     settings = load_quietly()
     finish(settings, _reindex(settings, is_forced=force, as_json=as_json))
@@ -80,12 +81,13 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
         record = await stores.reindexer.claim(is_forced=is_forced)
         former, target = record.serving, record.target
         if target is None:
+            message = (
+                f"Nothing to do: every message is in the space of {_describe(former)}, and searches use it."
+            )
             if as_json:
                 _print_json(former, former, messages=0, seconds=0.0, is_whole=True)
             else:
-                print_line(
-                    f"Nothing to do: every message is in the space of {_describe(former)}, and searches use it."
-                )
+                print_line(message)
             return 0
         if not as_json:
             change = "Again" if is_same(former, target) else f"From {_describe(former)}"

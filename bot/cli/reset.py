@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.chats import ChatEntry, chat_ref, list_chats, present_name, topics_of
+from bot.cli.chats import ChatEntry, chat_ref, describe_topics, list_chats, present_name, topics_of
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import count, print_facts, print_json, print_line
 from bot.cli.session import AsJson, Chat, ChatName, complete, finish, load_quietly, open_stores
@@ -101,11 +101,7 @@ async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_j
     else:
         print_receipt(receipt, _subject(name, entries))
     if topics:
-        names = ", ".join(str(topic.name) for topic in topics)
-        print_error(
-            f"Chat {name} also has {count(len(topics), 'topic')} with a separate memory ({names}). "
-            f"`mnemogram reset {name} --all` erases them too."
-        )
+        print_error(f"{describe_topics(name, topics)}. `mnemogram reset {name} --all` erases them too.")
     return 0 if receipt.is_proven else FAILED
 
 

@@ -74,7 +74,7 @@ def simulate(
 def find_early_problems(settings: "Settings", *listeners: Listener) -> list[str]:
     """Return a line for each problem with AGENTS_FILE, DATA_DIR and the ports.
 
-    They are found at once, before the heavy modules of a service are imported.
+    This check is fast: it runs before the heavy modules of a service are imported.
     """
     problems = [*_agent_problems(settings), *_data_dir_problems(settings)]
     return problems + [line for line in map(find_port_problem, listeners) if line is not None]

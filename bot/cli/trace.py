@@ -41,7 +41,7 @@ class _Traced:
 
 def trace(
     update_ids: Annotated[
-        list[int], typer.Argument(metavar="UPDATE_ID...", help="Telegram's numbers of the updates.")
+        list[int], typer.Argument(metavar="UPDATE_ID", help="The updates' numbers at Telegram.")
     ],
     as_json: AsJson = False,
 ) -> None:

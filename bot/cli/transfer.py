@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import typer
 
-from bot.cli.chats import ChatEntry, chat_ref, find_chat, list_chats, present_name, topics_of
+from bot.cli.chats import ChatEntry, chat_ref, describe_topics, find_chat, list_chats, present_name, topics_of
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.reset import erase, print_receipt
@@ -41,7 +41,7 @@ def export(
 ) -> None:
     """Write the memory of a chat as lines of JSON: messages, summaries, tool records, artifacts and people.
 
-    The file shows one moment and ends with a checksum. With --file, --json prints the counts.
+    The file is a snapshot with a checksum at its end. With --file, --json prints the counts.
     """
     if as_json and file is None:
         raise typer.BadParameter("--json needs --file; without a file the output is JSON already")
@@ -67,8 +67,8 @@ def import_(
 ) -> None:
     """Import an exported file into a chat without a memory, completely or not at all.
 
-    Another chat does not get Telegram's message numbers and the overheard messages. The workers make the search
-    entries again.
+    Another chat does not get Telegram's message numbers and overheard messages.
+    The workers make the search entries again.
     """
     settings = load_quietly()
     if replaces and sys.stdin.isatty() and not yes:
@@ -104,11 +104,7 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
     elif file is not None:
         print_line(f"Chat {chat.name} is in {file}: {_describe(seal.counts)}.")
     if topics:
-        names = ", ".join(str(topic.name) for topic in topics)
-        print_error(
-            f"Chat {chat.name} also has {count(len(topics), 'topic')} with a separate memory, which the file "
-            f"does not have ({names})."
-        )
+        print_error(f"{describe_topics(chat.name, topics)}. They are not in the file.")
 
 
 async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: TextIO) -> "Seal":
@@ -185,16 +181,16 @@ def _translate_errors(target: object) -> Generator[None]:
 
 
 def _describe(counts: Mapping[str, int]) -> str:
-    return ", ".join(
-        (
-            count(counts.get("message", 0), "message"),
-            count(counts.get("summary", 0), "summary", "summaries"),
-            count(counts.get("ledger", 0), "tool record"),
-            count(counts.get("artifact", 0), "artifact"),
-            count(counts.get("heard", 0), "overheard message"),
-            count(counts.get("person", 0), "person", "people"),
-        )
-    )
+    nouns = {
+        "message": "message",
+        "ledger": "tool record",
+        "artifact": "artifact",
+        "heard": "overheard message",
+    }
+    parts = [count(counts.get(kind, 0), noun) for kind, noun in nouns.items()]
+    summaries = count(counts.get("summary", 0), "summary", "summaries")
+    people = count(counts.get("person", 0), "person", "people")
+    return ", ".join([*parts, summaries, people])
 
 
 async def _import(

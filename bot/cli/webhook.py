@@ -19,7 +19,7 @@ SIMULATOR_PORT = 8081
 
 
 def set_() -> None:
-    """Make Telegram push updates to WEBHOOK_URL. Updates that wait there are kept."""
+    """Make Telegram push updates to WEBHOOK_URL. Waiting updates stay there."""
     settings = load_quietly()
     if settings.webhook_url is None:
         print_error("WEBHOOK_URL: is not set; set it to the bot's public https address")
@@ -34,7 +34,7 @@ def info(as_json: AsJson = False) -> None:
 
 
 def delete() -> None:
-    """Stop the pushes from Telegram, so that updates can be polled. Updates that wait there are kept."""
+    """Stop the pushes from Telegram, so that updates can be polled. Waiting updates stay there."""
     settings = load_quietly()
     finish(settings, _delete(settings))
 

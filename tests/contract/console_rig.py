@@ -1,4 +1,4 @@
-"""The console in this process, on real embedded stores, and chats to look at."""
+"""The console in this process, on real embedded stores, and functions that prepare chats."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ OUR_VARIABLES = ("TELEGRAM", "WEBHOOK", "HTTP", "REDIS", "QDRANT", "OPENAI", "AG
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """How a command ended and what it printed."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -58,13 +58,13 @@ class ConsoleRig:
         self.capture.readouterr()
         with pytest.raises(SystemExit) as ended, logs_restored():
             main(arguments)
-        told = self.capture.readouterr()
-        return Ran(status=int(ended.value.code or 0), out=told.out, err=told.err)
+        printed = self.capture.readouterr()
+        return Ran(status=int(ended.value.code or 0), out=printed.out, err=printed.err)
 
 
 @contextmanager
 def logs_restored() -> Generator[None]:
-    """Commands set the logs up on a stderr that a test takes away again."""
+    """Restore the logs: commands configure them on a stderr that exists only during a test."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
@@ -76,13 +76,13 @@ def logs_restored() -> Generator[None]:
 
 
 def on_stores(work: Coroutine[Any, Any, T]) -> T:
-    """Do what arranges or looks at a test's stores."""
+    """Run work that prepares or reads a test's stores."""
     with logs_restored():
         return asyncio.run(work)
 
 
 async def empty_stores() -> None:
-    """Forget everything that tests before this one have left."""
+    """Erase everything that earlier tests left."""
     async with open_stores(load_settings()) as stores:
         await stores.redis.call("FLUSHALL")
 
@@ -90,7 +90,7 @@ async def empty_stores() -> None:
 async def remember(
     chat_id: int, texts: Sequence[str], *, thread_id: int | None = None, title: str = "Anna"
 ) -> None:
-    """A chat with these messages, by a person and the bot in turn, all of them indexed."""
+    """Create a chat with these indexed messages, alternately from a person and the bot."""
     async with open_stores(load_settings()) as stores:
         ref = telegram_ref(BOT_ID, chat_id, thread_id, partitions=stores.partitions)
         keys = context_keys(BOT_ID, chat_id, thread_id)
@@ -102,7 +102,7 @@ async def remember(
 
 
 async def edit(chat_id: int, number: int, now: str) -> None:
-    """The message of this number says something else, a minute after NOW."""
+    """Edit the message with this number a minute after NOW."""
     async with open_stores(load_settings()) as stores:
         ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
         edited = message_id(f"{chat_id}/None", number)
@@ -112,20 +112,20 @@ async def edit(chat_id: int, number: int, now: str) -> None:
 
 
 async def start_conversation(chat_id: int) -> None:
-    """As /new does."""
+    """Start a conversation, as /new does."""
     async with open_stores(load_settings()) as stores:
         ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
         await stores.history.start_conversation(ref, epoch=0)
 
 
 async def migrate(chat_id: int, new_chat_id: int) -> None:
-    """The group becomes a supergroup."""
+    """Turn the group into a supergroup."""
     async with open_stores(load_settings()) as stores:
         await stores.migrations.learn(chat_id, new_chat_id)
 
 
 async def hear(chat_id: int, *texts: str, title: str = "Team") -> None:
-    """Talk in a group that was not said to the bot, as the door keeps it."""
+    """Add overheard messages of a group, as the ingest does."""
     async with open_stores(load_settings()) as stores:
         ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
         entry = contexts.dump_entry(context_keys(BOT_ID, chat_id, None), title=title, created_at=NOW)
@@ -140,19 +140,19 @@ async def hear(chat_id: int, *texts: str, title: str = "Team") -> None:
 
 
 async def vectors_of(chat_id: int) -> int:
-    """How many search entries a chat has."""
+    """Return the number of search entries of a chat."""
     async with open_stores(load_settings()) as stores:
         return await stores.recall.count(telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions))
 
 
 async def wait_in_line(chat_id: int, *update_ids: int) -> None:
-    """Updates of a chat that were taken in and not worked on."""
+    """Accept updates of a chat without claiming them."""
     async with open_stores(load_settings()) as stores:
         await _accept(stores, chat_id, update_ids)
 
 
 async def bury(chat_id: int, update_id: int) -> None:
-    """An update that was begun too often."""
+    """Make a dead letter: an update that was begun too often."""
     async with open_stores(load_settings()) as stores:
         inbox = await _accept(stores, chat_id, [update_id])
         await inbox.open()
@@ -187,7 +187,7 @@ def _message(chat: str, number: int, text: str) -> Message:
 
 
 def settings_in(monkeypatch: pytest.MonkeyPatch, folder: Path, data_dir: Path, **changes: str) -> None:
-    """An environment of these settings and no others."""
+    """Set the environment to these settings and no others."""
     for name in list(os.environ):
         if name.upper().startswith(OUR_VARIABLES):
             monkeypatch.delenv(name)

@@ -20,7 +20,7 @@ ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "S
 GROUP, BAND = -1001234, -1005678
 
 
-def test_without_chats_one_sentence_says_when_there_will_be_some(console: ConsoleRig) -> None:
+def test_without_chats_one_sentence_says_so(console: ConsoleRig) -> None:
     ran = console("chats")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == "No chat has a memory yet.\n"
@@ -53,7 +53,7 @@ def test_history_shows_the_newest_messages_in_order(console: ConsoleRig) -> None
     assert shown[0]["sender"] == {"id": 1, "name": "Anna Berg"}
 
 
-def test_history_of_earlier_conversations_is_shown_when_asked_for(console: ConsoleRig) -> None:
+def test_whole_includes_earlier_conversations(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     on_stores(start_conversation(1001))
     ran = console("history", "1001")
@@ -63,7 +63,7 @@ def test_history_of_earlier_conversations_is_shown_when_asked_for(console: Conso
     assert console("chats", "--json").document[0]["in_conversation"] == 0
 
 
-def test_history_marks_what_was_edited(console: ConsoleRig) -> None:
+def test_history_marks_edited_messages(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     on_stores(edit(1001, 0, "My sister Anna lives in Porto."))
     assert "My sister Anna lives in Porto. (edited)" in " ".join(console("history", "1001").out.split())
@@ -71,20 +71,20 @@ def test_history_marks_what_was_edited(console: ConsoleRig) -> None:
     assert [one["edited_at"] for one in shown] == ["2026-01-02T03:05:05.000Z", None, None, None]
 
 
-def test_a_text_cannot_steer_the_terminal(console: ConsoleRig) -> None:
+def test_a_text_cannot_control_the_terminal(console: ConsoleRig) -> None:
     on_stores(remember(1001, ["\x1b]0;owned\x07[red]plain[/red]"], title="\x1b[2JAnna"))
     shown = console("history", "1001").out + console("chats").out
     assert "\x1b" not in shown
     assert "[red]plain[/red]" in shown
 
 
-def test_an_unknown_chat_is_said_to_be_one(console: ConsoleRig) -> None:
+def test_an_unknown_chat_is_reported(console: ConsoleRig) -> None:
     ran = console("history", "-5", "--json")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err == ("Chat -5 has no memory. `mnemogram chats` lists the chats that have one.\n")
 
 
-def test_a_chat_of_which_only_topics_are_kept_names_them(console: ConsoleRig) -> None:
+def test_a_chat_with_a_memory_only_in_topics_names_them(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ["hello"], thread_id=7))
     assert (
         console("history", str(GROUP)).err == "Chat -1001234 has a memory only in its topics: -1001234/7.\n"
@@ -102,7 +102,7 @@ def test_search_finds_by_meaning_and_only_in_its_chat(console: ConsoleRig) -> No
     assert "Lisbon" in console("search", str(GROUP), "where is my sister?").out
 
 
-def test_search_finds_those_of_a_person_or_of_some_days_only(console: ConsoleRig) -> None:
+def test_search_is_limited_to_a_person_or_to_days(console: ConsoleRig) -> None:
     on_stores(remember(BAND, [*ANNA, "I drink coffee with milk.", "Coffee with milk it is."]))
 
     def found(*options: str) -> set[str | None]:
@@ -115,7 +115,7 @@ def test_search_finds_those_of_a_person_or_of_some_days_only(console: ConsoleRig
     assert found("--before", "2026-01-01") == found("--after", "2026-01-03") == set()
 
 
-def test_a_search_for_what_cannot_be_is_refused(console: ConsoleRig) -> None:
+def test_a_search_for_an_unknown_person_or_day_is_refused(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ANNA))
     nobody = console("search", str(GROUP), "coffee", "--from", "Zoe")
     assert (nobody.status, nobody.out) == (1, "")
@@ -130,14 +130,14 @@ def test_a_search_for_what_cannot_be_is_refused(console: ConsoleRig) -> None:
 
 
 @pytest.mark.parametrize("text", ["thanks!", "quantum entanglement", "Anna Berg"])
-def test_who_searches_is_shown_what_there_is_with_its_score(console: ConsoleRig, text: str) -> None:
+def test_a_search_shows_every_match_with_its_score(console: ConsoleRig, text: str) -> None:
     on_stores(remember(GROUP, ANNA))
     found = console("search", str(GROUP), text, "--json").document["found"]
     assert {each["text"] for each in found} == set(ANNA)
     assert [each["score"] for each in found] == sorted((each["score"] for each in found), reverse=True)
 
 
-def test_where_nothing_is_found_it_says_so(console: ConsoleRig) -> None:
+def test_a_search_without_matches_says_so(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ANNA))
     ran = console("search", str(GROUP), "coffee", "--before", "2001-01-01")
     assert (ran.status, ran.err) == (0, "")
@@ -156,12 +156,14 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     before = on_stores(vectors_of(GROUP))
     ran = console("reset", str(GROUP))
     assert (ran.status, ran.err) == (0, "")
-    told = " ".join(ran.out.split())
+    printed = " ".join(ran.out.split())
     assert (
         "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, 2 waiting updates"
-        in told
+        in printed
     )
-    assert "0 messages, 0 search entries, 0 summaries, tool records, artifacts and overheard messages" in told
+    assert (
+        "0 messages, 0 search entries, 0 summaries, tool records, artifacts and overheard messages" in printed
+    )
     assert "nothing is left" in ran.out
     assert (before, on_stores(vectors_of(GROUP))) == (4, 0)
     assert console("history", str(GROUP)).status == 1
@@ -245,7 +247,7 @@ def test_a_person_at_a_terminal_is_asked_before_a_reset(
     assert console("chats", "--json").document == []
 
 
-def test_an_empty_queue_is_said_to_be_empty(console: ConsoleRig) -> None:
+def test_an_empty_queue_says_so(console: ConsoleRig) -> None:
     ran = console("queue")
     assert (ran.status, ran.out) == (
         0,
@@ -261,7 +263,7 @@ def test_an_empty_queue_is_said_to_be_empty(console: ConsoleRig) -> None:
     }
 
 
-def test_the_queue_shows_what_waits_and_what_died_and_nothing_that_was_said(console: ConsoleRig) -> None:
+def test_the_queue_shows_waiting_chats_and_dead_letters_without_texts(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     on_stores(bury(1002, 20))
     on_stores(wait_in_line(1001, 21, 22))
@@ -276,7 +278,7 @@ def test_the_queue_shows_what_waits_and_what_died_and_nothing_that_was_said(cons
     assert "nobody may see" not in ran.out + document.out
 
 
-def test_a_dead_letter_is_retried_and_then_is_none(console: ConsoleRig) -> None:
+def test_a_retried_dead_letter_waits_again(console: ConsoleRig) -> None:
     on_stores(bury(1001, 20))
     ran = console("queue", "retry", "20")
     assert (ran.status, ran.out) == (0, "Update 20 waits again, first in its chat.\n")
@@ -297,11 +299,11 @@ def test_a_dead_letter_is_dropped_for_good(console: ConsoleRig) -> None:
     )
 
 
-def test_trace_tells_what_became_of_an_update(console: ConsoleRig) -> None:
+def test_trace_shows_the_life_of_an_update(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     on_stores(wait_in_line(1001, 21, 22))
     facts = dict(line.rstrip().split("  ", 1) for line in console("trace", "22").out.splitlines())
-    assert {name: said.strip() for name, said in facts.items()} == {
+    assert {name: value.strip() for name, value in facts.items()} == {
         "update": "22",
         "state": "pending: it waits for its turn",
         "chat": "1001 · Anna",
@@ -311,15 +313,13 @@ def test_trace_tells_what_became_of_an_update(console: ConsoleRig) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("trace", "99"), ("queue", "retry", "99"), ("queue", "drop", "-99")])
-def test_an_update_without_a_record_is_said_to_have_none(
-    console: ConsoleRig, arguments: tuple[str, ...]
-) -> None:
+def test_an_update_without_a_record_is_reported(console: ConsoleRig, arguments: tuple[str, ...]) -> None:
     ran = console(*arguments)
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith(f"No record of update {arguments[-1]}: ")
 
 
-def test_of_several_updates_those_with_a_record_are_shown(console: ConsoleRig) -> None:
+def test_trace_of_several_updates_shows_those_with_a_record(console: ConsoleRig) -> None:
     on_stores(wait_in_line(1001, 21, 22))
 
     table, documents = console("trace", "21", "99", "22"), console("trace", "21", "99", "--json")

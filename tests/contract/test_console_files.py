@@ -49,7 +49,7 @@ async def staged_keys() -> list[str]:
 
 
 def body_of(file: Path) -> list[str]:
-    """All but the header."""
+    """Return the lines after the header."""
     return file.read_text().splitlines()[1:]
 
 
@@ -57,10 +57,10 @@ def test_a_chat_goes_into_a_file_and_comes_back(console: ConsoleRig, tmp_path: P
     on_stores(remember(-100, TEXTS))
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
 
-    told = console("export", "-100", "--file", str(first), "--json")
+    exported = console("export", "-100", "--file", str(first), "--json")
 
-    assert told.status == 0, told.err
-    assert told.document["counts"]["message"] == 3
+    assert exported.status == 0, exported.err
+    assert exported.document["counts"]["message"] == 3
     assert first.stat().st_mode & 0o777 == 0o600
     assert console("reset", "-100", "--yes").status == 0
     done = console("import", str(first), "--json")
@@ -90,7 +90,7 @@ def test_without_a_file_the_lines_go_to_stdout(console: ConsoleRig) -> None:
     assert lines[0]["chat"] == "7"
 
 
-def test_a_second_import_is_refused_and_into_another_chat_works(console: ConsoleRig, tmp_path: Path) -> None:
+def test_a_second_import_works_only_into_another_chat(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
     console("export", "7", "--file", str(file))
@@ -132,7 +132,7 @@ def test_a_pipe_is_refused_as_it_is_read_twice(console: ConsoleRig, tmp_path: Pa
     assert "not a regular file, and an import reads it twice. Nothing was imported" in refused.err
 
 
-def test_an_import_that_fails_after_the_erasure_tells_of_it(
+def test_an_import_that_fails_after_the_erasure_reports_the_erasure(
     console: ConsoleRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_stores(remember(7, TEXTS))
@@ -147,7 +147,7 @@ def test_an_import_that_fails_after_the_erasure_tells_of_it(
     assert console("export", "7").status == 1
 
 
-def test_a_store_that_fills_up_after_the_erasure_is_told_with_it(
+def test_a_full_store_after_the_erasure_is_reported_with_it(
     console: ConsoleRig, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_stores(remember(7, TEXTS))
@@ -170,7 +170,7 @@ def test_a_store_that_fills_up_after_the_erasure_is_told_with_it(
 
 @contextmanager
 def _an_index_that_fills_the_store(data_dir: Path) -> Generator[str]:
-    """It answers nobody. From the first question after the erasure of chat 7 the other store refuses writes."""
+    """Serve an index that answers with errors. After the erasure of chat 7, its first request fills the store."""
     erased = keys.context_key(telegram_ref(BOT_ID, 7, None, partitions=1), "epoch")
     url = f"unix://{socket_path(data_dir / 'valkey', 'valkey.sock')}"
 
@@ -180,7 +180,7 @@ def _an_index_that_fills_the_store(data_dir: Path) -> Generator[str]:
             self.send_error(500)
 
         def log_message(self, format: str, *args: object) -> None:
-            """The console's stderr is read."""
+            """Log nothing: the test reads stderr."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -191,7 +191,7 @@ def _an_index_that_fills_the_store(data_dir: Path) -> Generator[str]:
 
 
 async def _limit_memory(url: str, most: int, *, once: str) -> None:
-    """Once there is this key, the store has so many bytes; 0: as many as it wants."""
+    """Limit the store to `most` bytes (0: no limit) if this key exists."""
     async with open_redis(url) as redis:
         if await redis.call("EXISTS", once):
             await redis.call("CONFIG", "SET", "maxmemory", most)
@@ -204,7 +204,7 @@ async def _make_room(data_dir: Path) -> None:
         )
 
 
-def test_words_of_a_file_do_not_steer_the_terminal(console: ConsoleRig, tmp_path: Path) -> None:
+def test_a_file_cannot_control_the_terminal(console: ConsoleRig, tmp_path: Path) -> None:
     file = tmp_path / "f.jsonl"
     header = {"kind": "header", "format": 1, "chat": "7"}
     line = {"kind": "context", "meta": {"\x1b]0;title\x07": 1}}
@@ -216,17 +216,17 @@ def test_words_of_a_file_do_not_steer_the_terminal(console: ConsoleRig, tmp_path
     assert "line 2: context.meta.\ufffd]0;title\ufffd: " in refused.err
 
 
-@pytest.mark.parametrize(("name", "told"), [("f.jsonl", "/f.jsonl cannot be written"), (None, "TMPDIR (")])
-def test_a_full_disk_is_named_and_leaves_no_file(tmp_path: Path, name: str | None, told: str) -> None:
+@pytest.mark.parametrize(("name", "problem"), [("f.jsonl", "/f.jsonl cannot be written"), (None, "TMPDIR (")])
+def test_a_full_disk_is_named_and_leaves_no_file(tmp_path: Path, name: str | None, problem: str) -> None:
     with pytest.raises(CommandFailed) as failed, whole_file(tmp_path / name if name else None):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    assert told in str(failed.value)
+    assert problem in str(failed.value)
     assert str(failed.value).endswith("cannot be written: No space left on device.")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_not_whole_is_named_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:
+def test_a_truncated_file_is_named_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
     console("export", "7", "--file", str(file))

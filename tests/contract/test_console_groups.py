@@ -1,4 +1,4 @@
-"""The console on groups: those that moved, by each of their ids, and talk that was only heard."""
+"""The console on groups: moved groups by each of their ids, and overheard messages."""
 
 from tests.contract.console_rig import ConsoleRig, hear, migrate, on_stores, remember
 
@@ -6,7 +6,7 @@ OLD, NEW = -1234, -1001009
 LINES = ["We plant beans.", "Noted."]
 
 
-def test_a_group_that_moved_is_read_by_each_of_its_ids_and_listed_by_the_present_one(
+def test_a_moved_group_is_found_by_each_id_and_listed_by_the_present_one(
     console: ConsoleRig,
 ) -> None:
     on_stores(remember(OLD, LINES, title="Garden"))
@@ -21,7 +21,7 @@ def test_a_group_that_moved_is_read_by_each_of_its_ids_and_listed_by_the_present
         assert "in a topic" in console("history", f"{chat_id}/7").out
 
 
-def test_reset_of_a_group_that_moved_erases_its_memory_by_either_id(console: ConsoleRig) -> None:
+def test_reset_erases_a_moved_group_by_either_id(console: ConsoleRig) -> None:
     for chat_id in (OLD, NEW):
         on_stores(remember(OLD, LINES))
         on_stores(migrate(OLD, NEW))
@@ -32,7 +32,7 @@ def test_reset_of_a_group_that_moved_erases_its_memory_by_either_id(console: Con
         assert console("history", str(OLD)).status == 1
 
 
-def test_the_topics_of_a_group_that_moved_are_named_when_they_are_left(console: ConsoleRig) -> None:
+def test_reset_names_the_remaining_topics_of_a_moved_group(console: ConsoleRig) -> None:
     on_stores(remember(OLD, LINES))
     on_stores(remember(OLD, ["in a topic"], thread_id=7))
     on_stores(migrate(OLD, NEW))
@@ -42,7 +42,7 @@ def test_the_topics_of_a_group_that_moved_are_named_when_they_are_left(console: 
     assert f"also has 1 topic with a separate memory ({NEW}/7)" in ran.err
 
 
-def test_a_group_of_which_only_talk_is_kept_is_listed_and_its_talk_is_erased(console: ConsoleRig) -> None:
+def test_a_group_with_only_overheard_messages_is_listed_and_erased(console: ConsoleRig) -> None:
     on_stores(hear(OLD, "one", "two"))
 
     (listed,) = console("chats", "--json").document

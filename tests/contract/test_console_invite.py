@@ -1,4 +1,4 @@
-"""`mnemogram invite` on real stores: a link that works once, the list of guests, and taking it back."""
+"""`mnemogram invite` on real stores: a link that works once, the list of guests, and revocation."""
 
 import time
 from urllib.parse import parse_qs, urlsplit
@@ -22,7 +22,7 @@ def _code(url: str) -> str:
     return parse_qs(urlsplit(url).query)["start"][0]
 
 
-def test_an_invitation_is_a_link_to_the_bot_that_lets_one_person_in(console: ConsoleRig) -> None:
+def test_an_invitation_is_a_link_that_works_for_one_person(console: ConsoleRig) -> None:
     ran = console("invite")
     assert (ran.status, ran.err) == (0, "")
     url = ran.out.splitlines()[0]
@@ -42,7 +42,7 @@ def test_as_json_it_is_one_document(console: ConsoleRig, monkeypatch: pytest.Mon
     assert document["expires_at"] > time.strftime("%Y-%m-%dT", time.gmtime())
 
 
-def test_guests_are_listed_and_let_in_no_more(console: ConsoleRig) -> None:
+def test_guests_are_listed_and_revoked(console: ConsoleRig) -> None:
     assert console("invite", "--guests").out == "Nobody has used an invitation.\n"
     on_stores(_redeem(ANNA, _code(console("invite", "--json").document["url"])))
 
@@ -68,5 +68,5 @@ def test_without_telegram_no_invitation_is_made_and_the_setting_is_named(
     assert "TELEGRAM_API_URL" in ran.err
 
 
-def test_two_wishes_at_once_are_wrong_use(console: ConsoleRig) -> None:
+def test_guests_and_revoke_cannot_be_combined(console: ConsoleRig) -> None:
     assert console("invite", "--guests", "--revoke", "1").status == 2

@@ -26,7 +26,7 @@ OURS = "https://bot.example/telegram/webhook"
 
 @pytest.fixture
 def simulator_url() -> Generator[str]:
-    """A simulator of this test's own."""
+    """Serve a simulator for this test."""
     with kept_open(served_simulator()) as rig:
         yield rig.url
 
@@ -44,7 +44,7 @@ def console(
 
 @pytest.fixture
 def bot(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str) -> None:
-    """The simulator in the place of Telegram; `console` is there first, for it clears the environment."""
+    """Use the simulator instead of Telegram. `console` comes first, because it clears the environment."""
     del console
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", SIMULATOR_TOKEN)
     monkeypatch.setenv("TELEGRAM_API_URL", simulator_url)
@@ -56,7 +56,7 @@ def free_port() -> int:
 
 
 def levels(document: Any) -> dict[str, str]:
-    """The level of each check; of several of one name the last."""
+    """Return the level of each check; the last one counts for a repeated name."""
     return {check["name"]: check["level"] for check in document["checks"]}
 
 
@@ -88,7 +88,7 @@ def test_doctor_without_a_token_says_that_no_simulator_runs(console: ConsoleRig)
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
-def test_doctor_names_what_is_wrong_and_what_to_do_and_no_secret(
+def test_doctor_names_problems_and_advice_but_no_secret(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
@@ -121,7 +121,7 @@ def test_doctor_reports_wrong_settings_as_findings(
     assert (check["name"], check["says"].partition(":")[0]) == ("settings", "PARTITIONS")
 
 
-def test_doctor_sees_that_the_store_was_begun_with_other_partitions(
+def test_doctor_sees_a_store_with_other_partitions(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert console("chats").status == 0
@@ -163,9 +163,7 @@ def test_doctor_refuses_a_store_that_evicts(
     assert "allkeys-lru" in refused.out
 
 
-def test_doctor_asks_the_model_for_a_tiny_answer(
-    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_requests_a_tiny_completion(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
     with kept_open(scripted_openai([text("hello"), unauthorized(), empty()])) as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
@@ -173,14 +171,14 @@ def test_doctor_asks_the_model_for_a_tiny_answer(
         monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
         answers = [_check(console("doctor", "--json").document, "model") for _ in range(3)]
         embedder = _check(console("doctor", "--json").document, "embedder")
-        asked = endpoint.chat_requests[0].body
+        request = endpoint.chat_requests[0].body
     assert [answer["level"] for answer in answers] == ["ok", "fail", "warn"]
     assert "OPENAI_API_KEY" in answers[1]["fix"]
     assert (embedder["level"], embedder["says"].partition(",")[0]) == ("ok", "some-embedder")
-    assert (asked["model"], len(asked["messages"])) == ("scripted", 1)
+    assert (request["model"], len(request["messages"])) == ("scripted", 1)
 
 
-def test_doctor_tells_a_foreign_program_on_our_port(
+def test_doctor_sees_another_program_on_our_port(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str
 ) -> None:
     port = simulator_url.rpartition(":")[2]
@@ -193,7 +191,7 @@ def test_doctor_tells_a_foreign_program_on_our_port(
 
 
 @pytest.mark.usefixtures("bot")
-def test_doctor_sees_a_webhook_that_takes_the_updates_away(
+def test_doctor_sees_a_webhook_that_prevents_polling(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEBHOOK_URL", OURS)
@@ -224,7 +222,7 @@ def test_a_webhook_is_not_set_without_an_address(console: ConsoleRig) -> None:
     assert (ran.status, ran.err.partition(":")[0]) == (2, "WEBHOOK_URL")
 
 
-def test_without_a_token_the_webhook_of_the_running_simulator_is_meant(
+def test_without_a_token_webhook_uses_the_running_simulator(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str
 ) -> None:
     missing = console("webhook", "info")
@@ -241,7 +239,7 @@ def test_a_service_of_its_own_needs_a_token(console: ConsoleRig, command: str) -
 
 
 @pytest.mark.parametrize("command", [["run"], ["serve"], ["work"], ["work", "--health-port", "0"]])
-def test_a_token_that_telegram_does_not_know_ends_a_service(
+def test_an_unknown_token_ends_a_service(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str, command: list[str]
 ) -> None:
     monkeypatch.setenv("TELEGRAM_API_URL", simulator_url)

@@ -1,4 +1,4 @@
-"""The console as a process of its own: what it imports, how it ends, what it prints where."""
+"""The console as a separate process: its imports, exit status and output."""
 
 import os
 import resource
@@ -43,13 +43,13 @@ def run(folder: Path, *command: str, **settings: str) -> tuple[int, str, str]:
 
 
 def cpu_s() -> float:
-    """What our ended children have used: unlike the clock it does not depend on what else is running."""
+    """Return the CPU time of our ended children, which does not depend on other programs as a clock does."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["history", "--help"], ["queue", "--help"], ["--version"]])
-def test_help_is_there_at_once_for_nothing_heavy_is_imported(tmp_path: Path, arguments: list[str]) -> None:
+def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
     status, out, err = run(tmp_path, "-X", "importtime", "-m", "bot", *arguments)
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in err.splitlines()}
     assert status == 0
@@ -96,7 +96,7 @@ def test_wrong_settings_end_the_start_with_a_line_each(tmp_path: Path) -> None:
     "settings",
     [{"DATA_DIR": "a-file/data"}, {"AGENTS_FILE": "nowhere.toml"}, {"HTTP_HOST": "192.0.2.1"}],
 )
-def test_settings_that_only_fail_in_use_end_the_start_as_quickly(
+def test_settings_that_fail_only_in_use_end_the_start_as_quickly(
     tmp_path: Path, settings: dict[str, str]
 ) -> None:
     (tmp_path / "a-file").write_text("where a folder should be")
@@ -113,7 +113,7 @@ def test_wrong_use_is_status_2_and_names_the_mistake(tmp_path: Path) -> None:
     assert "'Anna' is not a chat" in err
 
 
-def test_the_simulator_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_the_simulator_runs_until_sigterm(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with start(tmp_path, "-m", "bot", "simulate", "--port", str(port)) as process:

@@ -1,4 +1,4 @@
-"""`mnemogram reindex` on real embedded stores: what it does, what it prints and how it ends."""
+"""`mnemogram reindex` on real embedded stores: its work, output and exit status."""
 
 from collections.abc import Generator
 
@@ -20,36 +20,36 @@ MINILM = "all-MiniLM-L6-v2"
 
 @pytest.fixture
 def endpoint(console: ConsoleRig) -> Generator[ScriptedOpenAI]:
-    """Another embedder than the embedded one."""
+    """Serve an embedder that is not the embedded one."""
     with kept_open(scripted_openai([], embeddings=Embeddings(dimension=48))) as server:
         yield server
 
 
 def use(endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch, model: str = "bag-of-words") -> None:
-    """The settings name this endpoint's embedder from now on."""
+    """Set this endpoint's embedder in the environment."""
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
     monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", model)
 
 
-def said(text: str) -> str:
-    """As one line, wherever the console has wrapped it."""
+def joined(text: str) -> str:
+    """Return wrapped output as one line."""
     return " ".join(text.split())
 
 
 def test_on_empty_stores_there_is_nothing_to_do(console: ConsoleRig) -> None:
     ran = console("reindex")
     assert (ran.status, ran.err) == (0, "")
-    assert said(ran.out).startswith(
+    assert joined(ran.out).startswith(
         f"Nothing to do: every message is in the space of {MINILM}, 384 dimensions"
     )
     assert console("reindex", "--json").document["is_whole"] is True
 
 
-def test_messages_from_before_there_was_a_record_are_indexed(console: ConsoleRig) -> None:
+def test_messages_older_than_the_record_are_indexed(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     ran = console("reindex")
     assert (ran.status, ran.err) == (0, "")
-    assert f"to {MINILM}, 384 dimensions" in said(ran.out)
+    assert f"to {MINILM}, 384 dimensions" in joined(ran.out)
     assert "Complete: 4 messages in" in ran.out
     assert "Lisbon" in console("search", "1001", "Anna lives in Lisbon").out
     assert "Nothing to do" in console("reindex").out
@@ -69,7 +69,7 @@ def test_a_reset_needs_no_embedding_endpoint(
     assert on_stores(vectors_of(1001)) == 0
 
 
-def test_another_embedding_model_is_changed_to_and_back(
+def test_the_embedding_model_is_changed_and_changed_back(
     console: ConsoleRig, endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_stores(remember(1002, ANNA))
@@ -95,7 +95,7 @@ def test_a_command_of_other_settings_searches_the_serving_space_and_changes_noth
     ran = console("search", "1001", "Anna lives in Lisbon")
     assert "Lisbon" in ran.out
     assert ran.err == ""
-    assert f"searches use those of {MINILM}" in said(console("doctor").out)
+    assert f"searches use those of {MINILM}" in joined(console("doctor").out)
     monkeypatch.delenv("OPENAI_BASE_URL")
     assert "Nothing to do" in console("reindex").out
 
@@ -116,14 +116,14 @@ def test_a_model_that_does_not_work_changes_nothing(
     assert "Nothing to do" in console("reindex").out
 
 
-def test_force_writes_everything_anew(console: ConsoleRig) -> None:
+def test_force_indexes_everything_again(console: ConsoleRig) -> None:
     on_stores(remember(1003, ANNA))
     console("reindex")
     assert console("reindex", "--force", "--json").document["messages"] == 4
     assert on_stores(vectors_of(1003)) == 4
 
 
-def test_lines_tell_the_rate_and_the_time_that_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_show_the_rate_and_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     lines = ProgressLines(clock=clock)
     lines.show(ReindexProgress(serving=None, total=10_000, done=1_000))

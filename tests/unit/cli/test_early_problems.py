@@ -25,14 +25,14 @@ def test_an_address_that_is_not_ours_is_a_problem_of_the_host() -> None:
     assert problem.startswith("HTTP_HOST: cannot listen on 192.0.2.1: ")
 
 
-def test_all_problems_are_told_together(tmp_path: Path) -> None:
+def test_all_problems_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     settings = load_settings(agents_file=tmp_path / "none.toml", data_dir=tmp_path / "file")
     problems = find_early_problems(settings)
     assert [problem.partition(":")[0] for problem in problems] == ["AGENTS_FILE", "DATA_DIR"]
 
 
-def test_data_dir_does_not_matter_where_both_stores_are_elsewhere(tmp_path: Path) -> None:
+def test_data_dir_does_not_matter_if_both_stores_are_external(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     settings = load_settings(
         data_dir=tmp_path / "file",

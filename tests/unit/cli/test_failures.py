@@ -54,7 +54,7 @@ def test_each_error_has_its_lines_and_status(error: Exception, lines: list[str],
     assert describe(error) == (lines, status)
 
 
-def test_of_a_group_each_error_is_told_once_with_the_gravest_status() -> None:
+def test_a_group_reports_each_error_once_with_the_highest_status() -> None:
     unavailable = StoreUnavailable("gone")
     inner = ExceptionGroup("inner", [unavailable, SettingsInvalid(["PARTITIONS: wrong"])])
     lines, status = describe(ExceptionGroup("outer", [unavailable, inner]))
@@ -65,18 +65,18 @@ def test_of_a_group_each_error_is_told_once_with_the_gravest_status() -> None:
 def test_no_secret_of_the_settings_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     settings = load_settings(telegram_bot_token="77:AbCdEfGh", log_level="debug")
     status = report(_raised(RuntimeError("calling /bot77:AbCdEfGh/getMe")), settings)
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     assert status == 1
-    assert "Traceback" in told
-    assert "/bot***/getMe" in told
-    assert "AbCdEfGh" not in told
+    assert "Traceback" in printed
+    assert "/bot***/getMe" in printed
+    assert "AbCdEfGh" not in printed
 
 
 def test_a_traceback_is_for_debugging_only(capsys: pytest.CaptureFixture[str]) -> None:
     report(_raised(RuntimeError("what the driver said")), load_settings(log_level="info"))
-    told = capsys.readouterr()
-    assert told.err == "Unexpected error (RuntimeError). Set LOG_LEVEL=debug to see where it happened.\n"
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err == "Unexpected error (RuntimeError). Set LOG_LEVEL=debug to see where it happened.\n"
+    assert printed.out == ""
 
 
 def _raised(error: Exception) -> Exception:

@@ -1,4 +1,4 @@
-"""How an operator names a chat."""
+"""Names of chats, as operators write them."""
 
 import pytest
 import typer

@@ -1,4 +1,4 @@
-"""What is printed for people."""
+"""Output for people."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from bot.cli.output import age, count, iso, one_line, print_table, printable, ut
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [
         (None, "-"),
         (0, "0 s"),
@@ -21,8 +21,8 @@ from bot.cli.output import age, count, iso, one_line, print_table, printable, ut
         (277_200, "3 d 5 h"),
     ],
 )
-def test_an_age_is_said_in_its_two_largest_units(seconds: float | None, said: str) -> None:
-    assert age(seconds) == said
+def test_an_age_has_its_two_largest_units(seconds: float | None, expected: str) -> None:
+    assert age(seconds) == expected
 
 
 def test_times_are_in_utc() -> None:
@@ -42,13 +42,13 @@ def test_a_long_text_is_cut_to_one_line() -> None:
 
 
 @given(st.text(st.characters(), max_size=50))
-def test_no_text_steers_the_terminal(text: str) -> None:
-    shown = printable(text)
-    assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in shown)
-    assert shown.encode().decode() == shown
+def test_no_text_controls_the_terminal(text: str) -> None:
+    printed = printable(text)
+    assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in printed)
+    assert printed.encode().decode() == printed
 
 
-def test_what_would_steer_the_terminal_is_marked() -> None:
+def test_terminal_controls_are_replaced() -> None:
     assert printable("a\x1b[31mred\u202etxt\ud800\r\nb\tc") == "a\ufffd[31mred\ufffdtxt\ufffd\nb    c"
 
 
