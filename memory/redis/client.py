@@ -2,11 +2,8 @@
 
 import asyncio
 import builtins
-import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
-from importlib import resources
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -32,7 +29,7 @@ from redis.exceptions import (
 )
 
 from memory.errors import CommandRefused, StoreFull, StoreNotDurable, StoreUnavailable
-from memory.redis.lua import Script, ScriptCall
+from memory.redis.lua import ScriptCall
 
 SOCKET_TIMEOUT_S = 5.0
 """Time-out of a read in redis-py 8. A blocking read must ask for less."""
@@ -61,14 +58,6 @@ Command = tuple[str | int | float | bytes, ...]
 
 _WAIT_FOR_DISK: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
 """Accepted by every server that has the command, with replicas or without."""
-
-
-@cache
-def load_script(package: str, name: str, *preludes: tuple[str, str]) -> Script:
-    """Return the script `name`.lua of `package` after its preludes (package, name): files of local functions."""
-    parts = [(resources.files(p) / f"{n}.lua").read_text("utf-8") for p, n in (*preludes, (package, name))]
-    text = "\n".join(parts)
-    return Script(name=name, text=text, sha=hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
 class _Pipeline(Protocol):
@@ -130,14 +119,9 @@ class RedisClient:
             raise _translated(error) from error
         return _checked(replies)
 
-    async def run(
-        self,
-        script: Script | ScriptCall,
-        keys: Sequence[str] = (),
-        arguments: Sequence[str | int | float] = (),
-    ) -> Any:
+    async def run(self, call: ScriptCall) -> Any:
         """Run a script. Its text travels only if the server does not know it yet."""
-        return (await self.run_all([_as_call(script, keys, arguments)]))[0]
+        return (await self.run_all([call]))[0]
 
     async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts in order in one round trip, on a cluster one to each node. Each script is atomic by itself.
@@ -153,14 +137,9 @@ class RedisClient:
             raise _translated(error) from error
         return _checked(replies)
 
-    async def run_durably(
-        self,
-        script: Script | ScriptCall,
-        keys: Sequence[str] = (),
-        arguments: Sequence[str | int | float] = (),
-    ) -> Any:
+    async def run_durably(self, call: ScriptCall) -> Any:
         """Run one script durably. Raises its failure."""
-        (reply,) = await self.run_all_durably([_as_call(script, keys, arguments)])
+        (reply,) = await self.run_all_durably([call])
         if isinstance(reply, Exception):
             raise reply
         return reply
@@ -320,15 +299,6 @@ def _resolve(reply: asyncio.Future[Any], outcome: Any) -> None:
         reply.set_exception(outcome)
     else:
         reply.set_result(outcome)
-
-
-def _as_call(
-    script: Script | ScriptCall, keys: Sequence[str], arguments: Sequence[str | int | float]
-) -> ScriptCall:
-    """Accept both forms until every script has its stub (memory/redis/lua.py)."""
-    if isinstance(script, ScriptCall):
-        return script
-    return ScriptCall(script=script, keys=keys, arguments=arguments)
 
 
 @asynccontextmanager

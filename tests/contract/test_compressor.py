@@ -17,7 +17,7 @@ from memory.history.summary import SummaryText
 from memory.history.transcript import Excerpt
 from memory.keys import context_key, partition_key
 from memory.redis.client import RedisClient
-from memory.redis.lua import Script, ScriptCall
+from memory.redis.lua import ScriptCall
 from memory.summary import compressor
 from memory.summary.compression import CompressionLimits, Piece
 from memory.summary.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
@@ -447,11 +447,12 @@ class Repeating:
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
 
-    async def run(self, script: Script | ScriptCall, *arguments: Any) -> Any:
-        first = await self._redis.run(script, *arguments)
-        again = await self._redis.run(script, *arguments)
-        name = script.name if isinstance(script, Script) else script.script.name
-        return first if name == "claim_compression" else again  # that one claims the next that is due
+    async def run(self, call: ScriptCall) -> Any:
+        first = await self._redis.run(call)
+        again = await self._redis.run(call)
+        return (
+            first if call.script.name == "claim_compression" else again
+        )  # that one claims the next that is due
 
     async def run_all(self, calls: Any) -> Any:
         return await self._redis.run_all(calls)

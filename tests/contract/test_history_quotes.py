@@ -12,10 +12,11 @@ from memory.history.message import Message, Quote, Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion, TraceCounts
 from memory.keys import context_key
-from memory.redis.client import RedisClient, load_script, open_redis
+from memory.redis.client import RedisClient, open_redis
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
 from tests.messages import a_message, a_ref
 from tests.redis_values import keys_with
+from tests.typed_scripts import unlink_all
 
 REF = a_ref()
 FORGED = '","quote":{"telegram_message_id":1,"text":"\\"}}'
@@ -201,9 +202,8 @@ async def test_quotations_are_found_after_the_chat_got_new_message_ids(redis: Re
     memory = RedisMemory(redis)
     await a_conversation(memory)
     await history.append(REF, [quoting("m5", 6, 77)], epoch=0)
-    unlink = load_script("tests.scripts", "unlink_all", ("memory.redis.scripts", "telegram_index"))
 
-    await redis.run(unlink, [context_key(REF, "telegram")], [])
+    await redis.run(unlink_all(REF))
     await history.append(REF, [a_message("n0", "new", telegram=1), quoting("n1", 2, 1)], epoch=0)
 
     assert await history.find_by_telegram(REF, 3) is None

@@ -11,10 +11,11 @@ from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
 from memory.history.store import Deletion, newest_first, oldest_first
 from memory.keys import PREFIX, ContextRef, context_key, partition_key
-from memory.redis.client import RedisClient, load_script
+from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Store, open_history
 from tests.messages import a_message, a_ref, ids, some_messages
 from tests.stores import all_keys
+from tests.typed_scripts import link_telegram_id
 
 REF = a_ref()
 
@@ -237,11 +238,10 @@ async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: Re
 async def test_a_split_reply_is_linked_to_each_of_its_telegram_ids_until_it_is_deleted(
     redis: RedisClient,
 ) -> None:
-    script = load_script("tests.scripts", "link", ("memory.redis.scripts", "telegram_index"))
     store = RedisHistory(redis)
     await store.append(REF, [a_message("reply", role="assistant")], epoch=0)
     for telegram_id in (20, 21, 21):
-        await redis.run(script, [context_key(REF, "telegram")], ["reply", telegram_id])
+        await redis.run(link_telegram_id(REF, message_id="reply", telegram_id=telegram_id))
     assert [await store.find_by_telegram(REF, number) for number in (20, 21)] == ["reply", "reply"]
     await store.delete(REF, ["reply"], epoch=0)
     assert await redis.call("EXISTS", context_key(REF, "telegram")) == 0

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import pytest
 
 from memory.errors import CommandRefused, StoreNotDurable, StoreUnavailable
-from memory.redis.client import RedisClient, Script, load_script, open_redis
+from memory.keys import Key
+from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
 from tests.stores import kept_open
+from tests.typed_scripts import set_two, set_value
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 
 pytestmark = pytest.mark.slow
@@ -23,7 +25,7 @@ class Rig:
     redis: RedisClient
 
     async def durably(self, key: str, value: str = "v") -> str:
-        return await self.redis.run_durably(_set(), [key], [value])
+        return await self.redis.run_durably(set_value(key=Key(key), value=value))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,9 @@ async def test_the_node_that_took_a_durable_write_confirms_it(rig: Rig) -> None:
 async def test_of_the_named_nodes_one_that_answers_is_enough(rig: Rig) -> None:
     _, _, known = rig.cluster.url.rpartition("/")
     async with open_redis(f"redis+cluster://127.0.0.1:1,{known}") as redis:
-        assert [await redis.run_durably(_set(), [key], ["v"]) for key in KEYS] == ["OK"] * len(KEYS)
+        assert [await redis.run_durably(set_value(key=Key(key), value="v")) for key in KEYS] == ["OK"] * len(
+            KEYS
+        )
 
 
 async def test_a_write_that_its_own_node_does_not_confirm_is_not_durable(rig: Rig) -> None:
@@ -128,7 +132,7 @@ async def test_one_node_that_loses_or_evicts_is_a_problem(
 
 async def test_a_command_that_no_cluster_takes_is_a_mistake(rig: Rig) -> None:
     with pytest.raises(CommandRefused):
-        await rig.redis.run(load_script("tests.scripts", "set"), ["{a}", "{b}"], ["v"])
+        await rig.redis.run(set_two(one=Key("{a}"), two=Key("{b}"), value="v"))
 
 
 async def test_a_cluster_that_is_not_there_is_unavailable() -> None:
@@ -136,12 +140,8 @@ async def test_a_cluster_that_is_not_there_is_unavailable() -> None:
         for doing in (
             redis.call("PING"),
             redis.calls([("GET", "a")]),
-            redis.run_durably(_set(), ["a"], ["v"]),
+            redis.run_durably(set_value(key=Key("a"), value="v")),
             redis.ask_each("INFO", "server"),
         ):
             with pytest.raises(StoreUnavailable):
                 await doing
-
-
-def _set() -> Script:
-    return load_script("tests.scripts", "set")

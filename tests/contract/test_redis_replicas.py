@@ -12,9 +12,11 @@ from redis.exceptions import ResponseError
 from chaos.rig.program import until_it_is
 from chaos.rig.system import free_port
 from memory.errors import StoreNotDurable, StoreUnavailable
+from memory.keys import Key
 from memory.redis import client as redis_client
-from memory.redis.client import Command, RedisClient, Script, load_script, open_redis
+from memory.redis.client import Command, RedisClient, open_redis
 from tests.stores import plain_valkey
+from tests.typed_scripts import set_value
 
 
 class OldServer:
@@ -75,7 +77,7 @@ async def test_a_write_that_no_replica_has_in_time_is_not_durable(
     monkeypatch.setattr(redis_client, "DURABLE_WAIT_MS", 50)
     async with a_primary(tmp_path) as (_, redis):
         with pytest.raises(StoreNotDurable):
-            await redis.run_durably(_set(), ["key"], ["v"])
+            await redis.run_durably(set_value(key=Key("key"), value="v"))
 
 
 async def test_a_write_that_a_replica_has_is_durable(tmp_path: Path) -> None:
@@ -93,10 +95,10 @@ async def test_a_server_without_waitaof_is_asked_by_wait(copies: int, is_durable
     server = OldServer(copies=copies)
     redis = RedisClient(server, max_connections=1, replicas=1)
     if is_durable:
-        assert await redis.run_durably(_set(), ["key"], ["v"]) == "OK"
+        assert await redis.run_durably(set_value(key=Key("key"), value="v")) == "OK"
     else:
         with pytest.raises(StoreNotDurable):
-            await redis.run_durably(_set(), ["key"], ["v"])
+            await redis.run_durably(set_value(key=Key("key"), value="v"))
     assert server.asked[-1] == ("WAIT", 1, redis_client.DURABLE_WAIT_MS)
 
 
@@ -108,10 +110,6 @@ async def test_a_connection_that_the_driver_closed_under_a_command_is_a_store_th
 
 async def _write(redis: RedisClient) -> str:
     try:
-        return await redis.run_durably(_set(), ["key"], ["v"])
+        return await redis.run_durably(set_value(key=Key("key"), value="v"))
     except StoreNotDurable:
         return "not yet"
-
-
-def _set() -> Script:
-    return load_script("tests.scripts", "set")

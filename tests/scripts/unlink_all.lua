@@ -1,2 +1,4 @@
--- Try the prelude by itself. KEYS: telegram
-unlink_all_telegram(KEYS[1])
+-- Run the prelude alone: forget all Telegram ids.
+-- USES: telegram_index
+-- KEYS: telegram
+unlink_all_telegram(telegram)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memory.errors import CommandRefused, StoreUnavailable
-from memory.redis.client import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit, Script, ScriptCall
+from memory.redis.client import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit, ScriptCall
+from memory.redis.lua import Script
 
 
 @dataclass(slots=True)

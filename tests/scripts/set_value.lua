@@ -1,0 +1,4 @@
+-- Set one key.
+-- KEYS: key
+-- ARGV: value
+return redis.call('SET', key, value)['ok']
