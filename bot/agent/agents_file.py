@@ -73,7 +73,7 @@ class Options(BaseModel):
 
     # "cached" puts what repeats first, so that providers bill it as cached; "described" recalls before the window.
     prompt_order: PromptOrder = "cached"
-    # Messages before and after each recalled one that are shown with it.
+    # Messages before and after each recalled message that the prompt also shows.
     recall_neighbours: int = Field(default=0, ge=0, le=3)
     # The share of the chat model's window at which a conversation is compressed.
     compression_trigger: float = Field(default=0.5, ge=0.05, le=0.9)
@@ -81,7 +81,7 @@ class Options(BaseModel):
     compression_tokens: int = Field(default=16_000, ge=0)
     # Show past turns' tool calls and results to the model.
     ledger_in_prompt: bool = True
-    # A tool result with more characters becomes an artifact, which is kept for the second value in seconds.
+    # A tool result with more characters becomes an artifact. It is stored for `artifact_ttl_s` seconds.
     artifact_chars: int = Field(default=8_000, ge=1_000, le=100_000)
     artifact_ttl_s: int = Field(default=7 * 24 * 3600, ge=60)
     # "document" sends an answer of more than 4 messages, or with long code, as its beginning and a file.

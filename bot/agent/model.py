@@ -29,7 +29,7 @@ class ToolCall:
     name: str
     # JSON text as the model wrote it, until the output parser has checked it.
     arguments: str
-    # The error that the output parser has found, in words for the model. The call is then answered, not run.
+    # The error from the output parser, in words for the model. The call then gets this answer and does not run.
     problem: str | None = None
 
 

@@ -227,7 +227,7 @@ def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
     """
     if status is None:
         status = next((int(word) for word in code.split() if word.isdecimal() and len(word) == 3), None)
-    if status == 402 or any(known in code for known in _QUOTA_CODES):
+    if status == 402 or any(word in code for word in _QUOTA_CODES):
         return ModelQuotaExhausted()
     if status == 401 or _is_model_missing(status, code, text):
         return ModelBarred(f"The model endpoint refuses the key or the model (HTTP {status or 'none'})")
@@ -259,13 +259,13 @@ def _is_model_missing(status: int | None, code: str, text: str) -> bool:
 
     A 404 alone may be about one prompt: OpenRouter sends it if no route of a model takes pictures or tools.
     """
-    if any(known in code for known in _MISSING_CODES):
+    if any(word in code for word in _MISSING_CODES):
         return True
     lower = text.lower()
     return status == 404 and "model" in lower and any(phrase in lower for phrase in _MISSING_PHRASES)
 
 
 def _is_prompt_too_long(status: int | None, code: str, text: str) -> bool:
-    if any(known in code for known in _LENGTH_CODES):
+    if any(word in code for word in _LENGTH_CODES):
         return True
     return status in (400, 422, None) and any(phrase in text.lower() for phrase in _LENGTH_PHRASES)

@@ -136,8 +136,8 @@ class ModelSummarizer:
         text = read_summary(answer)
         if is_blank(text):
             raise SummaryFailed("The summary model answered with an empty summary.")
-        known = [*reversed(previous.artifacts if previous else ()), *_artifacts_of(piece)]
-        return self._fitted(with_true_artifacts(text, known))
+        artifacts = [*reversed(previous.artifacts if previous else ()), *_artifacts_of(piece)]
+        return self._fitted(with_true_artifacts(text, artifacts))
 
     async def digest(
         self, *, task: str, digest: str, steps: Sequence[CompletedStep], usages: list[Usage]
@@ -159,7 +159,7 @@ class ModelSummarizer:
     ) -> str:
         task = self._tokenizer.cut_middle(task, self._summary_tokens)
         digest = self._tokenizer.cut_middle(digest, self._summary_tokens)
-        known = [
+        artifacts = [
             *reversed(stored_results(digest)),
             *(note for step in steps for note in step_artifacts(step)),
         ]
@@ -169,7 +169,7 @@ class ModelSummarizer:
             text = read_digest(await self._ask(request, DIGEST_SCHEMA, usages=usages))
             if is_blank(text):
                 raise SummaryFailed("The summary model answered with an empty digest.")
-            digest = render_summary(self._fitted(with_true_artifacts(text, known)))
+            digest = render_summary(self._fitted(with_true_artifacts(text, artifacts)))
         return digest
 
     def _request(self, instructions: str, lines: Iterable[str]) -> list[PromptMessage]:
@@ -291,10 +291,10 @@ def summary_fields(text: SummaryText) -> dict[str, Any]:
     }
 
 
-def with_true_artifacts(text: SummaryText, known: Iterable[ArtifactNote]) -> SummaryText:
-    """Return the summary with exactly the known artifacts, newest first: a model may forget or invent an id."""
+def with_true_artifacts(text: SummaryText, existing: Iterable[ArtifactNote]) -> SummaryText:
+    """Return the summary with exactly the existing artifacts, newest first. A model may forget or invent an id."""
     written = {note.id: note for note in text.artifacts}
-    notes = {note.id: note for note in known}
+    notes = {note.id: note for note in existing}
     artifacts = (
         replace(note, holds=written[note.id].holds or note.holds) if note.id in written else note
         for note in reversed(notes.values())

@@ -73,7 +73,7 @@ async def _part(artifacts: ContextArtifacts, artifact: Artifact, start: int, len
 
 async def _search(artifacts: ContextArtifacts, artifact: Artifact, search: str, start: int) -> str:
     at_most = max(min(MATCHES_AT_MOST, artifacts.keep_beyond // _EXCERPT), 1)
-    # One more than is shown, to know whether there are more.
+    # One extra match tells if there are more.
     matches = await artifacts.search(artifact.id, search, at_most=at_most + 1, start=start)
     of = f"artifact {artifact.id} ({artifact.tool}, {artifact.length} characters)"
     since = f" at or after character {start}" if start else ""

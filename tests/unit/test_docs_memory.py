@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
-from bot.agent.agents_file import TeamSpec, load_agents
+from bot.agent.agents_file import Options, TeamSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.loop import run_agent
 from bot.agent.model import ModelReply
@@ -22,7 +22,6 @@ from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
 from bot.agent.tool_output import render_reference
 from bot.errors import ToolFailed
-from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
 from memory.artifacts.preview import preview
 from memory.artifacts.store import Artifact
@@ -166,7 +165,7 @@ async def test_the_tool_with_a_context_reads_this_chat_and_hides_the_context(fol
 
 async def test_the_large_result_gets_the_reference_that_is_shown(folder: Path) -> None:
     sales = Tool.from_function(imported(folder, "shop_tools").sales)
-    largest = int(Settings.model_fields["artifact_chars"].default)
+    largest = Options().artifact_chars
 
     output = await sales.call('{"days": 365}', await make_context())
 

@@ -48,7 +48,7 @@ class PromptPiece:
     tokens: int
     messages: tuple[PromptMessage, ...] = ()
     text: str = ""
-    # The sequence of its message, or of the message beside which it stands.
+    # The sequence of its message. The record of a turn has the sequence of the message next to it.
     sequence: int | None = None
     # Orders the texts under a heading.
     sent_at: float = 0.0
@@ -287,7 +287,7 @@ def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptPar
 
 
 def _ledger(parts: PromptParts, window: Sequence[PromptPiece], meter: TokenCounter) -> Section:
-    """Return the record of each turn beside its last message in the window. Turns outside the window are left out."""
+    """Return the record of each turn, next to its last message in the window. Leave out turns outside the window."""
     replies = {piece.sequence for piece in window if piece.messages[-1].role == "assistant"}
     sequences = sorted(piece.sequence for piece in window if piece.sequence is not None)
     pieces: list[PromptPiece] = []

@@ -7,7 +7,7 @@ import pytest
 from bot.agent.context import AgentContext
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
-from bot.tools.search_memory import NOTHING_FOUND, search_memory
+from bot.tools.search_memory import NO_HITS, search_memory
 from memory.recall.vector_index import Where
 from simulator.offline_model.tools import fill_arguments
 from tests.unit.agent.kit import MemoryIndex, make_context, message
@@ -146,7 +146,7 @@ async def test_of_one_speaker_or_some_days_the_best_are_told_however_unlikely() 
         for chosen in ("", ', "speaker": "Olga"', ', "after": "2025-11-20"')
     ]
 
-    assert nothing == NOTHING_FOUND
+    assert nothing == NO_HITS
     assert "the train leaves at nine" in of_olga
     assert "the train leaves at nine" in of_the_day
 
