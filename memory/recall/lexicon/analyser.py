@@ -110,8 +110,11 @@ def blank_requests(text: str) -> str:
 
 def find_self_words(text: str, languages: Collection[str]) -> list[int]:
     """Return the places of words for "I" and "my" in a text in lower case."""
-    patterns = [_pattern(language, SELF) for language in languages]
-    return [match.start() for pattern in patterns if pattern for match in pattern.finditer(text)]
+    places: list[int] = []
+    for language in languages:
+        if pattern := _pattern(language, SELF):
+            places += [match.start() for match in pattern.finditer(text)]
+    return places
 
 
 def _is_about_writer(text: str, languages: Collection[str]) -> bool:
@@ -121,8 +124,12 @@ def _is_about_writer(text: str, languages: Collection[str]) -> bool:
 def _has_words(text: str, languages: Collection[str], *kinds: str) -> bool:
     """Return True if a text has words of these kinds (see words/question_words.toml) in one of these languages."""
     lower = text.lower()
-    patterns = [_pattern(language, kind) for language in languages for kind in kinds]
-    return any(pattern.search(lower) for pattern in patterns if pattern)
+    for language in languages:
+        for kind in kinds:
+            pattern = _pattern(language, kind)
+            if pattern and pattern.search(lower):
+                return True
+    return False
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
-from itertools import chain, islice, pairwise
+from itertools import islice
 
 from memory.recall.lexicon.analysis import QuestionWord, SparseVector
 from memory.recall.lexicon.languages import (
@@ -62,9 +62,8 @@ class TokenizedText:
 def tokenize(text: str) -> TokenizedText:
     """Split a normal text (see languages.normal) and guess its languages."""
     pieces = tuple(tokens(text))
-    return TokenizedText(
-        pieces=pieces, languages=plausible_languages(piece for kind, piece in pieces if kind == "word")
-    )
+    words = [piece for kind, piece in pieces if kind == "word"]
+    return TokenizedText(pieces=pieces, languages=plausible_languages(words))
 
 
 def tokens(text: str) -> list[Token]:
@@ -83,7 +82,13 @@ def tokens(text: str) -> list[Token]:
             pieces.append((kind, match.group().casefold()))
         if len(pieces) >= WORD_LIMIT:
             break
-    return [_noun_or_same(piece, before) for before, piece in pairwise([_NOTHING, *pieces[:WORD_LIMIT]])]
+    del pieces[WORD_LIMIT:]
+    for place in range(len(pieces) - 1, 0, -1):
+        kind, piece = pieces[place]
+        # Plurals are no stop words and have the same stem: "the will", "my can".
+        if piece in _MODAL_PLURALS and pieces[place - 1][1] in _DETERMINERS:
+            pieces[place] = kind, _MODAL_PLURALS[piece]
+    return pieces
 
 
 def message_terms(words: TokenizedText) -> dict[int, int]:
@@ -140,27 +145,32 @@ def question_words(words: TokenizedText) -> tuple[QuestionWord, ...]:
     """
     parts_of: dict[frozenset[int], frozenset[int]] = {}
     for kind, terms in _piece_terms(words):
-        whole = [index for index, weight in terms if weight == 1.0]
-        parts = frozenset(index for index, weight in terms if weight != 1.0)
+        whole: list[int] = []
+        others: list[int] = []
+        for index, weight in terms:
+            (whole if weight == 1.0 else others).append(index)
+        parts = frozenset(others)
         if kind == "han":
-            parts_of |= {frozenset([index]): parts for index in whole}
+            for index in whole:
+                parts_of[frozenset([index])] = parts
         elif kind not in ("emoji", "tag") and terms:
             parts_of[frozenset(whole) or parts] = parts
-    return tuple(
-        QuestionWord(whole=key if key != parts else frozenset(), parts=parts)
-        for key, parts in parts_of.items()
-    )
+    question: list[QuestionWord] = []
+    for key, parts in parts_of.items():
+        question.append(QuestionWord(whole=key if key != parts else frozenset(), parts=parts))
+    return tuple(question)
 
 
 def is_bare(words: TokenizedText) -> bool:
     """Return True if a question has search words only: "4711", "bike lock?". False for scripts without spaces."""
-    return bool(words.pieces) and all(
-        kind not in ("emoji", "tag")
-        if kind != "word"
-        else script_of(piece) not in _CHARACTERS_OF_A_WORD
-        and piece not in stop_words(words.languages[script_of(piece)][0])
-        for kind, piece in words.pieces
-    )
+    for kind, piece in words.pieces:
+        if kind in ("emoji", "tag"):
+            return False
+        if kind == "word":
+            script = script_of(piece)
+            if script in _CHARACTERS_OF_A_WORD or piece in stop_words(words.languages[script][0]):
+                return False
+    return bool(words.pieces)
 
 
 def _piece_terms(words: TokenizedText) -> Iterator[tuple[str, WeightedHashes]]:
@@ -172,7 +182,10 @@ def _piece_terms(words: TokenizedText) -> Iterator[tuple[str, WeightedHashes]]:
         script = script_of(piece)
         languages = words.languages[script]
         if piece not in stop_words(languages[0]):
-            yield script, tuple(chain.from_iterable(word_terms(piece, language) for language in languages))
+            terms: list[tuple[int, float]] = []
+            for language in languages:
+                terms += word_terms(piece, language)
+            yield script, tuple(terms)
 
 
 _LONGEST_WORD = 48
@@ -195,17 +208,10 @@ _TOKEN = re.compile(
 _RUN = re.compile(f"[{HAN}]+|[{CONTINUOUS}]+|[{HANGUL}]+|[^{HAN}{CONTINUOUS}{HANGUL}_]+")
 _CHARACTERS_OF_A_WORD = {"han": 2, "continuous": 4}
 """Average length of a word in scripts without spaces."""
-_NOTHING = ("", "")
 _MODAL_PLURALS = {"will": "wills", "can": "cans"}
 _DETERMINERS = frozenset(["the", "a", "my", "your", "his", "her", "our", "their", "this", "that", "last"])
 _CAPITALS = {"US": "usa", "IT": "i.t."}
 """Words that would be stop words without their capitals."""
-
-
-def _noun_or_same(piece: Token, before: Token) -> Token:
-    """Return the plural for "the will" and "my can": plurals are no stop words and have the same stem."""
-    is_noun = piece[1] in _MODAL_PLURALS and before[1] in _DETERMINERS
-    return (piece[0], _MODAL_PLURALS[piece[1]]) if is_noun else piece
 
 
 def _split_words(text: str) -> Iterator[Token]:

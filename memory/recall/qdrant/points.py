@@ -41,8 +41,16 @@ def search_filter(
         must.append(_any_of("sequence", sorted(sequences)))
     if where is None:
         return q.Filter(must=must)
-    without: list[q.Condition] = [_is_message_of(context_id, where.excluded)] if where.excluded else []
-    return q.Filter(must=[*must, *_conditions(where)], must_not=without or None)
+    if where.before_sequence is not None:
+        must.append(_within("sequence", lt=where.before_sequence))
+    if where.sent_from is not None or where.sent_before is not None:
+        must.append(_within("sent_at", gte=where.sent_from, lt=where.sent_before))
+    if where.sender_ids is not None:
+        must.append(_any_of("sender_id", sorted(where.sender_ids)))
+    if where.roles is not None:
+        must.append(_any_of("role", sorted(where.roles)))
+    excluded = _is_message_of(context_id, where.excluded) if where.excluded else None
+    return q.Filter(must=must, must_not=excluded and [excluded])
 
 
 def erasure_filter(
@@ -70,19 +78,6 @@ def filter_of_contexts(context_ids: Collection[str]) -> q.Filter:
     if not context_ids or not all(context_ids):
         raise MissingContext
     return q.Filter(must=[_any_of("context", sorted(context_ids))])
-
-
-def _conditions(where: Where) -> list[q.Condition]:
-    conditions: list[q.Condition] = []
-    if where.before_sequence is not None:
-        conditions.append(_within("sequence", lt=where.before_sequence))
-    if where.sent_from is not None or where.sent_before is not None:
-        conditions.append(_within("sent_at", gte=where.sent_from, lt=where.sent_before))
-    if where.sender_ids is not None:
-        conditions.append(_any_of("sender_id", sorted(where.sender_ids)))
-    if where.roles is not None:
-        conditions.append(_any_of("role", sorted(where.roles)))
-    return conditions
 
 
 def _is(key: str, value: str) -> q.FieldCondition:
@@ -125,7 +120,10 @@ def to_batches(points: Sequence[VectorPoint]) -> Generator[list[q.PointStruct]]:
     batch: list[q.PointStruct] = []
     size = 0
     for point in points:
-        added = _estimate_bytes(point)
+        # An upper bound of the point's size as JSON.
+        added = (
+            len(point.dense or ()) * _NUMBER_BYTES + len(point.sparse.indices) * _TERM_BYTES + _PAYLOAD_BYTES
+        )
         if batch and (len(batch) == MAX_BATCH_POINTS or size + added > MAX_BATCH_BYTES):
             yield batch
             batch, size = [], 0
@@ -153,10 +151,8 @@ class _Request(q.QueryRequest):
 def search_requests(query: VectorQuery) -> list[q.QueryRequest]:
     """Return one request for each usable vector, with the whole filter in each: a batch shares nothing."""
     scope = search_filter(query.context_id, query.epoch, where=query.where)
-    return [
-        request.model_copy(update={"limit": query.limit, "with_payload": _PAYLOAD_FIELDS})
-        for request in _vector_requests(query, scope, nearest=_NEAREST)
-    ]
+    payload = {DENSE: _PAYLOAD_FIELDS, TERMS: _PAYLOAD_FIELDS}
+    return _vector_requests(query, scope, nearest=_NEAREST, limit=query.limit, payload=payload)
 
 
 def score_requests(query: VectorQuery, sequences: Collection[int]) -> list[q.QueryRequest]:
@@ -165,22 +161,23 @@ def score_requests(query: VectorQuery, sequences: Collection[int]) -> list[q.Que
     Each message comes with its payload once: a point takes 10 µs to parse, and there are hundreds.
     """
     scope = search_filter(query.context_id, query.epoch, sequences=sequences)
-    requests = _vector_requests(query, scope, nearest=_EXACT)
-    payload = {DENSE: _RANKING_FIELDS, TERMS: False}
+    payload: dict[str, list[str] | bool] = {DENSE: _RANKING_FIELDS, TERMS: False}
+    requests = _vector_requests(query, scope, nearest=_EXACT, limit=len(sequences), payload=payload)
     rest = scope
     if query.dense is not None:
         rest = scope.model_copy(update={"must_not": [q.HasVectorCondition(has_vector=DENSE)]})
-    return [
-        *(
-            each.model_copy(update={"limit": len(sequences), "with_payload": payload[each.using or ""]})
-            for each in requests
-        ),
-        _Request(filter=rest, limit=len(sequences), with_payload=_RANKING_FIELDS),
-    ]
+    return [*requests, _Request(filter=rest, limit=len(sequences), with_payload=_RANKING_FIELDS)]
 
 
-def _vector_requests(query: VectorQuery, scope: q.Filter, *, nearest: q.SearchParams) -> list[q.QueryRequest]:
-    """Return a request for each usable vector.
+def _vector_requests(
+    query: VectorQuery,
+    scope: q.Filter,
+    *,
+    nearest: q.SearchParams,
+    limit: int,
+    payload: Mapping[str, list[str] | bool],
+) -> list[q.QueryRequest]:
+    """Return a request for each usable vector, with its `payload` fields.
 
     The IDF counts the messages of the same context and epoch, whatever else is filtered. So no score depends on
     another chat or on forgotten messages, and scores mean the same in every deployment. A Qdrant server before 1.19
@@ -190,24 +187,37 @@ def _vector_requests(query: VectorQuery, scope: q.Filter, *, nearest: q.SearchPa
     by_words = q.SearchParams(idf=q.IdfCorpusParams(corpus=corpus))
     params = {DENSE: nearest, TERMS: by_words}
     return [
-        _Request(query=vector, using=name, filter=scope, params=params[name])
+        _Request(
+            query=vector,
+            using=name,
+            filter=scope,
+            params=params[name],
+            limit=limit,
+            with_payload=payload[name],
+        )
         for name, vector in _vectors_of(query).items()
     ]
 
 
 def parse_answers(query: VectorQuery, answers: Sequence[Sequence[q.ScoredPoint]]) -> list[Candidate]:
     """Return the candidates in the answers to `search_requests` or `score_requests`, each message once."""
-    scores = {name: {} for name in (DENSE, TERMS)} | {
-        name: {point.id: point.score for point in answer}
-        for name, answer in zip(_vectors_of(query), answers, strict=False)
-    }
-    dense, terms = scores[DENSE], scores[TERMS]
+    by_meaning: dict[q.ExtendedPointId, float] = {}
+    by_words: dict[q.ExtendedPointId, float] = {}
+    has_terms = query.sparse is not None and bool(query.sparse.indices)
+    scores = [*([by_meaning] if query.dense is not None else ()), *([by_words] if has_terms else ())]
+    payloads: dict[q.ExtendedPointId, Mapping[str, Any]] = {}
+    for number, answer in enumerate(answers):
+        for point in answer:
+            if number < len(scores):
+                scores[number][point.id] = point.score
+            if point.payload:
+                payloads[point.id] = point.payload
     query_terms = frozenset(query.sparse.indices) if query.sparse else frozenset[int]()
-    payloads = {point.id: point.payload for answer in answers for point in answer if point.payload}
-    return [
-        _to_candidate(payload, query_terms, dense=dense.get(each), sparse=terms.get(each, 0.0))
-        for each, payload in payloads.items()
-    ]
+    candidates: list[Candidate] = []
+    for each, payload in payloads.items():
+        dense, sparse = by_meaning.get(each), by_words.get(each, 0.0)
+        candidates.append(_to_candidate(payload, query_terms, dense=dense, sparse=sparse))
+    return candidates
 
 
 def _to_point(point: VectorPoint) -> q.PointStruct:
@@ -233,14 +243,10 @@ def _to_point(point: VectorPoint) -> q.PointStruct:
     return q.PointStruct(id=point_id(point.context_id, point.message_id), vector=vectors, payload=payload)
 
 
-def _estimate_bytes(point: VectorPoint) -> int:
-    """Return an upper bound of the point's size as JSON."""
-    return len(point.dense or ()) * _NUMBER_BYTES + len(point.sparse.indices) * _TERM_BYTES + _PAYLOAD_BYTES
-
-
 def _to_sparse(sparse: SparseVector) -> q.SparseVector:
-    by_index = sorted(zip(sparse.indices, sparse.values, strict=True))
-    return q.SparseVector(indices=[index for index, _ in by_index], values=[value for _, value in by_index])
+    """Return a vector with at least one term in Qdrant's order."""
+    indices, values = zip(*sorted(zip(sparse.indices, sparse.values, strict=True)), strict=True)
+    return q.SparseVector(indices=list(indices), values=list(values))
 
 
 def _vectors_of(query: VectorQuery) -> Mapping[str, list[float] | q.SparseVector]:
