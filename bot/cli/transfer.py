@@ -22,9 +22,8 @@ from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_s
 if TYPE_CHECKING:
     from bot.app.stores import Stores
     from bot.settings import Settings
-    from memory.transfer.file import FileFacts, Seal
-    from memory.transfer.importer import ContextImport, Placed, Target
-    from memory.transfer.lines import Header
+    from memory.transfer.file import FileFacts, Header, Seal
+    from memory.transfer.importer import ContextImport
 
 TRIES = 5
 """Attempts to read a chat that is edited during the export."""
@@ -82,12 +81,13 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
     from importlib.metadata import version
 
     from memory.history.contexts import list_contexts
-    from memory.transfer.lines import Header
+    from memory.transfer.file import Header
 
     async with open_stores(settings) as stores:
         chat, _ = await find_chat(settings, stores, name)
         contexts = await list_contexts(stores.redis, [chat.ref.partition])
         header = Header(
+            format=2,
             version=version("mnemogram"),
             exported_at=iso(time.time()) or "",
             chat=str(chat.name),
@@ -111,8 +111,7 @@ async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: Te
     from memory.artifacts.store import ContextArtifacts
     from memory.errors import Forgotten
     from memory.transfer.exporter import ChangedMeanwhile, export_context
-    from memory.transfer.file import Seal
-    from memory.transfer.lines import dump_body, dump_header
+    from memory.transfer.file import Seal, dump_line
 
     artifacts = ContextArtifacts(
         stores.redis, chat.ref, epoch=lambda: 0, clock=time.time, ttl_s=0, keep_beyond=0
@@ -120,11 +119,11 @@ async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: Te
     for _ in range(TRIES):
         stream.seek(0)
         stream.truncate()
-        stream.write(dump_header(header) + "\n")
+        stream.write(dump_line(header) + "\n")
         seal = Seal()
         try:
             async for line in export_context(stores.redis, chat.ref, artifacts=artifacts):
-                text = dump_body(line)
+                text = dump_line(line)
                 seal.take(line.kind, text)
                 stream.write(text + "\n")
         except ChangedMeanwhile:
@@ -133,7 +132,7 @@ async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: Te
             raise CommandFailed(
                 f"Chat {chat.name} was reset during the export. Nothing was written."
             ) from None
-        stream.write(seal.end() + "\n")
+        stream.write(dump_line(seal.end()) + "\n")
         return seal
     raise CommandFailed(
         f"Chat {chat.name} was edited during each of {TRIES} attempts. Nothing was written. Try again later."
@@ -201,24 +200,22 @@ async def _import(
     Raises CommandFailed and the store's errors. Then nothing was imported, unless the message says otherwise.
     """
     from memory.errors import StoreFull, StoreUnavailable
-    from memory.transfer.importer import ContextImport
 
     facts = _check(file)
     async with open_stores(settings) as stores:
         name = await present_name(stores, into or _own_chat(facts))
-        target = await _target(settings, stores, name, facts)
-        snapshot = await stores.history.load(target.ref, limit=0)
+        staged = await _prepare(settings, stores, name, facts)
+        snapshot = await stores.history.load(staged.ref, limit=0)
         if snapshot.count and not replaces:
             raise _occupied(name)
-        staged = ContextImport(redis=stores.redis, target=target, token=uuid4().hex, now=time.time())
         receipt, epoch = None, snapshot.epoch
         try:
             with _open(file) as lines:
                 await staged.stage(lines)
             if replaces:
-                receipt = await erase(stores, target.ref)
-                epoch = (await stores.history.load(target.ref, limit=0)).epoch
-            placed = await _place(staged, facts, name, epoch=epoch)
+                receipt = await erase(stores, staged.ref)
+                epoch = (await stores.history.load(staged.ref, limit=0)).epoch
+            queued = await _place(staged, facts, name, epoch=epoch)
         except (CommandFailed, StoreUnavailable, StoreFull) as error:
             if receipt is None:
                 raise
@@ -230,18 +227,18 @@ async def _import(
         print_json(
             {
                 "chat": str(name),
-                "context": target.ref.context_id,
-                "is_other_chat": target.is_other,
+                "context": staged.ref.context_id,
+                "is_other_chat": staged.is_other,
                 "counts": facts.counts,
-                "queued_for_index": placed.queued,
-                "artifacts_aged_out": placed.aged_out,
+                "queued_for_index": queued,
+                "artifacts_aged_out": staged.expired_artifacts,
                 "erased": receipt and {"messages": receipt.messages_erased, "is_proven": receipt.is_proven},
             }
         )
         return
     if receipt is not None:
         print_receipt(receipt, f"chat {name}")
-    _print_import(name, facts, placed, is_other=target.is_other)
+    _print_import(name, facts, staged, queued)
 
 
 def _check(file: Path) -> "FileFacts":
@@ -253,16 +250,16 @@ def _check(file: Path) -> "FileFacts":
         return check_file(lines)
 
 
-def _print_import(name: ChatName, facts: "FileFacts", placed: "Placed", *, is_other: bool) -> None:
+def _print_import(name: ChatName, facts: "FileFacts", staged: "ContextImport", queued: int) -> None:
     print_line(f"Chat {name} now has the file's memory: {_describe(facts.counts)}.")
-    if is_other:
+    if staged.is_other:
         print_line(
             "This is not the file's own chat: it did not get Telegram's message numbers and overheard messages."
         )
-    if placed.aged_out:
-        print_line(f"{count(placed.aged_out, 'artifact')} had expired and were not imported.")
+    if staged.expired_artifacts:
+        print_line(f"{count(staged.expired_artifacts, 'artifact')} had expired and were not imported.")
     print_line(
-        f"{count(placed.queued, 'message')} wait for the index. The workers make the search entries; "
+        f"{count(queued, 'message')} wait for the index. The workers make the search entries; "
         "`mnemogram queue` prints how many are left."
     )
 
@@ -274,22 +271,29 @@ def _own_chat(facts: "FileFacts") -> ChatName:
         raise CommandFailed(f"The file names no chat. Name one with --into. {NOTHING}") from None
 
 
-async def _target(settings: "Settings", stores: "Stores", name: ChatName, facts: "FileFacts") -> "Target":
+async def _prepare(
+    settings: "Settings", stores: "Stores", name: ChatName, facts: "FileFacts"
+) -> "ContextImport":
     from bot.transport.updates import context_keys
-    from memory.history import contexts
-    from memory.transfer.importer import Target
+    from memory.history.contexts import dump_entry
+    from memory.transfer.importer import ContextImport
 
-    ref = await chat_ref(settings, stores, name)
-    anchor_id = await stores.migrations.resolve(name.chat_id)
+    ref, now = await chat_ref(settings, stores, name), time.time()
+    keys = context_keys(settings.bot_id, await stores.migrations.resolve(name.chat_id), name.thread_id)
     is_other = ref.context_id != facts.header.context
-    keys = context_keys(settings.bot_id, anchor_id, name.thread_id)
-    created_at = facts.header.registered_at or float(facts.meta.get("created_at", "0")) or time.time()
     title = "" if is_other else facts.header.title
-    entry = contexts.dump_entry(keys, title=title, created_at=created_at)
-    return Target(ref=ref, registered=entry, is_other=is_other)
+    created_at = facts.header.registered_at or facts.context.created_at or now
+    return ContextImport(
+        redis=stores.redis,
+        ref=ref,
+        registered=dump_entry(keys, title=title, created_at=created_at),
+        is_other=is_other,
+        token=uuid4().hex,
+        now=now,
+    )
 
 
-async def _place(staged: "ContextImport", facts: "FileFacts", name: ChatName, *, epoch: int) -> "Placed":
+async def _place(staged: "ContextImport", facts: "FileFacts", name: ChatName, *, epoch: int) -> int:
     from memory.errors import Forgotten, StoreUnavailable
     from memory.transfer.importer import ContextOccupied, ImportLost
 
@@ -317,11 +321,11 @@ def _occupied(name: ChatName) -> CommandFailed:
 @contextmanager
 def _open(file: Path) -> Generator[Iterator[str]]:
     """Open the file's lines. A problem with the file becomes a sentence that names it."""
-    from memory.transfer.file import BadFile, read_lines
+    from memory.transfer.file import BadFile, split_lines
 
     try:
         with file.open(encoding="utf-8", newline="\n") as stream:
-            yield read_lines(stream)
+            yield split_lines(stream)
     except BadFile as error:
         raise CommandFailed(f"{file}: {error}. {NOTHING}") from None
     except UnicodeDecodeError:

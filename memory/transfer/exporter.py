@@ -1,32 +1,18 @@
 """Exports a context as the lines of its file: one epoch at one moment, read in pages."""
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+import json
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifacts
 from memory.codec import parse_json
 from memory.errors import Forgotten
-from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
-from memory.history.summary import Summary
-from memory.history.talk import HeardLine
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-from memory.transfer.lines import (
-    META_FIELDS,
-    ArtifactLine,
-    BodyLine,
-    ContextLine,
-    HeardFileLine,
-    LedgerLine,
-    MessageLine,
-    PersonLine,
-    PieceLine,
-    SessionLine,
-    SummaryLine,
-)
+from memory.transfer import file
 
 PAGE = 500
 """Messages of one round trip."""
@@ -36,142 +22,92 @@ class ChangedMeanwhile(Exception):
     """The context changed while it was read: the lines do not belong to one moment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """Records of the first round trip: the moment of the file."""
-
-    epoch: str
-    revision: str
-    meta: dict[str, str]
-    people: dict[str, str]
-    senders: dict[str, str]
-    sessions: Sequence[str]
-    summaries: Sequence[str]
-    artifacts: Sequence[str]
-    heard: Sequence[str]
-
-    @property
-    def next_sequence(self) -> int:
-        """Return the sequence that all sequences of the file are below."""
-        return int(self.meta.get("next_sequence", "0"))
-
-
 async def export_context(
     redis: RedisClient, ref: ContextRef, *, artifacts: ContextArtifacts
-) -> AsyncGenerator[BodyLine]:
+) -> AsyncGenerator[file.BodyLine]:
     """Yield the body of the context's file, without messages that are appended meanwhile.
 
     Raises Forgotten after a reset, and ChangedMeanwhile if somebody edits or forgets a message, or an artifact expires:
     begin again then. An empty context has only its own line. Raises StoreUnavailable.
     """
-    facts = await _load_facts(redis, ref)
-    yield ContextLine(meta={name: facts.meta[name] for name in sorted(facts.meta) if name in META_FIELDS})
-    history, after = RedisHistory(redis), -1
-    while after < facts.next_sequence - 1:
-        page, last = await _page(redis, ref, facts, after=after)
-        upto = facts.next_sequence - 1 if last is None else last
-        for line in page:
-            yield line
+    epoch, fields, *records, artifact_ids, heard = await redis.run(export_records(ref))
+    meta = _pairs(fields)
+    moment = (str(epoch), meta.get("revision", "0"))
+    context = parse_json(file.ContextLine, json.dumps(meta))
+    yield context
+    history, after, below = RedisHistory(redis), -1, context.next_sequence
+    while after < below - 1:
+        rows = await _load_rows(redis, ref, moment, after=after, below=below)
+        upto = int(float(rows[-1][0])) if rows else below - 1
+        for row in rows:
+            if row[1]:
+                yield _message_line(row)
         for turn in await history.load_ledger(ref, after_sequence=after, upto_sequence=upto):
-            yield LedgerLine(
+            yield file.LedgerLine(
                 first_sequence=turn.first_sequence, last_sequence=turn.last_sequence, entries=turn.entries
             )
         after = upto
-    for line in _small_lines(facts):
+    for line in _small_lines(*records):
         yield line
-    for artifact_id in sorted(facts.artifacts):
-        async for line in _artifact(artifacts, artifact_id):
+    for artifact_id in sorted(artifact_ids):
+        async for line in _artifact_lines(artifacts, artifact_id):
             yield line
-    await _page(redis, ref, facts, after=facts.next_sequence)  # empty: check that the context has not changed
+    for text, score in _pairs(heard).items():
+        yield file.HeardFileLine(score=int(float(score)), line=parse_json(file.FileHeard, text))
+    await _load_rows(
+        redis, ref, moment, after=below, below=below
+    )  # empty: check that the context has not changed
 
 
-async def _load_facts(redis: RedisClient, ref: ContextRef) -> _Facts:
-    reply = await redis.run(export_records(ref))
-    epoch, meta, people, senders, sessions, summaries, artifacts, heard = reply
-    fields = _pairs(meta)
-    return _Facts(
-        epoch=str(epoch),
-        revision=fields.get("revision", "0"),
-        meta=fields,
-        people=_pairs(people),
-        senders=_pairs(senders),
-        sessions=sessions,
-        summaries=summaries,
-        artifacts=artifacts,
-        heard=heard,
-    )
-
-
-async def _page(
-    redis: RedisClient, ref: ContextRef, facts: _Facts, *, after: int
-) -> tuple[list[MessageLine], int | None]:
-    """Read the page after that sequence; return it with its last sequence, which is None if there is no page."""
-    call = export_messages(ref, after=after, below=facts.next_sequence, limit=PAGE)
-    epoch, revision, rows = await redis.run(call)
-    if str(epoch) != facts.epoch:
+async def _load_rows(
+    redis: RedisClient, ref: ContextRef, moment: tuple[str, str], *, after: int, below: int
+) -> Sequence[Sequence[str]]:
+    """Read the page of messages after that sequence. Raises Forgotten and ChangedMeanwhile if its moment is another."""
+    epoch, revision, rows = await redis.run(export_messages(ref, after=after, below=below, limit=PAGE))
+    if str(epoch) != moment[0]:
         raise Forgotten
-    if str(revision) != facts.revision:
+    if str(revision) != moment[1]:
         raise ChangedMeanwhile
-    lines = [
-        _message_line(cast("Sequence[str]", rows[at : at + 6]))
-        for at in range(0, len(rows), 6)
-        if rows[at + 2]
-    ]
-    return lines, int(float(rows[-5])) if rows else None
+    return rows
 
 
-def _message_line(row: Sequence[str]) -> MessageLine:
-    _, sequence, json, telegram_ids, quotes, quoted_by = row
-    number = int(float(sequence))
-    return MessageLine(
-        sequence=number,
-        message=parse_json(Message, json),
+def _message_line(row: Sequence[str]) -> file.MessageLine:
+    sequence, text, telegram_ids, quotes, quoted_by = row
+    return file.MessageLine(
+        sequence=int(float(sequence)),
+        message=parse_json(file.FileMessage, text),
         telegram_ids=tuple(int(each) for each in telegram_ids.split()),
         quotes=int(quotes) if quotes else None,
         quoted_by=tuple(quoted_by.split()),
     )
 
 
-def _small_lines(facts: _Facts) -> list[BodyLine]:
-    people = sorted({int(number) for number in (*facts.people, *facts.senders)})
-    return [
-        *(
-            PersonLine(
-                id=number,
-                name=facts.people.get(str(number)),
-                messages=int(facts.senders[str(number)]) if str(number) in facts.senders else None,
-            )
-            for number in people
-        ),
-        *(SessionLine(sequence=int(each)) for each in facts.sessions),
-        *(
-            SummaryLine(
-                upto=parse_json(Summary, told).upto_sequence,
-                summary=parse_json(Summary, told),
-                covers=parse_json(tuple[str, ...], covers),
-            )
-            for told, covers in zip(facts.summaries[::2], facts.summaries[1::2], strict=True)
-            if told
-        ),
-        *(
-            HeardFileLine(score=int(float(score)), line=parse_json(HeardLine, line))
-            for line, score in zip(facts.heard[::2], facts.heard[1::2], strict=True)
-        ),
-    ]
+def _small_lines(
+    people: Sequence[str], senders: Sequence[str], sessions: Sequence[str], summaries: Sequence[str]
+) -> Iterator[file.BodyLine]:
+    names, counts = _pairs(people), _pairs(senders)
+    for number in sorted({*names, *counts}, key=int):
+        messages = int(counts[number]) if number in counts else None
+        yield file.PersonLine(id=int(number), name=names.get(number), messages=messages)
+    for sequence in sessions:
+        yield file.SessionLine(sequence=int(sequence))
+    for text, covers in zip(summaries[::2], summaries[1::2], strict=True):
+        if text:
+            summary = parse_json(file.FileSummary, text)
+            yield file.SummaryLine(summary=summary, covers=parse_json(tuple[str, ...], covers))
 
 
-async def _artifact(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGenerator[BodyLine]:
+async def _artifact_lines(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGenerator[file.BodyLine]:
     """Yield the lines of an artifact, or none if it has expired or is incomplete."""
-    known = await artifacts.find(artifact_id)
-    if known is None:
+    artifact = await artifacts.find(artifact_id)
+    if artifact is None:
         return
-    count, number = known.pieces, 0
-    yield ArtifactLine(id=known.id, tool=known.tool, length=known.length, ends_at=known.ends_at, pieces=count)
+    yield file.ArtifactLine(**asdict(artifact))
     try:
-        while number < count:
-            for text in await artifacts.pieces(artifact_id, range(number, number + PIECES_AT_ONCE)):
-                yield PieceLine(artifact=artifact_id, number=number, text=text)
-                number += 1
+        for start in range(0, artifact.pieces, PIECES_AT_ONCE):
+            pieces = await artifacts.pieces(artifact_id, range(start, start + PIECES_AT_ONCE))
+            for number, text in enumerate(pieces, start):
+                yield file.PieceLine(artifact=artifact_id, number=number, text=text)
     except ArtifactGone:
         raise ChangedMeanwhile from None
 

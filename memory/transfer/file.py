@@ -3,309 +3,335 @@
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TextIO, cast
-from uuid import UUID
+from operator import attrgetter
+from typing import Annotated, Any, Literal, TextIO
 
-from memory.artifacts.store import PIECE
-from memory.transfer.lines import (
-    FORMAT,
-    KINDS,
-    LATEST,
-    META_FIELDS,
-    META_TIMES,
-    ArtifactLine,
-    BodyLine,
-    ContextLine,
-    Header,
-    HeardFileLine,
-    LedgerLine,
-    MessageLine,
-    PersonLine,
-    PieceLine,
-    SessionLine,
-    SummaryLine,
-    dump_line,
-    parse_body,
-    parse_header,
-)
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from memory.artifacts.store import LARGEST_TEXT, PIECE, Artifact
+from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message
+from memory.history.summary import Summary
+from memory.history.talk import HeardLine
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Limit of the characters of a line. The longest line of ours, a full piece of an artifact, has 600,000."""
 
-_ARTIFACT_ID = re.compile(r"a[0-9a-f]{11}")
-_MOST_TOKENS = 2**31
+KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "heard")
+"""Kinds of the lines that the end counts."""
+
+_FOLLOWERS = {"": "header", "header": "context", "end": "nothing"}
+_KEYS = {
+    "message": "sequence",
+    "ledger": "last_sequence",
+    "session": "sequence",
+    "summary": "summary.upto_sequence",
+    "person": "id",
+    "artifact": "id",
+    "heard": "score",
+}
+"""Field of each kind whose values ascend. A sequence is also below the context's next one."""
+
+_Whole = Annotated[int, Field(ge=0, lt=2**53)]
+_Tokens = Annotated[int, Field(ge=0, lt=2**31)]
+_Seconds = Annotated[float, Field(ge=0, lt=2**37, allow_inf_nan=False)]
+"""Unix seconds up to the year 6325. Dates after the year 9999 cannot be rendered."""
+_Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_ARTIFACT_ID = "^a[0-9a-f]{11}$"
 
 
 class BadFile(ValueError):
     """The file is incomplete, of another version, or has impossible contents."""
 
-    def __init__(self, what: str, *, line: int | None = None) -> None:
-        self.line = line
-        super().__init__(what if line is None else f"line {line:,}: {what}")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileMessage(Message):
+    """A message with values that every reader of the store can use. Its id names it in the store."""
+
+    id: _Uuid
+    sent_at: _Seconds
+    tokens: _Tokens
+    edited_at: _Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSummary(Summary):
+    """A summary with values that every reader of the store can use."""
+
+    id: _Uuid
+    upto_sequence: _Whole
+    tokens: _Tokens
+    created_at: _Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileHeard(HeardLine):
+    """A heard line with a possible time."""
+
+    sent_at: _Seconds
+
+
+class Header(BaseModel, frozen=True):
+    """First line: the chat and title that operators know, and the id of the context."""
+
+    format: Literal[2]
+    """Version of the file format; another version is refused."""
+    kind: Literal["header"] = "header"
+    version: str = ""
+    exported_at: str = ""
+    chat: str = ""
+    title: str = ""
+    context: str = ""
+    registered_at: _Seconds | None = None
+
+
+class ContextLine(BaseModel, frozen=True):
+    """Fields of the context's `meta`. `revision` is left out: it only separates the writers of one store."""
+
+    kind: Literal["context"] = "context"
+    next_sequence: _Whole = 0
+    """All sequences of the file are lower."""
+    conversation_start: _Whole | None = None
+    session_start: _Whole | None = None
+    summary_failures: _Whole | None = None
+    summary_failed_at: _Whole | None = None
+    created_at: _Seconds | None = None
+    last_sent_at: _Seconds | None = None
+    active_agent: Annotated[str, Field(max_length=200)] | None = None
+    migrated_to: Annotated[int, Field(gt=-(2**63), lt=2**63)] | None = None
+
+
+class MessageLine(BaseModel, frozen=True):
+    """A message with its entries in the index of Telegram ids."""
+
+    sequence: _Whole
+    message: FileMessage
+    kind: Literal["message"] = "message"
+    telegram_ids: Annotated[tuple[_Whole, ...], Field(max_length=1000)] = ()
+    """One script takes them all."""
+    quotes: _Whole | None = None
+    """Telegram id of the message that it quotes."""
+    quoted_by: tuple[str, ...] = ()
+    """Messages that quote it by its own id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLine(LedgerTurn):
+    """Calls of one turn."""
+
+    first_sequence: _Whole
+    last_sequence: _Whole
+    entries: Annotated[tuple[LedgerEntry, ...], Field(min_length=1)]
+    kind: Literal["ledger"] = "ledger"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a turn that no script could erase."""
+        if self.first_sequence > self.last_sequence:
+            raise ValueError("a turn's first sequence is after its last one")
+        if not all(re.fullmatch(f"|{_ARTIFACT_ID}", entry.artifact_id) for entry in self.entries):
+            raise ValueError("an artifact's id is not one of ours")
+
+
+class PersonLine(BaseModel, frozen=True):
+    """A sender: the stored name, and the count of their messages."""
+
+    id: int
+    kind: Literal["person"] = "person"
+    name: str | None = None
+    messages: _Whole | None = None
+
+
+class SessionLine(BaseModel, frozen=True):
+    """Sequence at which a session began."""
+
+    sequence: _Whole
+    kind: Literal["session"] = "session"
+
+
+class SummaryLine(BaseModel, frozen=True):
+    """A summary of the lineage, with the ids of the messages that it added."""
+
+    summary: FileSummary
+    covers: tuple[str, ...]
+    kind: Literal["summary"] = "summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactLine(Artifact):
+    """An artifact; its pieces follow."""
+
+    id: Annotated[str, Field(pattern=_ARTIFACT_ID)]
+    length: Annotated[int, Field(ge=0, le=LARGEST_TEXT)]
+    ends_at: _Seconds
+    kind: Literal["artifact"] = "artifact"
+
+
+class PieceLine(BaseModel, frozen=True):
+    """A piece of the artifact before it."""
+
+    artifact: str
+    number: _Whole
+    text: str
+    kind: Literal["piece"] = "piece"
+
+
+class HeardFileLine(BaseModel, frozen=True):
+    """A heard line with its score."""
+
+    score: _Whole
+    line: FileHeard
+    kind: Literal["heard"] = "heard"
+
+
+class EndLine(BaseModel, frozen=True):
+    """Last line: the lines of each kind, and the SHA-256 of all lines after the header."""
+
+    counts: Any
+    sha256: str
+    kind: Literal["end"] = "end"
+
+
+_HistoryLine = ContextLine | MessageLine | LedgerLine | SessionLine | SummaryLine | HeardFileLine
+BodyLine = _HistoryLine | PersonLine | ArtifactLine | PieceLine
+FileLine = Header | BodyLine | EndLine
+
+_LINE: TypeAdapter[FileLine] = TypeAdapter(Annotated[FileLine, Field(discriminator="kind")])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """Header and counts of a checked file."""
+    """Header, context and counts of a checked file."""
 
     header: Header
-    meta: Mapping[str, str]
-    counts: Mapping[str, int]
+    context: ContextLine
+    counts: dict[str, int]
 
 
 @dataclass(slots=True, kw_only=True)
 class Seal:
-    """Counts and hashes the lines of the body."""
+    """Counts and hashes the lines between header and end."""
 
     counts: Counter[str] = field(default_factory=Counter[str])
     digest: Any = field(default_factory=hashlib.sha256)
 
     def take(self, kind: str, line: str) -> None:
-        """Add one line of the body, without its line end."""
+        """Add one line, without its line end."""
         self.counts[kind] += 1
         self.digest.update(line.encode() + b"\n")
 
-    def end(self) -> str:
+    def end(self) -> EndLine:
         """Return the last line of the file."""
-        counts = {kind: self.counts[kind] for kind in KINDS}
-        return dump_line({"kind": "end", "counts": counts, "sha256": self.digest.hexdigest()})
+        return EndLine(counts={kind: self.counts[kind] for kind in KINDS}, sha256=self.digest.hexdigest())
 
 
-def read_lines(stream: TextIO) -> Iterator[str]:
-    """Return the stream's lines; a line that is too long is cut just above the limit."""
+def dump_line(line: FileLine) -> str:
+    """Return the line as ASCII JSON, without fields that equal their default."""
+    fields = _LINE.dump_python(line, exclude_defaults=True)
+    return json.dumps({"kind": line.kind, **fields}, separators=(",", ":"))
+
+
+def split_lines(stream: TextIO) -> Iterator[str]:
+    """Yield the stream's lines; a line that is too long is cut just above the limit."""
     return iter(partial(stream.readline, LONGEST_LINE + 2), "")
 
 
-def read_header(line: str) -> Header:
-    """Parse the first line. Raises BadFile if it is not a header, or of another version."""
-    fields = _object(line, 1)
-    if fields.get("kind") != "header":
-        raise BadFile("this is not the header of a context's file", line=1)
-    if fields.get("format") != FORMAT:
-        raise BadFile(f"the form {fields.get('format')!r:.40} is not known here: {FORMAT} is", line=1)
-    try:
-        return parse_header(fields)
-    except ValueError as error:
-        raise BadFile(str(error), line=1) from None
-
-
-def read_body(lines: Iterable[str]) -> Iterator[tuple[int, BodyLine]]:
-    """Yield the numbered lines between header and end. Raises BadFile if the file breaks off or was changed.
+def read_file(lines: Iterable[str]) -> Iterator[FileLine]:
+    """Yield all lines of the file. Raises BadFile if the file breaks off or has a wrong line.
 
     Lines are yielded before the end has proved them: call `check_file` first if you must not act on a damaged file.
     """
-    seal, ended, number = Seal(), False, 0
-    for number, raw in enumerate(lines, start=1):
-        line = raw.rstrip("\r\n")
-        if number == 1:
-            continue
-        if ended:
-            raise BadFile("something follows the end", line=number)
-        fields = _object(line, number)
-        if fields.get("kind") == "end":
-            if line != seal.end():
-                raise BadFile(
-                    "the end's counts and SHA-256 are not those of what comes before it", line=number
-                )
-            ended = True
-            continue
+    check, number = _Check(), 0
+    for number, text in enumerate(lines, start=1):
         try:
-            parsed = parse_body(fields)
+            line = check.take(text.rstrip("\r\n"))
         except ValueError as error:
-            raise BadFile(str(error), line=number) from None
-        seal.take(parsed.kind, line)
-        yield number, parsed
-    if not ended:
+            raise BadFile(f"line {number:,}: {error}") from None
+        yield line
+    if check.previous != "end":
         raise BadFile(f"the file breaks off after line {number:,}: its end is missing")
 
 
 def check_file(lines: Iterable[str]) -> FileFacts:
     """Check the whole file without a store. Raises BadFile with the line's number and the mistake."""
-    iterator = iter(lines)
-    first = next(iterator, "")
-    header = read_header(first)
-    check = _Check()
-    for number, line in read_body(_again(first, iterator)):
-        try:
-            check.take(line)
-        except ValueError as error:
-            raise BadFile(str(error), line=number) from None
-    try:
-        check.end()
-    except ValueError as error:
-        raise BadFile(str(error)) from None
-    counts = {kind: check.counts[kind] for kind in KINDS}
-    return FileFacts(header=header, meta=check.meta or {}, counts=counts)
+    iterator = read_file(lines)
+    header, context = next(iterator, None), next(iterator, None)
+    counts = Counter(line.kind for line in iterator)
+    if not isinstance(header, Header) or not isinstance(context, ContextLine):
+        raise BadFile("the file is empty")
+    return FileFacts(header=header, context=context, counts={kind: counts[kind] for kind in KINDS})
 
 
 @dataclass(slots=True, kw_only=True)
 class _Check:
-    """Checks across lines: ascending sequences, no duplicates, all within the context's sequences."""
+    """Rules between lines: the order of kinds and records, no duplicates, whole artifacts, and the seal."""
 
-    meta: dict[str, str] | None = None
-    counts: Counter[str] = field(default_factory=Counter[str])
-    last: dict[str, int] = field(default_factory=dict[str, int])
+    seal: Seal = field(default_factory=Seal)
+    next_sequence: int = 0
+    previous: str = ""
+    """Kind of the line before."""
+    keys: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Last value of each kind's field of _KEYS."""
     ids: set[str] = field(default_factory=set[str])
-    artifact: ArtifactLine | None = None
-    pieces: int = 0
-    length: int = 0
+    pieces: deque[tuple[str, int, int]] = field(default_factory=deque[tuple[str, int, int]])
+    """Artifact, number and length of the pieces that must follow."""
 
-    def take(self, line: BodyLine) -> None:
-        """Raise ValueError for a line that is wrong at this place."""
-        if isinstance(line, ContextLine) is not (self.meta is None):
-            raise ValueError("the context's own line comes first, and once")
-        if isinstance(line, PieceLine):
-            self._piece(line)
-            return
-        self._whole_artifact()
-        self.counts[line.kind] += 1
+    def take(self, text: str) -> FileLine:
+        """Return the parsed line. Raises ValueError for a line that is wrong at this place."""
+        line = _parse(text)
+        wanted = _FOLLOWERS.get(self.previous)
+        if line.kind != wanted and (wanted or line.kind in _FOLLOWERS.values()):
+            raise ValueError("header and context come first, each once, and nothing follows the end")
+        if self.pieces and not isinstance(line, PieceLine):
+            raise ValueError("the artifact before it is incomplete")
+        if isinstance(line, EndLine):
+            if line != self.seal.end():
+                raise ValueError("the end's counts and SHA-256 are not those of the lines before it")
+        elif not isinstance(line, Header):
+            self._check_record(line)
+            self.seal.take(line.kind, text)
+        self.previous = line.kind
+        return line
+
+    def _check_record(self, line: BodyLine) -> None:
         match line:
             case ContextLine():
-                self.meta = _checked_meta(line.meta)
-            case MessageLine():
-                self._message(line)
-            case LedgerLine():
-                self._ledger(line)
-            case SessionLine():
-                self._ascending("session", line.sequence)
-            case SummaryLine():
-                self._summary(line)
+                self.next_sequence = line.next_sequence
+            case PieceLine():
+                if not self.pieces or self.pieces.popleft() != (line.artifact, line.number, len(line.text)):
+                    raise ValueError("a piece is not the next one of its artifact, or has another length")
             case _:
-                self._unordered(line)
+                self._check_key(line.kind, attrgetter(_KEYS[line.kind])(line))
+        if isinstance(line, ArtifactLine):
+            lengths = (min(PIECE, line.length - start) for start in range(0, line.length, PIECE))
+            self.pieces.extend((line.id, number, length) for number, length in enumerate(lengths))
+        elif isinstance(line, MessageLine):
+            if line.message.id in self.ids:
+                raise ValueError("the id of the message occurs twice")
+            self.ids.add(line.message.id)
 
-    def end(self) -> None:
-        """Raise ValueError if something is missing at the end."""
-        if self.meta is None:
-            raise ValueError("the context's own line is missing")
-        self._whole_artifact()
-
-    def _unordered(self, line: ArtifactLine | PersonLine | HeardFileLine) -> None:
-        match line:
-            case ArtifactLine():
-                _check_artifact_id(line.id)
-                self._once(line.id)
-                if line.pieces != -(-line.length // PIECE):
-                    raise ValueError(f"{line.length:,} characters do not make {line.pieces:,} pieces")
-                self.artifact, self.pieces, self.length = line, 0, 0
-            case PersonLine():
-                self._once(f"person {line.id}")
-            case HeardFileLine():
-                self._once(f"heard {line.score}")
-                _check_time(line.line.sent_at)
-
-    def _message(self, line: MessageLine) -> None:
-        self._ascending("message", line.sequence)
-        message = line.message
-        _check_uuid(message.id)
-        self._once(message.id)
-        _check_time(message.sent_at)
-        _check_time(message.edited_at or 0)
-        _check_tokens(message.tokens)
-
-    def _ledger(self, line: LedgerLine) -> None:
-        self._ascending("ledger", line.last_sequence)
-        if line.first_sequence > line.last_sequence:
-            raise ValueError("a turn's first sequence is after its last one")
-        if not line.entries:
-            raise ValueError("a turn that called nothing has no line")
-        for entry in line.entries:
-            if entry.artifact_id:
-                _check_artifact_id(entry.artifact_id)
-
-    def _summary(self, line: SummaryLine) -> None:
-        self._ascending("summary", line.upto)
-        if line.upto != line.summary.upto_sequence:
-            raise ValueError("a summary does not reach as far as its line says")
-        _check_uuid(line.summary.id)
-        self._once(f"summary {line.summary.id}")
-        _check_time(line.summary.created_at)
-        _check_tokens(line.summary.tokens)
-
-    def _piece(self, line: PieceLine) -> None:
-        if self.artifact is None or line.artifact != self.artifact.id or line.number != self.pieces:
-            raise ValueError("a piece stands where another one, or none, is expected")
-        if len(line.text) != min(PIECE, self.artifact.length - self.length):
-            raise ValueError("a piece is shorter or longer than it can be there")
-        self.counts["piece"] += 1
-        self.pieces, self.length = self.pieces + 1, self.length + len(line.text)
-
-    def _whole_artifact(self) -> None:
-        """Raise ValueError if the previous artifact is incomplete."""
-        if self.artifact is not None and (self.pieces, self.length) != (
-            self.artifact.pieces,
-            self.artifact.length,
-        ):
-            raise ValueError(f"the artifact {self.artifact.id} is not whole")
-        self.artifact = None
-
-    def _ascending(self, what: str, sequence: int) -> None:
-        if sequence <= self.last.get(what, -1):
-            raise ValueError(f"the sequence {sequence} of a {what} does not come after the one before")
-        if self.meta is not None and sequence >= int(self.meta.get("next_sequence", "0")):
-            raise ValueError(f"the sequence {sequence} of a {what} is beyond the context's own")
-        self.last[what] = sequence
-
-    def _once(self, what: str) -> None:
-        if what in self.ids:
-            raise ValueError(f"{what} occurs twice")
-        self.ids.add(what)
+    def _check_key(self, kind: str, key: Any) -> None:
+        if kind in self.keys and key <= self.keys[kind]:
+            raise ValueError(f"the {_KEYS[kind]} of a line of kind {kind} is not after the one before")
+        if "sequence" in _KEYS[kind] and key >= self.next_sequence:
+            raise ValueError(f"the {_KEYS[kind]} of a line of kind {kind} is beyond the context's own")
+        self.keys[kind] = key
 
 
-def _checked_meta(meta: Mapping[str, str]) -> dict[str, str]:
-    for name, value in meta.items():
-        pattern = META_FIELDS.get(name)
-        if pattern is None or not pattern.fullmatch(value):
-            raise ValueError(f"the context's {name[:40]!r} is not what it can be")
-        if name in META_TIMES:
-            _check_time(float(value))
-    return dict(meta)
-
-
-def _check_uuid(text: str) -> None:
+def _parse(text: str) -> FileLine:
+    """Raise ValueError with the field of the mistake, without the value: it must not end up in a terminal."""
+    if len(text) > LONGEST_LINE:
+        raise ValueError("this line is longer than any of ours")
     try:
-        is_one = str(UUID(text)) == text
-    except ValueError:
-        is_one = False
-    if not is_one:
-        raise ValueError("the id of a message or summary is not a UUID")
-
-
-def _check_artifact_id(text: str) -> None:
-    if not _ARTIFACT_ID.fullmatch(text):
-        raise ValueError("an artifact's id is not one of ours")
-
-
-def _check_time(seconds: float) -> None:
-    """Raise ValueError for a time out of range, or NaN."""
-    if not 0 <= seconds < LATEST:
-        raise ValueError("a time is before 1970, or so late that it cannot be told")
-
-
-def _check_tokens(count: int) -> None:
-    if not 0 <= count < _MOST_TOKENS:
-        raise ValueError("the tokens are not so many as a text can have")
-
-
-def _object(line: str, number: int) -> dict[str, Any]:
-    if len(line) > LONGEST_LINE:
-        raise BadFile("this line is longer than any of ours", line=number)
-    try:
-        fields: object = json.loads(line, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        raise BadFile("this is not JSON", line=number) from None
-    if not isinstance(fields, dict):
-        raise BadFile("this is not a JSON object", line=number)
-    return cast("dict[str, Any]", fields)
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+        return _LINE.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    if first["type"].startswith("union_tag"):  # its message quotes the value
+        raise ValueError("the line's kind is none of ours")
+    if first["type"] == "json_invalid":
+        raise ValueError("this is not JSON, or has half a character (a lone surrogate)")
+    place = ".".join(str(part) for part in first["loc"])
+    raise ValueError(f"{place}: {first['msg']}" if place else first["msg"])

@@ -1,6 +1,6 @@
 """Imports a context's file: staged next to the memory first, then put in place by one script, whole or not at all."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -14,19 +14,7 @@ from memory.history.talk import HeardLine
 from memory.keys import HEARD_TTL_S, IMPORT_TTL_S, ContextRef, Key, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-from memory.transfer.file import FileFacts, read_body
-from memory.transfer.lines import (
-    ArtifactLine,
-    BodyLine,
-    ContextLine,
-    HeardFileLine,
-    LedgerLine,
-    MessageLine,
-    PersonLine,
-    PieceLine,
-    SessionLine,
-    SummaryLine,
-)
+from memory.transfer import file
 
 COMMANDS_AT_ONCE = 500
 BYTES_AT_ONCE = 1_000_000
@@ -39,29 +27,8 @@ _STAGED = (
 """Names of the staged keys. `place_import` moves them, and sets `placed` for a repetition after a lost reply."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagedCommand:
-    """A command on a staged key."""
-
-    name: str
-    key: str
-    arguments: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
-    """Facts that `place_import` checks and writes."""
-
-    context_id: str
-    expected_epoch: str
-    registered: str
-    is_other: bool
-    artifact_prefix: str
-    heard_ends_at: int
-    """Unix seconds at which the heard lines expire."""
-    messages: int
-    """Number of messages that must be staged."""
-    placed_ttl_s: int
+Command = tuple[str, ...]
+"""Name, staged key and arguments of a Redis command."""
 
 
 class ContextOccupied(Exception):
@@ -72,77 +39,51 @@ class ImportLost(Exception):
     """A staged part of the file is gone: the import took too long, or the store was emptied."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """Result of an import: messages queued for the index, and artifacts that had expired before."""
-
-    queued: int
-    aged_out: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Destination of a file."""
-
-    ref: ContextRef
-    registered: str
-    """Its entry in the registry (`contexts.dump_entry`)."""
-    is_other: bool
-    """True for another context than the file's: Telegram message ids and heard lines are left out."""
-
-
 @dataclass(slots=True, kw_only=True)
 class ContextImport:
-    """One import. `token` separates it from others that run at the same time; `now` is Unix seconds."""
+    """One import into the context `ref`."""
 
     redis: RedisClient
-    target: Target
+    ref: ContextRef
+    registered: str
+    """The context's entry in the registry (`contexts.dump_entry`)."""
+    is_other: bool
+    """True for another context than the file's: Telegram message ids and heard lines are left out."""
     token: str
+    """Separates this import from others that run at the same time."""
     now: float
-    aged_out: int = 0
+    """Unix seconds."""
+    expired_artifacts: int = 0
     _artifacts: list[str] = field(default_factory=list[str])
     _quotes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _heard_ends_at: int = 0
 
     async def stage(self, lines: Iterable[str]) -> None:
         """Stage the lines of a checked file (`check_file`). Raises StoreUnavailable and StoreFull."""
-        batch: list[StagedCommand] = []
-        size = 0
-        for _, line in read_body(lines):
-            for command in self._commands(line):
-                batch.append(command)
-                size += sum(map(len, command.arguments))
-            if len(batch) >= COMMANDS_AT_ONCE or size >= BYTES_AT_ONCE:
-                await self._send(batch)
-                batch, size = [], 0
-        batch += [
-            _command("HSET", "telegram", f"q:{name}", " ".join(ids))
-            for name, ids in sorted(self._quotes.items())
-        ]
-        for start in range(0, len(batch), COMMANDS_AT_ONCE):
-            await self._send(batch[start : start + COMMANDS_AT_ONCE])
+        staged = self._staged("")
+        for batch in _batches(self._all_commands(lines)):
+            await self.redis.run(stage_import(self.ref, staged=staged, ttl_s=IMPORT_TTL_S, commands=batch))
 
-    async def place(self, facts: FileFacts, *, epoch: int) -> Placed:
-        """Put all staged lines in place, durably.
+    async def place(self, facts: file.FileFacts, *, epoch: int) -> int:
+        """Put all staged lines in place, durably, and return the number of messages that are queued for the index.
 
         Raises Forgotten after a reset, ContextOccupied and ImportLost. After StoreUnavailable the outcome is unknown:
         check it and import again.
         """
-        ref, target = self.target.ref, self.target
-        place = Placement(
-            context_id=ref.context_id,
-            expected_epoch=str(epoch),
-            registered=target.registered,
-            is_other=target.is_other,
-            artifact_prefix=context_key(ref, "artifact", ""),
-            heard_ends_at=self._heard_ends_at,
-            messages=facts.counts["message"],
-            placed_ttl_s=IMPORT_TTL_S,
-        )
-        reply = await self.redis.run_durably(place_import(ref, staged=self._staged(""), place=place))
+        place: dict[str, object] = {
+            "context_id": self.ref.context_id,
+            "expected_epoch": str(epoch),
+            "registered": self.registered,
+            "is_other": self.is_other,
+            "artifact_prefix": context_key(self.ref, "artifact", ""),
+            "heard_ends_at": self._heard_ends_at,
+            "messages": facts.counts["message"],
+            "placed_ttl_s": IMPORT_TTL_S,
+        }
+        reply = await self.redis.run_durably(place_import(self.ref, staged=self._staged(""), place=place))
         if reply[0] != "placed":
             raise {"forgotten": Forgotten, "occupied": ContextOccupied}.get(reply[0], ImportLost)
-        return Placed(queued=int(reply[1]), aged_out=self.aged_out)
+        return int(reply[1])
 
     async def clear_up(self) -> None:
         """Delete what a failed import has staged; the rest ends with its TTL.
@@ -153,87 +94,94 @@ class ContextImport:
         with suppress(MemoryFailure):
             await self.redis.call("UNLINK", *map(self._staged, names))
 
-    def _commands(self, line: BodyLine) -> Iterator[StagedCommand]:
+    def _all_commands(self, lines: Iterable[str]) -> Iterator[Command]:
+        for line in file.read_file(lines):
+            yield from self._commands(line)
+        for name, ids in sorted(self._quotes.items()):
+            yield "HSET", "telegram", f"q:{name}", " ".join(ids)
+
+    def _commands(self, line: file.FileLine) -> Iterator[Command]:
         match line:
-            case ContextLine():
-                words = [word for pair in line.meta.items() for word in pair]
-                yield _command("HSET", "meta", "next_sequence", "0", *words)
-            case MessageLine():
+            case file.MessageLine():
                 yield from self._message(line)
-            case ArtifactLine():
+            case file.ArtifactLine():
                 yield from self._artifact(line)
-            case PieceLine():
-                if line.artifact in self._artifacts:
-                    yield _command("HSET", f"artifact:{line.artifact}", str(line.number), line.text)
-            case HeardFileLine():
+            case file.PieceLine() if line.artifact in self._artifacts:
+                yield "HSET", f"artifact:{line.artifact}", str(line.number), line.text
+            case file.HeardFileLine():
                 yield from self._heard(line)
             case _:
                 yield from _commands_of(line)
 
-    def _message(self, line: MessageLine) -> Iterator[StagedCommand]:
-        message = _of_another(line.message) if self.target.is_other else line.message
-        yield _command("HSET", "messages", message.id, dump_json(Message, message))
-        yield _command("ZADD", "order", str(line.sequence), message.id)
+    def _message(self, line: file.MessageLine) -> Iterator[Command]:
+        message = _of_another(line.message) if self.is_other else line.message
+        yield "HSET", "messages", message.id, dump_json(Message, message)
+        yield "ZADD", "order", str(line.sequence), message.id
         if line.telegram_ids:
             ids = [str(each) for each in line.telegram_ids]
             links = [word for each in ids for word in (each, message.id)]
-            yield _command("HSET", "telegram", *links, message.id, " ".join(ids))
+            yield "HSET", "telegram", *links, message.id, " ".join(ids)
         if line.quotes is not None:
             self._quotes.setdefault(str(line.quotes), []).append(message.id)
         if line.quoted_by:
             self._quotes.setdefault(message.id, []).extend(line.quoted_by)
         if is_indexed(message):
-            yield _command("ZADD", "indexed", str(line.sequence), message.id)
+            yield "ZADD", "indexed", str(line.sequence), message.id
 
-    def _artifact(self, line: ArtifactLine) -> Iterator[StagedCommand]:
+    def _artifact(self, line: file.ArtifactLine) -> Iterator[Command]:
         """Yield the commands of an artifact, unless it has expired."""
         if line.ends_at <= self.now:
-            self.aged_out += 1
+            self.expired_artifacts += 1
             return
         self._artifacts.append(line.id)
-        known = Artifact(id=line.id, tool=line.tool, length=line.length, ends_at=line.ends_at)
-        yield _command("HSET", f"artifact:{line.id}", "about", dump_json(Artifact, known))
-        yield _command("ZADD", "artifacts", repr(line.ends_at), line.id)
+        yield "HSET", f"artifact:{line.id}", "about", dump_json(Artifact, line)
+        yield "ZADD", "artifacts", repr(line.ends_at), line.id
 
-    def _heard(self, line: HeardFileLine) -> Iterator[StagedCommand]:
+    def _heard(self, line: file.HeardFileLine) -> Iterator[Command]:
         """Yield the command of a heard line, unless it is too old or of another chat."""
         ends_at = int(min(line.line.sent_at, self.now)) + HEARD_TTL_S
-        if self.target.is_other or ends_at <= self.now:
+        if self.is_other or ends_at <= self.now:
             return
         self._heard_ends_at = max(self._heard_ends_at, ends_at)
-        yield _command("ZADD", "heard", str(line.score), dump_json(HeardLine, line.line))
-
-    async def _send(self, batch: Sequence[StagedCommand]) -> None:
-        if batch:
-            call = stage_import(
-                self.target.ref, staged=self._staged(""), ttl_s=IMPORT_TTL_S, commands=tuple(batch)
-            )
-            await self.redis.run(call)
+        yield "ZADD", "heard", str(line.score), dump_json(HeardLine, line.line)
 
     def _staged(self, name: str) -> Key:
-        return partition_key(self.target.ref.partition, "import", self.token, name)
+        return partition_key(self.ref.partition, "import", self.token, name)
 
 
-def _commands_of(line: LedgerLine | PersonLine | SessionLine | SummaryLine) -> Iterator[StagedCommand]:
+def _batches(commands: Iterable[Command]) -> Iterator[list[Command]]:
+    batch: list[Command] = []
+    size = 0
+    for command in commands:
+        batch.append(command)
+        size += sum(map(len, command))
+        if len(batch) >= COMMANDS_AT_ONCE or size >= BYTES_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _commands_of(line: file.FileLine) -> Iterator[Command]:
     match line:
-        case LedgerLine():
-            turn = LedgerTurn(
-                first_sequence=line.first_sequence, last_sequence=line.last_sequence, entries=line.entries
-            )
-            yield _command("ZADD", "ledger", str(line.last_sequence), dump_json(LedgerTurn, turn))
-        case PersonLine():
+        case file.ContextLine():
+            fields = line.model_dump(exclude={"kind"}, exclude_none=True)
+            yield "HSET", "meta", *(str(word) for pair in fields.items() for word in pair)
+        case file.LedgerLine():
+            yield "ZADD", "ledger", str(line.last_sequence), dump_json(LedgerTurn, line)
+        case file.PersonLine():
             if line.name is not None:
-                yield _command("HSET", "people", str(line.id), line.name)
+                yield "HSET", "people", str(line.id), line.name
             if line.messages is not None:
-                yield _command("HSET", "senders", str(line.id), str(line.messages))
-        case SessionLine():
-            yield _command("ZADD", "sessions", str(line.sequence), str(line.sequence))
-        case SummaryLine():
-            summary = line.summary
-            covers = dump_json(tuple[str, ...], line.covers)
-            text = dump_json(Summary, summary)
-            yield _command("HSET", "summaries", summary.id, text, f"covers:{summary.id}", covers)
-            yield _command("ZADD", "lineage", str(line.upto), summary.id)
+                yield "HSET", "senders", str(line.id), str(line.messages)
+        case file.SessionLine():
+            yield "ZADD", "sessions", str(line.sequence), str(line.sequence)
+        case file.SummaryLine():
+            summary, covers = line.summary, dump_json(tuple[str, ...], line.covers)
+            yield "HSET", "summaries", summary.id, dump_json(Summary, summary), f"covers:{summary.id}", covers
+            yield "ZADD", "lineage", str(summary.upto_sequence), summary.id
+        case _:  # the header, the end, and pieces of an expired artifact
+            return
 
 
 def _of_another(message: Message) -> Message:
@@ -242,15 +190,9 @@ def _of_another(message: Message) -> Message:
     return replace(message, telegram_message_id=None, quote=quote)
 
 
-def _command(name: str, key: str, *arguments: str) -> StagedCommand:
-    return StagedCommand(name=name, key=key, arguments=arguments)
+@lua_script("memory.redis.scripts")
+def stage_import(ref: ContextRef, *, staged: Key, ttl_s: int, commands: list[Command]) -> ScriptCall: ...
 
 
 @lua_script("memory.redis.scripts")
-def stage_import(
-    ref: ContextRef, *, staged: Key, ttl_s: int, commands: tuple[StagedCommand, ...]
-) -> ScriptCall: ...
-
-
-@lua_script("memory.redis.scripts")
-def place_import(ref: ContextRef, *, staged: Key, place: Placement) -> ScriptCall: ...
+def place_import(ref: ContextRef, *, staged: Key, place: dict[str, object]) -> ScriptCall: ...

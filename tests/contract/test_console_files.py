@@ -206,14 +206,15 @@ async def _make_room(data_dir: Path) -> None:
 
 def test_a_file_cannot_control_the_terminal(console: ConsoleRig, tmp_path: Path) -> None:
     file = tmp_path / "f.jsonl"
-    header = {"kind": "header", "format": 1, "chat": "7"}
-    line = {"kind": "context", "meta": {"\x1b]0;title\x07": 1}}
+    header = {"kind": "header", "format": 2, "chat": "7"}
+    line = {"kind": "\x1b]0;title\x07"}
     file.write_text(json.dumps(header) + "\n" + json.dumps(line) + "\n")
 
     refused = console("import", str(file))
 
     assert refused.status == 1
-    assert "line 2: context.meta.\ufffd]0;title\ufffd: " in refused.err
+    assert "line 2: the line's kind is none of ours" in refused.err
+    assert "title" not in refused.err
 
 
 @pytest.mark.parametrize(("name", "problem"), [("f.jsonl", "/f.jsonl cannot be written"), (None, "TMPDIR (")])

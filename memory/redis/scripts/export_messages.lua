@@ -2,8 +2,8 @@
 -- USES: telegram_index
 -- KEYS: messages order telegram epoch meta
 -- ARGV: after below limit
--- Reply: {epoch, revision, {id, sequence, json, its Telegram ids with spaces, the Telegram id that it quotes by the index
---         or '', the ids of messages that quote it by its own id, with spaces, ...}}
+-- Reply: {epoch, revision, {row, ...}}; a row is {sequence, json, its Telegram ids with spaces, the Telegram id that it
+--         quotes by the index or '', the ids of messages that quote it by its own id, with spaces}
 local rows = {}
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WITHSCORES', 'LIMIT', 0, limit)
 
@@ -17,11 +17,12 @@ for at = 1, #slice, 2 do
   local id = slice[at]
   local json = redis.call('HGET', messages, id) or ''
   local quoted = quoted_in(json)
-  rows[#rows + 1] = id
-  rows[#rows + 1] = slice[at + 1]
-  rows[#rows + 1] = json
-  rows[#rows + 1] = redis.call('HGET', telegram, id) or ''
-  rows[#rows + 1] = quoted and is_indexed_quote(id, quoted) and quoted or ''
-  rows[#rows + 1] = redis.call('HGET', telegram, 'q:' .. id) or ''
+  rows[#rows + 1] = {
+    slice[at + 1],
+    json,
+    redis.call('HGET', telegram, id) or '',
+    quoted and is_indexed_quote(id, quoted) and quoted or '',
+    redis.call('HGET', telegram, 'q:' .. id) or '',
+  }
 end
 return { redis.call('GET', epoch) or '0', redis.call('HGET', meta, 'revision') or '0', rows }

@@ -3,7 +3,9 @@
 -- KEYS: staged contexts work epoch heard messages order telegram meta people senders sessions summaries lineage ledger
 -- KEYS: artifacts
 -- ARGV: place:json
--- staged: the beginning of all keys of this import; place: Placement (memory/transfer/importer.py)
+-- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
+-- registry), is_other (another context than the file's), artifact_prefix, heard_ends_at (Unix seconds), messages (number
+-- that must be staged), placed_ttl_s}
 -- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
 local context = place.context_id
 local before = redis.call('GET', staged .. 'placed')
