@@ -181,15 +181,14 @@ def _translate_errors(target: object) -> Generator[None]:
 
 def _describe(counts: Mapping[str, int]) -> str:
     nouns = {
-        "message": "message",
-        "ledger": "tool record",
-        "artifact": "artifact",
-        "heard": "overheard message",
+        "message": ("message", ""),
+        "summary": ("summary", "summaries"),
+        "ledger": ("tool record", ""),
+        "artifact": ("artifact", ""),
+        "heard": ("overheard message", ""),
+        "person": ("person", "people"),
     }
-    parts = [count(counts.get(kind, 0), noun) for kind, noun in nouns.items()]
-    summaries = count(counts.get("summary", 0), "summary", "summaries")
-    people = count(counts.get("person", 0), "person", "people")
-    return ", ".join([*parts, summaries, people])
+    return ", ".join(count(counts.get(kind, 0), one, many) for kind, (one, many) in nouns.items())
 
 
 async def _import(
@@ -200,8 +199,10 @@ async def _import(
     Raises CommandFailed and the store's errors. Then nothing was imported, unless the message says otherwise.
     """
     from memory.errors import StoreFull, StoreUnavailable
+    from memory.transfer.file import check_file
 
-    facts = _check(file)
+    with _open(file) as lines:
+        facts = check_file(lines)
     async with open_stores(settings) as stores:
         name = await present_name(stores, into or _own_chat(facts))
         staged = await _prepare(settings, stores, name, facts)
@@ -239,15 +240,6 @@ async def _import(
     if receipt is not None:
         print_receipt(receipt, f"chat {name}")
     _print_import(name, facts, staged, queued)
-
-
-def _check(file: Path) -> "FileFacts":
-    from memory.transfer.file import check_file
-
-    if not file.is_file():
-        raise CommandFailed(f"{file} is not a regular file, and an import reads it twice. {NOTHING}")
-    with _open(file) as lines:
-        return check_file(lines)
 
 
 def _print_import(name: ChatName, facts: "FileFacts", staged: "ContextImport", queued: int) -> None:
@@ -323,6 +315,8 @@ def _open(file: Path) -> Generator[Iterator[str]]:
     """Open the file's lines. A problem with the file becomes a sentence that names it."""
     from memory.transfer.file import BadFile, split_lines
 
+    if not file.is_file():
+        raise CommandFailed(f"{file} is not a regular file, and an import reads it twice. {NOTHING}")
     try:
         with file.open(encoding="utf-8", newline="\n") as stream:
             yield split_lines(stream)
