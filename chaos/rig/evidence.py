@@ -69,8 +69,8 @@ def finished_steps(
     finished: dict[tuple[str, int], list[Finished]] = defaultdict(list)
     for record in recorded:
         if record.step.startswith("model:"):
-            calls = record.value["reply"]["calls"]
-            call = by_reply[calls[0][0] if calls else record.value["finish"]]
+            calls = record.value.get("tool_calls", [])
+            call = by_reply[calls[0]["id"] if calls else record.value["text"]]
             until = min((at for at in buried.get(record.context_id, ()) if at > record.at), default=math.inf)
             finished[call.line, call.step].append(Finished(at=record.at, until=until))
     return finished
@@ -100,14 +100,14 @@ def late_calls(asked: Sequence[Asked], finished: Steps) -> list[Asked]:
 
 def finished_tools(recorded: Iterable[Recorded]) -> dict[str, float]:
     """When the journal took in the result of each tool call of a model's."""
-    asked: dict[str, Sequence[Sequence[str]]] = {}
+    asked: dict[str, Sequence[str]] = {}
     finished: dict[str, float] = {}
     for record in recorded:
         kind, _, number = record.step.partition(":")
         if kind == "model":
-            asked[record.context_id] = record.value["reply"]["calls"]
+            asked[record.context_id] = [call["id"] for call in record.value.get("tool_calls", [])]
         else:
-            call_id = asked[record.context_id][int(number.rpartition(":")[2])][0]
+            call_id = asked[record.context_id][int(number.rpartition(":")[2])]
             finished.setdefault(call_id, record.at)
     return finished
 

@@ -42,7 +42,7 @@ REACHED_WITHIN_S = 6.0
 """What is to be held up comes by then, or the reset is not waited for: a compression looks every two seconds."""
 PROMPTS_AFTER = 20
 LONG_LINE = "the leaves of it turn to the window in the morning and back in the evening " * 30
-_LEFT = re.compile(r"Found on reading back: messages (.+?), search entries (.+?), everything else (.+?)\.")
+_LEFT = re.compile(r"Left after a check: messages (.+?), search entries (.+?), everything else (.+?)\.")
 _FILE_WORD = re.compile(WORD.pattern.encode())
 _MESSAGE_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -187,9 +187,9 @@ class Erasing:
         place = home.places[plan.place]
         match plan.way:
             case "chat":
-                self.read_receipt(await self.ask(place, "/reset", "erased the memory"), plan)
+                self.read_receipt(await self.ask(place, "/reset", "erased everything"), plan)
             case "all":
-                self.read_receipt(await self.ask(home.places[0], "/reset all", "erased the memory"), plan)
+                self.read_receipt(await self.ask(home.places[0], "/reset all", "erased everything"), plan)
             case "operator":
                 receipt = await self.ask(OPERATOR, f"/reset {place.chat_id}", str(place.chat_id))
                 self.read_receipt(receipt, plan)
@@ -413,7 +413,7 @@ async def _show_that_words_are_found(erasing: Erasing, home: Household, score: S
     )
     score.exactly("places in which a word is found before it is erased (store, files)", stored + in_files, 2)
     erasing.ids.forget(*await erasing.message_ids(home.places[0]))
-    erasing.read_receipt(await erasing.ask(home.places[0], "/reset", "erased the memory"), before)
+    erasing.read_receipt(await erasing.ask(home.places[0], "/reset", "erased everything"), before)
     erasing.model.forgotten.forget(before.word(0))
 
 

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.agents_file import AgentSpec, load_agents
+from bot.agent.agents_file import AgentSpec, Options, load_agents
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.loop import run_agent
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.agent.team import Team
-from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
 from memory.artifacts.store import ContextArtifacts
 from memory.history.selectors import MessageWindowMessageSelector
@@ -21,7 +20,7 @@ from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 from tests.unit.agent.kit import REF, TOKENIZER, DictJournal, make_context, message
 
 AGENTS_FILE = Path(__file__).parents[2] / "examples" / "team.toml"
-AS_SET: int = Settings.model_fields["artifact_chars"].default
+AS_SET: int = Options.model_fields["artifact_chars"].default
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ RECORDED = [
         worker=1,
         context_id="chat",
         step="model:1",
-        value={"reply": {"calls": [[one.reply_id]]}, "finish": ""},
+        value={"text": "", "tool_calls": [{"id": one.reply_id}]},
     )
     for one in ASKED
 ]

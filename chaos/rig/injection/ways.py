@@ -1,5 +1,6 @@
 """The ways by which somebody's words reach a prompt, each as what people do: in a chat of its own for each payload."""
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,7 @@ class Scene:
             return any(
                 one.id > number
                 and one.sender_id == BOT_ID
-                and one.reply_markup is None
+                and "stop:" not in json.dumps(one.reply_markup)
                 and one.service is None
                 for one in newest(chat, 6)
             )
