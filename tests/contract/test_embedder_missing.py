@@ -64,7 +64,7 @@ def test_doctor_says_that_recall_goes_by_words(tmp_path: Path) -> None:
     (embedder,) = (check for check in checks if check["name"] == "embedder")
 
     assert embedder["level"] == "warn"
-    assert "not installed: recall goes by words alone" in embedder["says"]
+    assert "not installed: recall uses words only" in embedder["says"]
     assert '"mnemogram[embedded]"' in embedder["fix"]
 
 
