@@ -414,7 +414,7 @@ async def test_a_forget_that_was_interrupted_goes_on_with_the_same_message(store
 
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
         told = bot.said_in(BEN)[1]
-        assert told.startswith(f"{FORGOTTEN}\n\nErased: 1 message, ")
+        assert told.startswith(f"{FORGOTTEN}\n\nErased: 1 message")
         assert told.endswith(
             f"\nI was interrupted, so I may have erased more than these counts say.\n{NOTHING_LEFT}"
         )
