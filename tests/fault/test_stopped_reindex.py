@@ -23,7 +23,7 @@ async def test_ctrl_c_ends_it_and_what_is_done_stays_done(
         settings = {
             "DATA_DIR": str(tmp_path / "data"),
             "OPENAI_BASE_URL": endpoint.base_url,
-            "OPENAI_EMBEDDING_MODEL": "text-embedding-3-small",
+            "OPENAI_EMBEDDING_MODEL": "scripted-embedding",
             "LEASE_S": "1",
         }
         program = await start_program("reindex", environment=settings, log=tmp_path / "reindex.log")
