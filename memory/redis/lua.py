@@ -26,6 +26,7 @@ from memory.keys import CONTEXT_KEYS, PARTITION_KEYS, WORK_KEYS, ContextRef, Key
 P = ParamSpec("P")
 
 _SHARED = "memory.redis.scripts"
+_KEY_USE = re.compile(r"(?<![\w.])keys\.(\w+)")
 _HEADER = re.compile(r"^-- (USES|KEYS|ARGV): *(.*)$", re.MULTILINE)
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -131,9 +132,17 @@ def load(package: str, name: str) -> tuple[_Header, Script]:
     text = _read(package, name)
     header = _parse_header(text)
     preludes = [_read(package, prelude) for prelude in _preludes(package, header.uses)]
+    if missing := _used_keys([*preludes, text]) - set(header.keys):
+        raise TypeError(f"{name}.lua or a file that it uses needs the keys {sorted(missing)} in its header")
     whole = "\n".join([*preludes, *_locals(header), text])
     sha = hashlib.sha1(whole.encode(), usedforsecurity=False).hexdigest()
     return header, Script(name=name, text=whole, sha=sha)
+
+
+def _used_keys(texts: Sequence[str]) -> set[str]:
+    """Return the names of all `keys.NAME` in the code of these files."""
+    code = (line for text in texts for line in text.splitlines() if not line.lstrip().startswith("--"))
+    return {name for line in code for name in _KEY_USE.findall(line)}
 
 
 def _read(package: str, name: str) -> str:

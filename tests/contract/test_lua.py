@@ -55,3 +55,10 @@ def test_a_stub_that_gives_a_key_which_the_script_does_not_have_is_refused_at_im
 
     with pytest.raises(TypeError, match="does not declare the keys"):
         lua_script("tests.scripts")(typed_wrong_order)
+
+
+def test_a_script_that_uses_a_key_which_its_header_does_not_declare_is_refused_at_import() -> None:
+    def typed_missing_key(ref: ContextRef, *, name: str) -> ScriptCall: ...
+
+    with pytest.raises(TypeError, match="epoch"):
+        lua_script("tests.scripts")(typed_missing_key)
