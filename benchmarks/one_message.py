@@ -85,7 +85,7 @@ async def record() -> tuple[list[Call], set[str]]:
                 await say("where does my sister Anna live")
         stopping.set()
         await asyncio.wait_for(service, 30)
-    return [call for call in busy.calls if call not in idle.calls], busy.scripts
+    return [call for call in busy.calls if call not in idle.calls], busy.scripts - idle.scripts
 
 
 async def _until_ready(client: httpx.AsyncClient, url: str, service: asyncio.Task[None]) -> None:

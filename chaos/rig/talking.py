@@ -1,6 +1,7 @@
 """People who say any words anywhere and listen for what the bot says there: whoever writes waits for nobody else."""
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -61,7 +62,7 @@ class Talk:
     async def ask(
         self, place: Place, text: str, *, words: str, within_s: float, reply_to: int | None = None
     ) -> str:
-        """Say it and wait for an answer that has these words: its text."""
+        """Say it and wait for an answer that matches the pattern `words`. Return its text."""
         hearing = asyncio.create_task(self.hear(place, words, within_s=within_s))
         await asyncio.sleep(0)
         self.tell(place, text, reply_to=reply_to)
@@ -76,7 +77,7 @@ class Talk:
         # In a supergroup without topics an answer has the number of the thread that it replies in.
         thread_id = message.get("message_thread_id") if message.get("is_topic_message") else None
         for ear in self._ears[message["chat"]["id"], thread_id]:
-            if ear.words in message.get("text", "") and not ear.heard.done():
+            if re.search(ear.words, message.get("text", "")) and not ear.heard.done():
                 ear.heard.set_result(message["text"])
 
 

@@ -43,6 +43,9 @@ REACHED_WITHIN_S = 6.0
 PROMPTS_AFTER = 20
 LONG_LINE = "the leaves of it turn to the window in the morning and back in the evening " * 30
 _LEFT = re.compile(r"Left after a check: messages (.+?), search entries (.+?), everything else (.+?)\.")
+_NOTHING = "nothing to erase"
+"""A reset that a kill interrupted after its erasure finds nothing when it runs again."""
+_RECEIPT = f"erased everything|{_NOTHING}"
 _FILE_WORD = re.compile(WORD.pattern.encode())
 _MESSAGE_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -187,11 +190,13 @@ class Erasing:
         place = home.places[plan.place]
         match plan.way:
             case "chat":
-                self.read_receipt(await self.ask(place, "/reset", "erased everything"), plan)
+                self.read_receipt(await self.ask(place, "/reset", _RECEIPT), plan)
             case "all":
-                self.read_receipt(await self.ask(home.places[0], "/reset all", "erased everything"), plan)
+                self.read_receipt(await self.ask(home.places[0], "/reset all", _RECEIPT), plan)
             case "operator":
-                receipt = await self.ask(OPERATOR, f"/reset {place.chat_id}", str(place.chat_id))
+                receipt = await self.ask(
+                    OPERATOR, f"/reset {place.chat_id}", f"chat {place.chat_id}|{_NOTHING}"
+                )
                 self.read_receipt(receipt, plan)
             case "console":
                 self.note_left(await self.reset_by_console(place), plan)
@@ -225,6 +230,9 @@ class Erasing:
 
     def read_receipt(self, receipt: str, plan: Round) -> None:
         """What a receipt in a chat says is left."""
+        if _NOTHING in receipt and self.kills.total():
+            self.receipts["nothing to erase, after a kill"] += 1
+            return
         found = _LEFT.search(receipt)
         self.note_left(list(found.groups()) if found else ["no receipt"], plan)
 
@@ -413,7 +421,7 @@ async def _show_that_words_are_found(erasing: Erasing, home: Household, score: S
     )
     score.exactly("places in which a word is found before it is erased (store, files)", stored + in_files, 2)
     erasing.ids.forget(*await erasing.message_ids(home.places[0]))
-    erasing.read_receipt(await erasing.ask(home.places[0], "/reset", "erased everything"), before)
+    erasing.read_receipt(await erasing.ask(home.places[0], "/reset", _RECEIPT), before)
     erasing.model.forgotten.forget(before.word(0))
 
 
