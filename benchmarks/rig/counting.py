@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx
 
-from memory.redis.client import Command, RedisClient, Script, ScriptCall
+from memory.redis.client import Command, RedisClient
+from memory.redis.lua import ScriptCall
 
 Send = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
@@ -50,30 +51,20 @@ class NamedTrips:
         self.tally.redis.append(" + ".join(str(command[0]) for command in commands))
         return await self.redis.calls(commands)
 
-    async def run(
-        self,
-        script: Script | ScriptCall,
-        keys: Sequence[str] = (),
-        arguments: Sequence[str | int | float] = (),
-    ) -> Any:
+    async def run(self, call: ScriptCall) -> Any:
         """See RedisClient."""
-        self.tally.redis.append(f"{_name(script)}.lua")
-        return await self.redis.run(script, keys, arguments)
+        self.tally.redis.append(f"{call.script.name}.lua")
+        return await self.redis.run(call)
 
     async def run_all(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """See RedisClient."""
         self.tally.redis.append(" + ".join(f"{call.script.name}.lua" for call in calls))
         return await self.redis.run_all(calls)
 
-    async def run_durably(
-        self,
-        script: Script | ScriptCall,
-        keys: Sequence[str] = (),
-        arguments: Sequence[str | int | float] = (),
-    ) -> Any:
+    async def run_durably(self, call: ScriptCall) -> Any:
         """See RedisClient."""
-        self.tally.redis.append(f"{_name(script)}.lua + WAITAOF")
-        return await self.redis.run_durably(script, keys, arguments)
+        self.tally.redis.append(f"{call.script.name}.lua + WAITAOF")
+        return await self.redis.run_durably(call)
 
     async def run_all_durably(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """See RedisClient."""
@@ -103,7 +94,3 @@ async def server_work(redis: RedisClient) -> ServerWork:
         commands=sum(statistic["calls"] for name, statistic in names.items() if name != "info"),
         microseconds=sum(statistic["usec"] for name, statistic in names.items() if name in _TOP_LEVEL),
     )
-
-
-def _name(script: Script | ScriptCall) -> str:
-    return script.name if isinstance(script, Script) else script.script.name
