@@ -32,6 +32,7 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: dict[Call, None] = {}
         self.scripts: set[str] = set()
+        self.deepest: list[str] = []
 
     def __enter__(self) -> "Recorder":
         threading.setprofile(self._note)
@@ -49,12 +50,29 @@ class Recorder:
         path = code.co_filename.removeprefix(f"{ROOT}/")
         if path.startswith(("bot/", "memory/")):
             self.calls.setdefault((path, code.co_qualname, code.co_firstlineno))
+        if path.startswith("bot/turn/"):
+            levels = _levels(frame)
+            if len(levels) > len(self.deepest):
+                self.deepest = levels
         if code.co_qualname == "_evalsha":
             self.scripts.add(frame.f_locals["call"].script.name)
 
 
-async def record() -> tuple[list[Call], set[str]]:
-    """Return the calls and scripts of one message, without those that run anyway."""
+def _levels(frame: FrameType | None) -> list[str]:
+    """Return the functions of bot/turn on the stack of `frame`, outermost first, each where the file changes."""
+    levels: list[str] = []
+    last = ""
+    while frame is not None:
+        path = frame.f_code.co_filename.removeprefix(f"{ROOT}/bot/turn/")
+        if path != frame.f_code.co_filename and path != last:
+            levels.append(f"{path} {frame.f_code.co_qualname}")
+            last = path
+        frame = frame.f_back
+    return levels[::-1]
+
+
+async def record() -> tuple[list[Call], set[str], list[str]]:
+    """Return the calls, the scripts and the deepest stack of bot/turn of one message, without what runs anyway."""
     port, simulator = _free_port(), _free_port()
     with tempfile.TemporaryDirectory() as directory:
         settings = load_settings(
@@ -85,7 +103,7 @@ async def record() -> tuple[list[Call], set[str]]:
                 await say("where does my sister Anna live")
         stopping.set()
         await asyncio.wait_for(service, 30)
-    return [call for call in busy.calls if call not in idle.calls], busy.scripts - idle.scripts
+    return [call for call in busy.calls if call not in idle.calls], busy.scripts - idle.scripts, busy.deepest
 
 
 async def _until_ready(client: httpx.AsyncClient, url: str, service: asyncio.Task[None]) -> None:
@@ -112,7 +130,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="print each file with its functions")
     options = parser.parse_args()
-    calls, scripts = asyncio.run(record())
+    calls, scripts, deepest = asyncio.run(record())
     files: dict[str, list[str]] = {}
     for path, name, _ in calls:
         files.setdefault(path, []).append(name)
@@ -120,6 +138,7 @@ def main() -> None:
         for path, names in files.items():
             print(f"{len(names):3} {path}: {', '.join(names)}")
     print(f"{len(files)} files, {len(calls)} functions, {len(scripts)} scripts: {', '.join(sorted(scripts))}")
+    print(f"{len(deepest)} levels of files in bot/turn: {' > '.join(deepest)}")
     folders = Counter("/".join(path.split("/")[:-1][:2]) for path in files)
     print(", ".join(f"{folder} {count}" for folder, count in folders.most_common()))
 
