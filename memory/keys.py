@@ -20,7 +20,8 @@ Key = NewType("Key", str)
 TERMINAL_UPDATE_TTL_S = 48 * 3600
 """Records of finished updates. Telegram redelivers for 24 h after a message's date."""
 STOP_TTL_S = 3600
-ERASED_TTL_S = 600
+ERASED_TTL_S = 24 * 3600
+"""The result of a reset. A chat that waits for a store gets its receipt within this time."""
 REFUSAL_TTL_S = 30 * 24 * 3600
 PROMPTS_TTL_S = 24 * 3600
 """Receipts of a context's last prompts."""
@@ -194,7 +195,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "UPDATE_ID",
     ),
     "erased": KeyKind(
-        "STRING: result of one reset, for its repetition after a lost reply; ERASED_TTL_S.",
+        "STRING: counts of one reset, for its repetition after a lost reply or a crash; ERASED_TTL_S.",
         "TOKEN",
         expires=True,
     ),

@@ -125,7 +125,7 @@ class Memberships:
         reset_before = await journal.finished(_RESET_STEP)
         if reset_before is None:
             others = [ref for ref in await self.chat_contexts.find(chat_id) if ref != own]
-            receipts = [await self.eraser.reset(ref) for ref in others]
+            receipts = [await self.eraser.reset(ref, update_id=update.update_id) for ref in others]
             erased = await self.eraser.reset_own(claim, update.update_id, others="")
         else:
             erased = parse_json(ErasedContext, reset_before)

@@ -24,10 +24,15 @@ class Eraser:
         self._history = history
         self._recall = recall
 
-    async def reset(self, ref: ContextRef) -> ErasureReceipt:
-        """Erase everything of a context, including its running turn and its waiting updates."""
+    async def reset(self, ref: ContextRef, *, update_id: int | None = None) -> ErasureReceipt:
+        """Erase everything of a context, including its running turn and its waiting updates.
+
+        `update_id` is the update of another chat that asks for it. If a worker dies and the update runs again,
+        nothing more is erased, and the receipt has the counts of the first run.
+        """
         vectors = await count_vectors(ref, self._recall)
-        return await self.finish(ref, await self._store.reset(ref, vectors=vectors))
+        erased = await self._store.reset(ref, vectors=vectors, asked_by=update_id)
+        return await self.finish(ref, erased)
 
     async def reset_own(self, claim: Claim, update_id: int, *, others: str) -> ErasedContext:
         """Erase the context of the update that asks for it. That update and later ones stay. `finish` comes next.

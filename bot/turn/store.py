@@ -404,12 +404,17 @@ class TurnStore:
         vectors: int = 0,
         answering: tuple[Claim, int] | None = None,
         others: str = "",
+        asked_by: int | None = None,
     ) -> ErasedContext:
         """Erase everything of a context in Redis and raise its epoch, which fences its running turn.
 
         `answering` is the claim and the update id of a reset from the chat. That update and later ones stay,
         and this raises Fenced. `others` is the receipt of what it erased in other contexts before.
+
+        `asked_by` is an update of another context. A second call for it within ERASED_TTL_S erases nothing more
+        and returns the counts of the first.
         """
+        token = self._new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
         order = ResetOrder(
             vectors=vectors,
             others=others,
@@ -418,7 +423,7 @@ class TurnStore:
             update_id=str(answering[1]) if answering else None,
             fence=answering[0].fence if answering else None,
         )
-        erased = keys.partition_key(ref.partition, "erased", self._new_id())
+        erased = keys.partition_key(ref.partition, "erased", token)
         call = reset(ref, erased=erased, context_id=ref.context_id, now=self._clock(), order_of_reset=order)
         reply = await self._redis.run_durably(call)
         _check(reply)

@@ -44,7 +44,7 @@ PROMPTS_AFTER = 20
 LONG_LINE = "the leaves of it turn to the window in the morning and back in the evening " * 30
 _LEFT = re.compile(r"Left after a check: messages (.+?), search entries (.+?), everything else (.+?)\.")
 _NOTHING = "nothing to erase"
-"""A reset that a kill interrupted after its erasure finds nothing when it runs again."""
+"""The wrong receipt: a reset that a kill interrupted has to repeat the counts of its first try."""
 _RECEIPT = f"erased everything|{_NOTHING}"
 _FILE_WORD = re.compile(WORD.pattern.encode())
 _MESSAGE_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -230,8 +230,8 @@ class Erasing:
 
     def read_receipt(self, receipt: str, plan: Round) -> None:
         """What a receipt in a chat says is left."""
-        if _NOTHING in receipt and self.kills.total():
-            self.receipts["nothing to erase, after a kill"] += 1
+        if _NOTHING in receipt:
+            self.receipts[_NOTHING] += 1
             return
         found = _LEFT.search(receipt)
         self.note_left(list(found.groups()) if found else ["no receipt"], plan)
@@ -449,6 +449,7 @@ def _judge(erasing: Erasing, score: Score) -> None:
     )
     score.exactly("vectors of erased messages", len(ids.seen), 0)
     score.exactly("receipts that say something is left", erasing.receipts["something left"], 0)
+    score.exactly("receipts that say there was nothing to erase", erasing.receipts[_NOTHING], 0)
     score.at_least(
         "receipts that say nothing is left", erasing.receipts["nothing left"], erasing.bench.pick(8, 1_500)
     )

@@ -351,6 +351,22 @@ async def test_a_reset_repeated_after_a_lost_reply_answers_the_same(redis: Redis
     assert erased == ErasedContext(epoch=1, messages=5, updates=1)
 
 
+async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_counts_of_the_first(
+    redis: RedisClient,
+) -> None:
+    box = await open_inbox(redis)
+    history = RedisHistory(redis)
+    await history.append(a_ref(), some_messages(5), epoch=0)
+
+    first = await box.turns.reset(a_ref(), vectors=4, asked_by=77)
+    await history.append(a_ref(), some_messages(1), epoch=1)
+    second = await box.turns.reset(a_ref(), vectors=1, asked_by=77)
+
+    assert second == first == ErasedContext(epoch=1, messages=5, updates=0, vectors=4)
+    assert (await history.load(a_ref(), limit=9)).count == 1
+    assert (await box.turns.reset(a_ref(), asked_by=78)).messages == 1
+
+
 async def test_an_apology_repeated_after_a_lost_reply_is_one_apology(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)

@@ -1,11 +1,17 @@
 """Stories of forgetting: what /reset erases, for whom, and what it proves."""
 
 import asyncio
+from itertools import count
 
 import pytest
 
+from bot.turn.erasure import Eraser
+from bot.turn.store import ErasedContext
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
+from memory.erasure import ErasureReceipt
+from memory.errors import StoreUnavailable
+from memory.keys import ContextRef
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
@@ -118,6 +124,28 @@ async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores
         assert await _canaries(bot, stores.index) == []
         assert len(await bot.lines(CHIARA)) == 2
         assert bot.said_in(BEN) == [f"echo: my secret is {CANARY}"]
+
+
+async def test_an_operators_reset_that_a_crash_interrupts_gives_the_whole_receipt(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish, calls = Eraser.finish, count()
+
+    async def crash_once(self: Eraser, ref: ContextRef, erased: ErasedContext) -> ErasureReceipt:
+        if next(calls) == 0:
+            raise StoreUnavailable
+        return await finish(self, ref, erased)
+
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "hello")
+        await bot.wait_until_indexed()
+        monkeypatch.setattr(Eraser, "finish", crash_once)
+
+        receipt = await bot.ask(OLGA, f"/reset {BEN}")
+
+        assert next(calls) == 2
+        assert "Erased: 2 messages, 2 search entries" in receipt
+        assert receipt.endswith(PROOF)
 
 
 @pytest.mark.parametrize("argument", ["everything", "12.5", "1002 1003", "@ben", "--"])

@@ -154,7 +154,9 @@ class ResetCommand:
             step = f"{_OTHERS_STEP}:{ref.context_id}"
             line = await call.journal.finished(step)
             if line is None:
-                line = dump_json(ErasureReceipt, await self.eraser.reset(ref))
+                line = dump_json(
+                    ErasureReceipt, await self.eraser.reset(ref, update_id=call.update.update_id)
+                )
                 await call.journal.record_for_good(step, line)
             receipts.append(parse_json(ErasureReceipt, line))
         return sum_receipts(receipts)
