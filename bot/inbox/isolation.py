@@ -64,7 +64,7 @@ class Isolation:
 
         `let_others_in` stores that an isolated update has survived. It returns before another update begins.
         """
-        working = self._isolate(claim, let_others_in) if claim.is_isolated else self.slot()
+        working = self._isolate(claim, let_others_in) if claim.deaths >= ISOLATED_FROM else self.slot()
         async with working:
             self._begun_at = monotonic()
             yield

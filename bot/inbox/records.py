@@ -75,26 +75,12 @@ class Claim:
     """A context that this worker holds."""
 
     ref: ContextRef
-    entry: str
-    consumer: str
-    delivery: str
+    fence: Fence
+    """The proof of this claim, which every script that writes under it checks first."""
     deaths: int = 0
     """Attempts at the next update in which a worker died. 0 if an answer is delivered or a dead letter buried first."""
-
-    @property
-    def is_taken_over(self) -> bool:
-        """Return True if another worker held it before and gave no sign of life for a lease."""
-        return self.delivery != "1"
-
-    @property
-    def is_isolated(self) -> bool:
-        """Return True if its next update must run alone."""
-        return self.deaths >= ISOLATED_FROM
-
-    @property
-    def fence(self) -> Fence:
-        """The proof of this claim, which every script that writes under it checks first."""
-        return Fence(group=GROUP, consumer=self.consumer, entry=self.entry, delivery=self.delivery)
+    is_taken_over: bool = False
+    """True if another worker held it before and gave no sign of life for a lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,10 +123,13 @@ class RedisInbox:
                 raise
             await self.open()  # somebody emptied the store
             return []
-        return [
-            _claim(partition, fields["context"], entry=entry, consumer=consumer, delivery="1")
-            for entry, fields in _entries(reply)
-        ]
+        claims: list[Claim] = []
+        for entry, fields in _entries(reply):
+            fence = Fence(group=GROUP, consumer=consumer, entry=entry, delivery="1")
+            claims.append(
+                Claim(ref=ContextRef(context_id=fields["context"], partition=partition), fence=fence)
+            )
+        return claims
 
     async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
         """Take over up to `count` contexts whose worker gave no sign of life for `idle_ms`."""
@@ -137,10 +140,12 @@ class RedisInbox:
             limits=SweepLimits(idle_ms=idle_ms, count=count),
             prefixes=keys.key_prefixes(partition),
         )
-        return [
-            _claim(partition, context, entry=entry, consumer=consumer, delivery=delivery, deaths=deaths)
-            for entry, context, delivery, deaths in await self._redis.run(call)
-        ]
+        claims: list[Claim] = []
+        for entry, context, delivery, deaths in await self._redis.run(call):
+            ref = ContextRef(context_id=context, partition=partition)
+            fence = Fence(group=GROUP, consumer=consumer, entry=entry, delivery=delivery)
+            claims.append(Claim(ref=ref, fence=fence, deaths=deaths, is_taken_over=True))
+        return claims
 
     async def keep(self, claim: Claim) -> None:
         """Give a sign of life. Raises Fenced if another worker has taken the context over."""
@@ -200,13 +205,6 @@ class RedisInbox:
         entries = _entries(await self._redis.call("XREAD", "BLOCK", wait_ms, "STREAMS", stream, after))
         signals = [(fields["context"], _SIGNAL.validate_python(fields)) for _, fields in entries]
         return entries[-1][0] if entries else after, signals
-
-
-def _claim(
-    partition: int, context: str, *, entry: str, consumer: str, delivery: str, deaths: int = 0
-) -> Claim:
-    ref = ContextRef(context_id=context, partition=partition)
-    return Claim(ref=ref, entry=entry, consumer=consumer, delivery=delivery, deaths=deaths)
 
 
 def _entries(reply: list[list[Any]] | None) -> list[tuple[str, dict[str, str]]]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Protocol
 
 import stamina
@@ -25,25 +25,8 @@ class SignalSource(Protocol):
     ) -> tuple[str, list[tuple[str, Signal]]]: ...
 
 
-class Incoming:
-    """Signals of one context since its watch began. Each is delivered once, in order."""
-
-    def __init__(self) -> None:
-        self._queue: asyncio.Queue[Signal] = asyncio.Queue()
-
-    def put(self, signal: Signal) -> None:
-        """Add a signal."""
-        self._queue.put_nowait(signal)
-
-    async def next(self) -> Signal:
-        """Wait for the next signal and return it."""
-        return await self._queue.get()
-
-    async def wait(self, seconds: float) -> None:
-        """Take the next signal, or return after `seconds` without one."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._queue.get()
+Incoming = asyncio.Queue[Signal]
+"""Signals of one context since its watch began. Each is delivered once, in order."""
 
 
 class Signals:
@@ -59,7 +42,7 @@ class Signals:
 
         A watch that begins before the turn takes the waiting updates misses nothing.
         """
-        incoming = Incoming()
+        incoming: Incoming = asyncio.Queue()
         self._watched[context_id].append(incoming)
         try:
             yield incoming
@@ -80,4 +63,4 @@ class Signals:
             )
             for context_id, signal in signals:
                 for incoming in self._watched.get(context_id, ()):
-                    incoming.put(signal)
+                    incoming.put_nowait(signal)

@@ -130,7 +130,7 @@ class Worker:
             partition, consumer=self._consumer, count=SWEPT_AT_ONCE, idle_ms=int(self._lease_s * 1000)
         )
         for claim in claims:
-            log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.delivery)
+            log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.fence.delivery)
             self._start([claim])
             await asyncio.sleep(PACE_S if claim.deaths else 0)
         return len(claims)

@@ -74,7 +74,7 @@ class Interruptions:
         Other updates wait in the chat's line for the next turn, and so does one whose signal is lost.
         """
         while True:
-            signal = await question.incoming.next()
+            signal = await question.incoming.get()
             if signal.update_id in question.read_ids:
                 continue
             try:

@@ -138,7 +138,9 @@ class Turns:
             is_over = is_stopped(batch, waiting, todo.stopped_before)
             if seconds <= 0 or loop.time() >= ends_at or is_over:
                 break
-            await incoming.wait(ends_at - loop.time())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ends_at - loop.time()):
+                    await incoming.get()
             todo, snapshot = await self._take(claim)
         history = BufferedHistory(self.history, claim.ref, snapshot)
         journal = TurnJournal(self.store, claim, history, batch, steps=todo.journal)

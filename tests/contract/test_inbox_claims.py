@@ -76,7 +76,7 @@ async def test_a_context_whose_holder_is_silent_is_taken_over(redis: RedisClient
 
     (taken,) = await box.sweep("bert")
 
-    assert (taken.ref, taken.entry) == (silent.ref, silent.entry)
+    assert (taken.ref, taken.fence.entry) == (silent.ref, silent.fence.entry)
     assert taken.fence != silent.fence
     assert [update.update_id for update in (await box.take(taken)).updates] == [1]
 
@@ -96,7 +96,7 @@ async def test_a_sign_of_life_postpones_the_takeover(redis: RedisClient) -> None
     claim = await box.claim_one("anna")
     await redis.call(  # as if nothing had been heard for a minute
         "XCLAIM",
-        *(keys.partition_key(0, "ready"), "workers", "anna", 0, claim.entry, "IDLE", 60_000, "JUSTID"),
+        *(keys.partition_key(0, "ready"), "workers", "anna", 0, claim.fence.entry, "IDLE", 60_000, "JUSTID"),
     )
 
     await box.inbox.keep(claim)
@@ -168,7 +168,15 @@ async def test_the_idle_are_found_behind_many_that_are_worked_on(redis: RedisCli
     held = await box.claim("anna", count=99)
     (dead,) = await box.claim("bert")
     await redis.call(
-        "XCLAIM", keys.partition_key(0, "ready"), "workers", "bert", 0, dead.entry, "IDLE", 60_000, "JUSTID"
+        "XCLAIM",
+        keys.partition_key(0, "ready"),
+        "workers",
+        "bert",
+        0,
+        dead.fence.entry,
+        "IDLE",
+        60_000,
+        "JUSTID",
     )
 
     taken = await box.sweep("carl", idle_ms=30_000, count=2)

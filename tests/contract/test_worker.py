@@ -187,7 +187,8 @@ async def test_nothing_is_claimed_during_an_isolation_though_a_slot_is_free(
     work, isolation = Work(box), Isolation(box.inbox, Slots(2))
     async with _running(box.inbox, work, isolation=isolation):
         await eventually(lambda: len(work.running) == 1)
-        alone = replace(work.running[0], delivery="3", deaths=2)
+        fence = replace(work.running[0].fence, delivery="3")
+        alone = replace(work.running[0], fence=fence, deaths=2)
         async with isolation.begin(alone, _no_note):
             await asyncio.sleep(0.1)  # the last read ends
             await box.accept(2, chat=2)
@@ -358,7 +359,7 @@ async def test_work_whose_context_was_taken_over_is_ended(redis: RedisClient) ->
     async with _running(box.inbox, work, lease_s=0.3):
         await eventually(lambda: work.taken == 1)
         await redis.call(  # another worker, which believes that ours is dead
-            "XCLAIM", keys.partition_key(0, "ready"), "workers", "bert", 0, work.running[0].entry
+            "XCLAIM", keys.partition_key(0, "ready"), "workers", "bert", 0, work.running[0].fence.entry
         )
         await eventually(lambda: work.cancelled == 1)
 

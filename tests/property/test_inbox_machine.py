@@ -122,7 +122,7 @@ class InboxMachine(RuleBasedStateMachine):
 
     def _isolate(self, claim: Claim) -> None:
         """An update over which two workers died runs alone."""
-        key = (claim.entry, claim.delivery)
+        key = (claim.fence.entry, claim.fence.delivery)
         for update in self._chat(claim).line[:1]:
             attempts = self.attempts[update]
             deaths = 0 if attempts.is_dead_letter(key) else attempts.count
@@ -231,7 +231,7 @@ class InboxMachine(RuleBasedStateMachine):
 
     def _bury(self, chat: Chat, claim: Claim) -> list[int]:
         """What a take must bury, and the attempt that it must count."""
-        key, buried = (claim.entry, claim.delivery), list[int]()
+        key, buried = (claim.fence.entry, claim.fence.delivery), list[int]()
         for update in chat.line:
             attempts = self.attempts[update]
             if not attempts.is_dead_letter(key):

@@ -254,7 +254,7 @@ class TurnMachine(RuleBasedStateMachine):
         claim = self._draw_holder(data)
         for number in self._chat(claim).line[:1]:
             update = self.updates[number]
-            if update.attempt == (claim.entry, claim.delivery):
+            if update.attempt == (claim.fence.entry, claim.fence.delivery):
                 update.attempts, update.attempt = update.attempts - 1, None
         self._chat(claim).journal.clear()
         self.run(self.box.turns.restart(claim))
@@ -586,7 +586,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     def _isolate(self, claim: Claim) -> None:
         """An update over which two workers died runs alone."""
-        key = (claim.entry, claim.delivery)
+        key = (claim.fence.entry, claim.fence.delivery)
         for number in [] if self._chat(claim).outbox else self._chat(claim).line[:1]:
             update = self.updates[number]
             deaths = 0 if update.is_dead_letter(key) else update.attempts
@@ -596,7 +596,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     def _bury(self, chat: Chat, claim: Claim) -> list[int]:
         """What a take must bury, and the attempt that it must count."""
-        key, buried = (claim.entry, claim.delivery), list[int]()
+        key, buried = (claim.fence.entry, claim.fence.delivery), list[int]()
         for number in chat.line:
             update = self.updates[number]
             if not update.is_dead_letter(key):

@@ -8,7 +8,7 @@ import pytest
 
 from bot.inbox import isolation
 from bot.inbox.isolation import Isolation
-from bot.inbox.records import Claim
+from bot.inbox.records import GROUP, Claim, Fence
 from bot.inbox.slots import Slots
 from tests.messages import a_ref
 
@@ -82,7 +82,8 @@ class Bench:
 
 
 def _claim(name: str, deaths: int) -> Claim:
-    return Claim(ref=a_ref(), entry=name, consumer="w", delivery=str(1 + deaths), deaths=deaths)
+    fence = Fence(group=GROUP, consumer="w", entry=name, delivery=str(1 + deaths))
+    return Claim(ref=a_ref(), fence=fence, deaths=deaths)
 
 
 @asynccontextmanager

@@ -44,7 +44,7 @@ async def heard_by(incoming_of: Signals, lane: Lane) -> list[int]:
         await asyncio.sleep(0)
         for context_id, update_id in (("ours", 1), ("others", 2), ("another", 3), ("ours", 4)):
             lane.add(context_id, update_id)
-        heard = [(await ours.next()).update_id, (await ours.next()).update_id]
+        heard = [(await ours.get()).update_id, (await ours.get()).update_id]
         listening.cancel()
         await asyncio.wait([listening])
     return heard
@@ -77,12 +77,4 @@ async def test_after_its_watch_a_context_hears_nothing() -> None:
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.005):
-            await ours.next()
-
-
-async def test_a_wait_ends_with_the_next_signal_or_with_its_time() -> None:
-    with Signals(Lane()).watch("ours") as ours:
-        await ours.wait(0.001)
-        ours.put(Signal(kind="edit", update_id=1))
-        async with asyncio.timeout(5):
-            await ours.wait(60)
+            await ours.get()
