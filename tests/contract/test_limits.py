@@ -159,8 +159,9 @@ async def test_a_turn_is_booked_once_with_its_commit_whatever_becomes_of_that(re
         await box.commit(claim, 1, epoch=7, booking=booking)
     for _ in range(2):
         await box.commit(claim, 1, booking=booking)
+    stale = replace(claim, fence=replace(claim.fence, delivery="9"))
     with pytest.raises(Fenced):
-        await box.commit(replace(claim, delivery="9"), 1, booking=booking)
+        await box.commit(stale, 1, booking=booking)
 
     assert redis.round_trips - before <= 6, "one trip for a commit, and two that teach the server its scripts"
     assert await box.state_of(1) == ("answered", "")
