@@ -265,7 +265,6 @@ def _joined(*parts: str) -> str:
     return "".join(parts)
 
 
-# Order matters: an animation also has a document, a venue a location, a live photo a photo.
 _CONTENTS: Mapping[str, Callable[[Json], str]] = {
     "animation": _file("an animation"),
     "live_photo": _file("a live photo"),
@@ -286,6 +285,9 @@ _CONTENTS: Mapping[str, Callable[[Json], str]] = {
     "venue": _venue,
     "location": _location,
 }
+"""Order matters: an animation also has a document, a venue a location, a live photo a photo."""
+MEDIA_KINDS = tuple(_CONTENTS)
+"""Contents that people send."""
 
 
 def _event(message: Json) -> str:

@@ -176,7 +176,7 @@ def _admit_edit(message: IncomingMessage, is_permitted: bool) -> Admission:
     """
     if message.is_automatic_forward:
         return _overheard(message, "channel_post", is_permitted)
-    if message.author.is_bot:
+    if message.is_from_bot:
         return _overheard(message, "from_bot", is_permitted)
     if message.kind in MEDIA_KINDS and message.kind not in CAPTIONED_KINDS:
         return _overheard(message, "no_text", is_permitted)
@@ -207,7 +207,7 @@ def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: 
     """Return the reason why a message is not for this bot; None if it may be."""
     if message.is_automatic_forward:
         return "channel_post"
-    if message.author.is_bot:
+    if message.is_from_bot:
         return "from_bot"
     if message.kind == SERVICE:
         return "service_message"

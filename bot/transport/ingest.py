@@ -8,7 +8,6 @@ from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
 from bot.transport.gating import GROUPS, INVITED, Access, Admission, BotIdentity, admit, asker_of
 from bot.transport.people import digest_of
-from bot.transport.relations import continuation, without_content, without_quotations
 from bot.transport.updates import (
     SERVICE,
     Callback,
@@ -16,7 +15,10 @@ from bot.transport.updates import (
     Membership,
     ParsedUpdate,
     context_keys,
+    continuation,
     parse_update,
+    without_content,
+    without_quotations,
 )
 from memory.codec import dump_json, parse_json
 from memory.history import contexts

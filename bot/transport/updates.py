@@ -1,9 +1,13 @@
-"""Raw Bot API updates as records of our own. No shape of JSON makes the parser fail; unknown fields are ignored."""
+"""Raw Bot API updates as records of our own, and how messages relate: quotations, parts of one long message (pure).
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+No shape of JSON makes the parser fail; unknown fields are ignored.
+"""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 
 from bot.transport.contents import (
+    MEDIA_KINDS,
     NOTHING,
     SERVICE_FIELDS,
     Attachment,
@@ -16,14 +20,15 @@ from bot.transport.contents import (
     objects_in,
     str_in,
 )
-from bot.transport.rich_text import utf16_slice
+from bot.transport.rich_text import utf16_length, utf16_slice
+from memory.history.message import Continuation, Quote
 
 UNKNOWN = "unknown"
 TEXT, CAPTION = "text", "caption"
 SERVICE, MEMBERSHIP = "service", "membership"
 """Kinds of messages without an author: an event in the chat, and a change of the bot's own membership."""
 
-# Kinds of messages, of other updates and of contents, from the Bot API documentation (10.0).
+# Kinds of messages and of other updates, from the Bot API documentation (10.0).
 _MESSAGES = """
     message edited_message channel_post edited_channel_post business_message edited_business_message guest_message
 """
@@ -32,21 +37,31 @@ _OTHER_UPDATES = """
     deleted_business_messages inline_query managed_bot message_reaction message_reaction_count my_chat_member poll
     poll_answer pre_checkout_query purchased_paid_media removed_chat_boost shipping_query
 """
-# Order matters: an animation also has a document, a venue a location, a live photo a photo.
-_MEDIA = """
-    animation live_photo audio document paid_media photo sticker story video video_note voice checklist contact dice
-    game poll venue location
-"""
 _CAPTIONED = "animation live_photo audio document paid_media photo video voice"
 MESSAGE_KINDS = frozenset(_MESSAGES.split())
 UPDATE_KINDS = MESSAGE_KINDS | frozenset(_OTHER_UPDATES.split())
-MEDIA_KINDS = tuple(_MEDIA.split())
-"""Contents that people send."""
 CAPTIONED_KINDS = tuple(_CAPTIONED.split())
 """Contents with an optional caption: an edit may remove or add their text."""
 
+_CONTENT_FIELDS = SERVICE_FIELDS | set(MEDIA_KINDS)
+"""Fields of all content other than text."""
+_REPLY_FIELDS = frozenset(["reply_to_message", "external_reply"])
+_FORWARD_FIELDS = frozenset(
+    ["forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name"]
+)
 _ORIGINS = ("sender_user", "sender_chat", "chat")
 """Fields of a MessageOrigin with its sender; a hidden user has none of them."""
+
+QUOTED_CHARACTERS = 600
+"""Maximum length of a stored quotation."""
+PASTE_UNITS = 3_700
+"""Minimum UTF-16 units of the first part of a split text.
+
+Telegram for Android splits at a blank line, a line's end or a blank, and trims the parts. The place is within the
+last 300 units before the limit of 4,096.
+"""
+APART_S = 2
+"""Maximum seconds between two parts of one message. Telegram's clock has whole seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,27 +91,6 @@ class ReplyTo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chat:
-    """The chat of a message."""
-
-    id: int
-    type: str = ""
-    title: str = ""
-    thread_id: int | None = None
-    """Topic of the message; None outside of topics and in "General"."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Author:
-    """Sender of a message: a person, or a chat for anonymous administrators and channel posts."""
-
-    id: int | None = None
-    name: str = ""
-    is_bot: bool = False
-    language_code: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceEvent:
     """Ids that a service message names; 0 for none."""
 
@@ -106,12 +100,26 @@ class ServiceEvent:
     left_user_id: int = 0
 
 
+NO_EVENT = ServiceEvent()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncomingMessage:
     """One received message. A change of the bot's membership is a message of kind MEMBERSHIP with the id 0."""
 
-    chat: Chat
-    author: Author
+    chat_id: int
+    chat_type: str = ""
+    """"private", "group", "supergroup" or "channel"."""
+    chat_title: str = ""
+    """Title of the chat, or the name of the person in a private chat."""
+    thread_id: int | None = None
+    """Topic of the message; None outside of topics and in "General"."""
+    sender_id: int | None = None
+    """Id of a person, or of a chat for anonymous administrators and channel posts."""
+    sender_name: str = ""
+    is_from_bot: bool = False
+    language_code: str = ""
+    """IETF language tag of the person, "" if unknown."""
     message_id: int
     date: int
     """Unix seconds."""
@@ -130,42 +138,7 @@ class IncomingMessage:
     note: str = ""
     """One line for the model on content other than text, such as a sticker or who joined."""
     is_automatic_forward: bool = False
-    event: ServiceEvent = ServiceEvent()
-
-    @property
-    def chat_id(self) -> int:
-        """Id of the chat."""
-        return self.chat.id
-
-    @property
-    def chat_type(self) -> str:
-        """Type of the chat: "private", "group", "supergroup" or "channel"."""
-        return self.chat.type
-
-    @property
-    def chat_title(self) -> str:
-        """Title of the chat, or the name of the person in a private chat."""
-        return self.chat.title
-
-    @property
-    def thread_id(self) -> int | None:
-        """Topic of the message."""
-        return self.chat.thread_id
-
-    @property
-    def sender_id(self) -> int | None:
-        """Id of the author."""
-        return self.author.id
-
-    @property
-    def sender_name(self) -> str:
-        """Name of the author."""
-        return self.author.name
-
-    @property
-    def language_code(self) -> str:
-        """IETF language tag of the author, "" if unknown."""
-        return self.author.language_code
+    event: ServiceEvent = NO_EVENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +188,11 @@ class Command:
 def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
     """Return the facts of one update. Never raises: a missing or wrong field is empty, 0 or None."""
     update_id = int_in(raw, "update_id") or 0
-    kind = next((name for name in raw if name in UPDATE_KINDS), UNKNOWN)
+    for kind in raw:
+        if kind in UPDATE_KINDS:
+            break
+    else:
+        return ParsedUpdate(update_id=update_id, kind=UNKNOWN)
     body = object_in(raw, kind)
     if kind in MESSAGE_KINDS:
         return ParsedUpdate(update_id=update_id, kind=kind, message=_message(body))
@@ -244,53 +221,111 @@ def context_keys(bot_id: int, chat_id: int, thread_id: int | None) -> dict[str, 
     return keys if thread_id is None else keys | {"message_thread_id": thread_id}
 
 
-def _message(raw: Json) -> IncomingMessage | None:
-    message_id, chat = int_in(raw, "message_id"), _chat(raw)
-    if chat is None or message_id is None:
+def quote_of(message: IncomingMessage, bot_id: int) -> Quote | None:
+    """Return the quotation that the message answers: the selected part, else the whole text, caption or note.
+
+    None if it answers nothing, or if the update lacks the text. The sender's name is "" for the bot itself.
+    """
+    reply = message.reply_to
+    text = _cut(reply.quote or reply.text).strip() if reply else ""
+    if reply is None or not text:
         return None
-    kind = _content_kind(raw)
-    return IncomingMessage(
-        chat=chat,
-        author=_author(
-            object_in(raw, "sender_chat") or object_in(raw, "from"), person=object_in(raw, "from")
-        ),
-        message_id=message_id,
-        date=_time(raw, "date") or 0,
-        edit_date=_time(raw, "edit_date"),
-        kind=kind,
-        text=_text(raw),
-        entities=_entities(raw, "caption_entities" if kind == CAPTION else "entities"),
-        reply_to=_reply_to(raw),
-        forwarded_from=_forwarded_from(raw),
-        media_group_id=str_in(raw, "media_group_id"),
-        attachment=attachment_in(raw),
-        note=note_on(raw),
-        is_automatic_forward=raw.get("is_automatic_forward") is True,
-        event=_event(raw),
+    return Quote(
+        telegram_message_id=max(0, reply.message_id),
+        sender_name="" if reply.sender_id == bot_id else reply.sender_name or "somebody",
+        text=text,
     )
 
 
-def _chat(raw: Json) -> Chat | None:
-    chat = object_in(raw, "chat")
+def quotes_message(message: IncomingMessage, telegram_message_id: int) -> bool:
+    """Return True if the message carries words of that message of its own chat."""
+    reply = message.reply_to
+    return reply is not None and reply.message_id == telegram_message_id and bool(reply.quote or reply.text)
+
+
+def without_quotations(message: IncomingMessage, *, keeps_quoted: bool) -> IncomingMessage:
+    """Return the message with no more words of other messages than `quote_of` needs.
+
+    Without `keeps_quoted` it has none: a command only needs to know which message it answers.
+    """
+    if message.event.pinned_message_id:
+        message = replace(message, note="")
+    reply = message.reply_to
+    if reply is None:
+        return message
+    quote = _cut(reply.quote) if keeps_quoted else ""
+    text = _cut(reply.text) if keeps_quoted and not quote else ""
+    return replace(message, reply_to=replace(reply, quote=quote, text=text))
+
+
+def without_content(message: IncomingMessage) -> IncomingMessage:
+    """Return the message with its place and author only, so that nothing is stored of its content."""
+    return replace(
+        message,
+        text="",
+        entities=(),
+        reply_to=None,
+        forwarded_from="",
+        attachment=None,
+        note="",
+        event=NO_EVENT,
+    )
+
+
+def continuation(before: IncomingMessage, after: IncomingMessage) -> Continuation:
+    """Return how a message continues the previous one of the same person; "" if it does not."""
+    if after.media_group_id and after.media_group_id == before.media_group_id:
+        return "bundle"
+    if after.date - before.date > APART_S:
+        return ""
+    if after.forwarded_from:
+        return "bundle"
+    is_plain = not before.forwarded_from and after.attachment is None
+    return "paste" if is_plain and may_go_on(before) else ""
+
+
+def may_go_on(message: IncomingMessage) -> bool:
+    """Return True if this may be the first part of a text that was too long for one message."""
+    return message.attachment is None and utf16_length(message.text) >= PASTE_UNITS
+
+
+def _message(raw: Json) -> IncomingMessage | None:
+    message_id, chat = int_in(raw, "message_id"), object_in(raw, "chat")
     chat_id = int_in(chat, "id")
-    if chat_id is None:
+    if chat_id is None or message_id is None:
         return None
-    thread_id = int_in(raw, "message_thread_id") if raw.get("is_topic_message") is True else None
-    return Chat(id=chat_id, type=str_in(chat, "type"), title=name_in(chat), thread_id=thread_id)
-
-
-def _author(sender: Json, *, person: Json) -> Author:
-    return Author(
-        id=int_in(sender, "id"),
-        name=name_in(sender),
-        is_bot=sender.get("is_bot") is True,
+    person = object_in(raw, "from")
+    sender = object_in(raw, "sender_chat") or person
+    text, caption = str_in(raw, TEXT), str_in(raw, CAPTION)
+    kind = TEXT if text else CAPTION if caption else ""
+    entities = "caption_entities" if kind == CAPTION else "entities"
+    content = raw.keys() & _CONTENT_FIELDS
+    return IncomingMessage(
+        chat_id=chat_id,
+        chat_type=str_in(chat, "type"),
+        chat_title=name_in(chat),
+        thread_id=int_in(raw, "message_thread_id") if raw.get("is_topic_message") is True else None,
+        sender_id=int_in(sender, "id"),
+        sender_name=name_in(sender),
+        is_from_bot=sender.get("is_bot") is True,
         language_code=str_in(person, "language_code"),
+        message_id=message_id,
+        date=_time(raw, "date") or 0,
+        edit_date=_time(raw, "edit_date"),
+        kind=kind or _content_kind(content),
+        text=text or caption,
+        entities=_entities(raw, entities) if entities in raw else (),
+        reply_to=_reply_to(raw) if raw.keys() & _REPLY_FIELDS else None,
+        forwarded_from=_forwarded_from(raw) if raw.keys() & _FORWARD_FIELDS else "",
+        media_group_id=str_in(raw, "media_group_id"),
+        attachment=attachment_in(raw) if content else None,
+        note=note_on(raw) if content else "",
+        is_automatic_forward=raw.get("is_automatic_forward") is True,
+        event=_event(raw) if content else NO_EVENT,
     )
 
 
 def _event(raw: Json) -> ServiceEvent:
-    if not SERVICE_FIELDS & raw.keys():
-        return ServiceEvent()
     return ServiceEvent(
         migrate_to_chat_id=int_in(raw, "migrate_to_chat_id") or 0,
         migrate_from_chat_id=int_in(raw, "migrate_from_chat_id") or 0,
@@ -299,16 +334,11 @@ def _event(raw: Json) -> ServiceEvent:
     )
 
 
-def _content_kind(raw: Json) -> str:
-    for kind in (TEXT, CAPTION):
-        if str_in(raw, kind):
+def _content_kind(content: Set[str]) -> str:
+    for kind in MEDIA_KINDS:
+        if kind in content:
             return kind
-    kind = next((kind for kind in MEDIA_KINDS if kind in raw), UNKNOWN)
-    return SERVICE if kind == UNKNOWN and SERVICE_FIELDS & raw.keys() else kind
-
-
-def _text(raw: Json) -> str:
-    return str_in(raw, TEXT) or str_in(raw, CAPTION)
+    return SERVICE if content else UNKNOWN
 
 
 def _entities(raw: Json, key: str) -> tuple[MessageEntity, ...]:
@@ -367,7 +397,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
 
 def _quotable(replied: Json) -> str:
     note = note_on(replied)
-    return _text(replied) or (f"({note})" if note else "")
+    return str_in(replied, TEXT) or str_in(replied, CAPTION) or (f"({note})" if note else "")
 
 
 def _callback(raw: Json) -> Callback:
@@ -382,15 +412,9 @@ def _callback(raw: Json) -> Callback:
 
 def _membership_message(raw: Json) -> IncomingMessage | None:
     """Return a message from the person who changed the bot's membership, because Telegram sends none."""
-    chat, actor = _chat(raw), object_in(raw, "from")
-    if chat is None:
-        return None
-    author = Author(
-        id=int_in(actor, "id") or 0, name=name_in(actor), language_code=str_in(actor, "language_code")
-    )
-    return IncomingMessage(
-        chat=chat, author=author, message_id=0, date=_time(raw, "date") or 0, kind=MEMBERSHIP
-    )
+    fields = {key: raw[key] for key in ("chat", "from", "date") if key in raw}
+    message = _message({**fields, "message_id": 0})
+    return message and replace(message, kind=MEMBERSHIP, sender_id=message.sender_id or 0, is_from_bot=False)
 
 
 def _membership(raw: Json) -> Membership:
@@ -407,3 +431,7 @@ def _time(raw: Json, key: str) -> int | None:
 def _standing(member: Json) -> str:
     is_outside = str_in(member, "status") == "restricted" and member.get("is_member") is False
     return "left" if is_outside else str_in(member, "status")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= QUOTED_CHARACTERS else f"{text[: QUOTED_CHARACTERS - 1]}…"

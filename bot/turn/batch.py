@@ -6,8 +6,7 @@ from itertools import pairwise
 
 from bot.transport.gating import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.relations import continuation, may_go_on
-from bot.transport.updates import IncomingMessage
+from bot.transport.updates import IncomingMessage, continuation, may_go_on
 from memory.history.message import Continuation
 
 _ALONE = "alone"
@@ -140,8 +139,8 @@ def _edited(update: WaitingUpdate, edits: Sequence[WaitingUpdate]) -> WaitingUpd
         theirs, key=lambda edit: (edit.message.edit_date or edit.message.date, edit.update_id)
     ).message
     sent = update.message
-    author = replace(newest.author, language_code=sent.language_code)
-    return replace(update, message=replace(newest, author=author, reply_to=sent.reply_to))
+    message = replace(newest, language_code=sent.language_code, reply_to=sent.reply_to)
+    return replace(update, message=message)
 
 
 def _is_edit_of(edit: WaitingUpdate, messages: Sequence[WaitingUpdate]) -> bool:

@@ -10,9 +10,8 @@ from bot.errors import TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
 from bot.inbox.records import Signal
 from bot.transport.gating import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate, parse_waiting
-from bot.transport.relations import APART_S
 from bot.transport.telegram_api import TelegramApi
-from bot.transport.updates import Author
+from bot.transport.updates import APART_S
 from bot.transport.words import words_for
 from bot.turn.batch import has_changed, is_alone, stops_turn
 from bot.turn.permissions import Permissions
@@ -122,9 +121,7 @@ class Interruptions:
 
     async def _may_stop(self, press: WaitingUpdate, presser_id: int) -> bool:
         """Return True for administrators of the group. In a private chat it is always the person who asked."""
-        return (
-            await self.permissions.refusal_for(replace(press.message, author=Author(id=presser_id))) is None
-        )
+        return await self.permissions.refusal_for(replace(press.message, sender_id=presser_id)) is None
 
     async def _is_edited(self, question: Question, signal: Signal) -> bool:
         """Return True if the edit changes a message that is being answered."""

@@ -7,7 +7,7 @@ from bot.inbox.records import Claim
 from bot.inbox.signals import Incoming
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.relations import quote_of
+from bot.transport.updates import quote_of
 from bot.transport.words import Words, words_for
 from bot.turn.batch import Batch, is_stopped, plan_continuations
 from bot.turn.journal import TurnJournal

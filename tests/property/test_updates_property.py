@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 
 from bot.transport.contents import NOTE_CHARACTERS
 from bot.transport.gating import Action, BotIdentity, admit, strip_mention
-from bot.transport.relations import QUOTED_CHARACTERS, quote_of, without_quotations
-from bot.transport.updates import UPDATE_KINDS, parse_command, parse_update
+from bot.transport.updates import (
+    QUOTED_CHARACTERS,
+    UPDATE_KINDS,
+    parse_command,
+    parse_update,
+    quote_of,
+    without_quotations,
+)
 
 BOT = BotIdentity(id=99, username="bot")
 FIELDS = """

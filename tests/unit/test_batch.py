@@ -4,8 +4,7 @@ from typing import Any
 
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.relations import PASTE_UNITS
-from bot.transport.updates import Callback, Command, IncomingMessage, parse_update
+from bot.transport.updates import PASTE_UNITS, Callback, Command, IncomingMessage, parse_update
 from bot.turn.batch import (
     Batch,
     BurstWaits,

@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
-from bot.transport.relations import (
+from bot.transport.updates import (
     QUOTED_CHARACTERS,
+    IncomingMessage,
+    parse_update,
     quote_of,
     quotes_message,
     without_content,
     without_quotations,
 )
-from bot.transport.updates import IncomingMessage, parse_update
 from memory.history.message import Quote
 
 BOT_ID = 99

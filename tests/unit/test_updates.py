@@ -7,9 +7,7 @@ import pytest
 from bot.transport.contents import Attachment
 from bot.transport.rich_text import utf16_slice
 from bot.transport.updates import (
-    Author,
     Callback,
-    Chat,
     Command,
     IncomingMessage,
     Membership,
@@ -33,8 +31,12 @@ GROUP: dict[str, object] = {"id": -100, "type": "supergroup", "title": "Garden"}
 PRIVATE: dict[str, object] = {"id": 7, "type": "private", "first_name": "Anna"}
 BOLD: dict[str, object] = {"type": "bold", "offset": 0, "length": 2}
 PLAIN = IncomingMessage(
-    chat=Chat(id=-100, type="supergroup", title="Garden"),
-    author=Author(id=7, name="Anna Silva", language_code="pt"),
+    chat_id=-100,
+    chat_type="supergroup",
+    chat_title="Garden",
+    sender_id=7,
+    sender_name="Anna Silva",
+    language_code="pt",
     message_id=11,
     date=1_700_000_000,
     kind="text",
@@ -124,7 +126,7 @@ def test_an_anonymous_administrator_writes_as_the_chat() -> None:
 
     message = parsed(text="hello", sender_chat=GROUP, **{"from": anonymous})
 
-    assert (message.sender_id, message.sender_name, message.author.is_bot) == (-100, "Garden", False)
+    assert (message.sender_id, message.sender_name, message.is_from_bot) == (-100, "Garden", False)
 
 
 def test_a_channel_post_has_no_person() -> None:

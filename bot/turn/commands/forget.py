@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from bot.transport.ingest import WaitingUpdate, parse_waiting
-from bot.transport.relations import quotes_message
 from bot.transport.texts import forgotten_text
+from bot.transport.updates import quotes_message
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions

@@ -14,7 +14,6 @@ from bot.transport.texts import (
     reset_button,
     reset_question,
 )
-from bot.transport.updates import Author
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
@@ -101,7 +100,7 @@ class ResetCommand:
         is_anonymous = asker == call.message.chat_id and call.is_group
         if not is_anonymous and presser != asker:
             return False
-        return await self.permissions.refusal_for(replace(call.message, author=Author(id=presser))) is None
+        return await self.permissions.refusal_for(replace(call.message, sender_id=presser)) is None
 
     def _find_problem(self, call: CommandCall, epoch: int) -> str:
         """Return the catalogue's key of the reason why the button does nothing any more, or ""."""
