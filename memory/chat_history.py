@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
-from memory.history.message import Continuation, Message, Quote, Role, Sender, told_text
+from memory.history.message import Continuation, Message, Quote, Role, Sender, render_message
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore, newest_first, oldest_first
 from memory.keys import ContextRef
@@ -195,7 +195,7 @@ class _Writer:
             continues=details.get("continues", ""),
             quote=details.get("quote"),
         )
-        message = replace(message, tokens=self.tokenizer.count(told_text(message)))
+        message = replace(message, tokens=self.tokenizer.count(render_message(message)))
         (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
         return appended
 

@@ -25,9 +25,9 @@ class ErasureReceipt:
     summaries_erased: int = 0
     ledger_turns_erased: int = 0
     artifacts_erased: int = 0
-    heard_erased: int = 0
+    talk_erased: int = 0
     others_left: int = 0
-    """Summaries, ledger turns, artifacts, names, sessions and heard lines that still mention erased messages."""
+    """Summaries, ledger turns, artifacts, names, sessions and lines of talk that still mention erased messages."""
     quotes_erased: int = 0
 
     @property
@@ -76,7 +76,7 @@ async def prove_erased(
         summaries_erased=erased.summaries,
         ledger_turns_erased=erased.ledger_turns,
         artifacts_erased=erased.artifacts,
-        heard_erased=erased.heard,
+        talk_erased=erased.talk,
         others_left=traces.total,
     )
 

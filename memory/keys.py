@@ -26,7 +26,7 @@ REFUSAL_TTL_S = 30 * 24 * 3600
 PROMPTS_TTL_S = 24 * 3600
 """Receipts of a context's last prompts."""
 
-HEARD_TTL_S = 84 * 3600
+TALK_TTL_S = 84 * 3600
 """Group talk that was not addressed to the bot, after its last line. The next line also deletes lines of this
 age, so no line lives twice as long: the greeting of a group says a week.
 """
@@ -73,7 +73,7 @@ ContextName = Literal[
     "artifacts",
     "artifact",
     "prompts",
-    "heard",
+    "talk",
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "stop"]
 PartitionName = Literal[
@@ -149,8 +149,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "prompts": KeyKind(
         "LIST of the receipts of the last turns' prompts, newest first; PROMPTS_TTL_S.", expires=True
     ),
-    "heard": KeyKind(
-        "ZSET of what was said here and not to the bot (HeardLine), scored by `heard.score_of`; HEARD_TTL_S.",
+    "talk": KeyKind(
+        "ZSET of what was said here and not to the bot (TalkLine), scored by `talk.score_of`; TALK_TTL_S.",
         expires=True,
     ),
 }

@@ -11,7 +11,7 @@ from bot.agent.prompt.parts import PromptBudget, PromptParts
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Continuation, Message, Quote, Role, Sender
 from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.recall.history_search import RankedMessage
 
 _ODD_TEXTS = (
@@ -137,7 +137,7 @@ class _Maker:
             ledger=[self._turn(first, count) for _ in range(rng.choice((0, 0, 1, 4)))],
             prompt=prompt,
             images={each.id: self._images() for each in prompt if rng.random() < 0.2},
-            heard=[self._heard(number) for number in range(rng.choice((0, 0, 3, 60)))],
+            talk=[self._talk(number) for number in range(rng.choice((0, 0, 3, 60)))],
             record=[self._entry() for _ in range(rng.choice((0, 0, 0, 2)))],
             task=self._text() if rng.random() < 0.1 else "",
             digest=StepDigest(covers=rng.randint(0, 4), text=self._text()) if rng.random() < 0.1 else None,
@@ -191,8 +191,8 @@ class _Maker:
         image = Image(data=b"\x89PNG\r\n\x1a\n", mime_type="image/png", tokens=IMAGE_TOKENS)
         return (image,) * self._rng.choice((1, 1, 10))
 
-    def _heard(self, number: int) -> HeardLine:
-        return HeardLine(
+    def _talk(self, number: int) -> TalkLine:
+        return TalkLine(
             telegram_message_id=number,
             sender=Sender(id=7, name=self._rng.choice(self._texts[0])),
             text=self._text()[:1000],

@@ -15,7 +15,7 @@ from memory.history import contexts
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
 from memory.recall.history_search import RankedMessage
 from memory.redis.client import RedisClient
@@ -86,7 +86,7 @@ class Conversation:
     # People who wrote here before: sender id → name.
     people: Mapping[int, str] = field(default_factory=dict[int, str])
     # Recent messages that were not addressed to the bot, oldest first.
-    heard: tuple[HeardLine, ...] = ()
+    talk: tuple[TalkLine, ...] = ()
     summary: Summary | None = None
     # The tool calls of past turns.
     ledger: tuple[LedgerTurn, ...] = ()

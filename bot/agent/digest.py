@@ -14,7 +14,7 @@ from bot.errors import TellUser
 from bot.observe.metrics import DIGESTS
 from memory.codec import dump_json, parse_json
 from memory.errors import SummaryFailed
-from memory.history.message import told_text
+from memory.history.message import render_message
 from memory.history.selectors import TokenCounter
 from memory.history.summary import STORED_RESULTS, ArtifactNote
 from memory.history.transcript import quote, quote_json
@@ -118,7 +118,7 @@ class StepDigests:
         digest, task = context.thinking.digest, context.delegation.task
         try:
             return await self._digester.digest(
-                task=task or "\n".join(told_text(message) for message in context.user_messages),
+                task=task or "\n".join(render_message(message) for message in context.user_messages),
                 digest=digest.text if digest else "",
                 steps=context.thinking.completed_steps[covered:-1],
                 usages=context.record.usages,

@@ -181,7 +181,7 @@ class FunctionsBasedAgent:
             tools=[tool.spec for tool in permitted(self.tools, context.caller).values()],
             summary=conversation.summary,
             recalled=recalled,
-            heard=() if here else conversation.heard,
+            talk=() if here else conversation.talk,
             window=recent,
             ledger=_visible_turns(ledger, here) if ledger else (),
             prompt=prompt,

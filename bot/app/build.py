@@ -164,7 +164,7 @@ def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], f
         redis,
         partitions=settings.partitions,
         box_limit=settings.box_limit,
-        heard_limit=settings.group_context_messages,
+        talk_limit=settings.group_context_messages,
         clock=clock,
     )
 

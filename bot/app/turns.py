@@ -49,7 +49,7 @@ from bot.turn.reachability import Reachability
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
 from memory.history import contexts
-from memory.history.redis_history import RedisHeard
+from memory.history.redis_history import RedisTalk
 
 BURST_WAITS = BurstWaits()
 
@@ -200,7 +200,7 @@ def _build_commands(
             redis=stores.redis,
             store=shared.store,
             history=stores.history,
-            heard=RedisHeard(stores.redis),
+            talk=RedisTalk(stores.redis),
             recall=stores.recall,
         ),
         reset=ResetCommand(

@@ -111,11 +111,11 @@ async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
         cells = [
             (
                 *(str(chat.name), chat.title, snapshot.count, snapshot.conversation_count),
-                *(len(snapshot.heard), utc(last_at)),
+                *(len(snapshot.talk), utc(last_at)),
             )
             for chat, snapshot, last_at in rows
         ]
-        columns = [">chat", "title", ">messages", ">in talk", ">heard", "last message (UTC)"]
+        columns = [">chat", "title", ">messages", ">in talk", ">overheard", "last message (UTC)"]
         print_table(columns, cells, wide=("title",))
         chats_and_topics = count(len(rows), "chat or topic", "chats and topics")
         print_line(f"{chats_and_topics}. `mnemogram history CHAT` prints one.")
@@ -142,7 +142,7 @@ async def _row(stores: "Stores", chat: ChatEntry, snapshot: "HistorySnapshot") -
     newest = snapshot.newest
     if not newest and snapshot.count:  # the present conversation is empty just after /new
         newest = await stores.history.page(chat.ref, limit=1, whole=True)
-    times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.heard)]
+    times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.talk)]
     return chat, snapshot, max(times) or None
 
 
@@ -156,7 +156,7 @@ def _document(row: _Row) -> dict[str, object]:
         "context": chat.ref.context_id,
         "messages": snapshot.count,
         "in_conversation": snapshot.conversation_count,
-        "heard": len(snapshot.heard),
+        "overheard": len(snapshot.talk),
         "kept_since": iso(snapshot.created_at),
         "last_message_at": iso(last_at),
     }

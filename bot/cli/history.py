@@ -205,12 +205,12 @@ def message_document(message: "Message") -> dict[str, object]:
 
 def full_text(message: "Message") -> str:
     """Return the text with its quotation, note, origin and marks, as the tables show it."""
-    from memory.history.message import told_text
+    from memory.history.message import render_message
 
     marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
     quote = message.quote
     quotation = f'(in reply to {quote.sender_name or "assistant"}: "{quote.text}")\n' if quote else ""
-    text = quotation + told_text(message)
+    text = quotation + render_message(message)
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
@@ -220,16 +220,16 @@ def _chat_document(chat: ChatEntry, snapshot: "HistorySnapshot") -> dict[str, ob
         "title": chat.title,
         "messages": snapshot.count,
         "in_conversation": snapshot.conversation_count,
-        "heard": len(snapshot.heard),
+        "overheard": len(snapshot.talk),
     }
 
 
 def _headline(chat: ChatEntry, snapshot: "HistorySnapshot") -> str:
     name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
-    overheard = count(len(snapshot.heard), "overheard message")
+    overheard = count(len(snapshot.talk), "overheard message")
     return (
         f"{name}: {count(snapshot.count, 'message')}, {snapshot.conversation_count:,} in the present conversation"
-        + (f", and {overheard}, which --prompt shows" if snapshot.heard else "")
+        + (f", and {overheard}, which --prompt shows" if snapshot.talk else "")
     )
 
 

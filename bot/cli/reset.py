@@ -57,7 +57,7 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         count(receipt.summaries_erased, "summary", "summaries"),
         count(receipt.ledger_turns_erased, "tool record"),
         count(receipt.artifacts_erased, "artifact"),
-        count(receipt.heard_erased, "overheard message"),
+        count(receipt.talk_erased, "overheard message"),
         count(receipt.updates_forgotten, "waiting update"),
     )
     left = (

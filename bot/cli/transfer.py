@@ -185,7 +185,7 @@ def _describe(counts: Mapping[str, int]) -> str:
         "summary": ("summary", "summaries"),
         "ledger": ("tool record", ""),
         "artifact": ("artifact", ""),
-        "heard": ("overheard message", ""),
+        "talk": ("overheard message", ""),
         "person": ("person", "people"),
     }
     return ", ".join(count(counts.get(kind, 0), one, many) for kind, (one, many) in nouns.items())

@@ -43,12 +43,12 @@ class Arrival:
     payload: str = ""
     reason: str = ""
     """Reason of the mode `ignored`."""
-    heard: str = ""
-    """Group talk to keep as context (a HeardLine as JSON).
+    talk: str = ""
+    """Group talk to keep as context (a TalkLine as JSON).
 
     An edit only replaces its line, and ends if nobody may quote it.
     """
-    heard_score: int = 0
+    talk_score: int = 0
     """Score of that line (`memory.history.talk.score_of`)."""
     registered: str = ""
     """The context's entry in the registry of contexts."""

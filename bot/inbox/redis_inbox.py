@@ -15,20 +15,20 @@ from memory.redis.client import GroupCommit, RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
-HEARD_LINES = 50
-"""Default number of heard lines to keep of a context."""
+TALK_LINES = 50
+"""Default number of lines of talk to keep of a context."""
 _SIGNAL = TypeAdapter(Signal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptLimits:
-    """Limits of `accept`: updates in a box, heard lines of a context, and times to live in seconds."""
+    """Limits of `accept`: updates in a box, lines of talk of a context, and times to live in seconds."""
 
     box: int
-    heard: int
+    talk: int
     record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
     stop_ttl: int = keys.STOP_TTL_S
-    heard_ttl: int = keys.HEARD_TTL_S
+    talk_ttl: int = keys.TALK_TTL_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +79,11 @@ class RedisInbox:
         partitions: int,
         box_limit: int,
         clock: Callable[[], float],
-        heard_limit: int = HEARD_LINES,
+        talk_limit: int = TALK_LINES,
     ) -> None:
         self._redis = redis
         self._partitions = partitions
-        self._limits = AcceptLimits(box=box_limit, heard=heard_limit)
+        self._limits = AcceptLimits(box=box_limit, talk=talk_limit)
         self._clock = clock
         self._doors = [GroupCommit(redis.run_all_durably) for _ in range(partitions)]
 

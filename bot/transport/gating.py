@@ -221,8 +221,8 @@ def _overheard(message: IncomingMessage, reason: str, is_permitted: bool) -> Adm
     if not is_permitted:
         return _ignored("not_allowed")
     has_content = bool(message.text or message.note)
-    is_heard = has_content and (message.chat_type in GROUPS or message.kind == SERVICE)
-    return Admission(action="hear" if is_heard else "ignore", reason=reason)
+    is_talk = has_content and (message.chat_type in GROUPS or message.kind == SERVICE)
+    return Admission(action="hear" if is_talk else "ignore", reason=reason)
 
 
 def _admit_stranger(message: IncomingMessage, command: Command | None) -> Admission:

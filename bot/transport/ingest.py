@@ -22,8 +22,8 @@ from bot.transport.updates import (
 )
 from memory.codec import dump_json, parse_json
 from memory.history import contexts
-from memory.history.message import Sender, told
-from memory.history.talk import HeardLine, cut, score_of
+from memory.history.message import Sender, render_text
+from memory.history.talk import TalkLine, cut, score_of
 from memory.keys import ContextRef, context_id, partition_of
 
 NAMESPACE = "telegram"
@@ -32,7 +32,7 @@ NAMESPACE = "telegram"
 COMMANDS = ("start", "help", "new", "reset", "forget", "memory", "stop", "stats", "usage")
 """Names of our commands."""
 
-HEARD, HEARD_EDIT = "heard", "heard_edit"
+TALK, TALK_EDIT = "talk", "talk_edit"
 """Reasons in the record of an update that was only stored as talk, and of an edit of such a message."""
 
 ADDRESSED = 200
@@ -230,9 +230,9 @@ class Ingest:
         title = message.chat_title or message.sender_name
         return replace(
             arrival,
-            reason=HEARD_EDIT if kind == "edited_message" else HEARD,
-            heard=dump_json(HeardLine, line),
-            heard_score=score_of(message.message_id, is_moved=is_moved),
+            reason=TALK_EDIT if kind == "edited_message" else TALK,
+            talk=dump_json(TalkLine, line),
+            talk_score=score_of(message.message_id, is_moved=is_moved),
             registered=contexts.dump_entry(keys, title=title, created_at=float(message.date)),
         )
 
@@ -248,7 +248,7 @@ def parse_waiting(payload: str) -> WaitingUpdate:
     return parse_json(WaitingUpdate, payload)
 
 
-def _talk_line(message: IncomingMessage, *, is_moved: bool) -> HeardLine | None:
+def _talk_line(message: IncomingMessage, *, is_moved: bool) -> TalkLine | None:
     """Return the line to store of a message that was not addressed to the bot, without quotations; None if it is empty.
 
     `is_moved`: the chat is a supergroup that was a group before.
@@ -257,11 +257,11 @@ def _talk_line(message: IncomingMessage, *, is_moved: bool) -> HeardLine | None:
     pinned_id = message.event.pinned_message_id
     text = message.note
     if not is_service:
-        text = told(message.text, note=message.note, forwarded_from=message.forwarded_from)
+        text = render_text(message.text, note=message.note, forwarded_from=message.forwarded_from)
     text = cut(text)
     if not text:
         return None
-    return HeardLine(
+    return TalkLine(
         telegram_message_id=message.message_id,
         sender=Sender(id=message.sender_id or 0, name=message.sender_name),
         text=text,

@@ -90,8 +90,8 @@ def memory_text(
     )
     if things:
         lines.append(words("memory-also", things=things))
-    if counts.heard:
-        lines.append(words("memory-talk", things=words("count-talk", count=counts.heard)))
+    if counts.talk:
+        lines.append(words("memory-talk", things=words("count-talk", count=counts.talk)))
     if snapshot.active_agent:
         lines.append(words("memory-agent", agent=snapshot.active_agent))
     lines.append(words("memory-erasing"))
@@ -152,7 +152,7 @@ def _erased(words: Words, receipt: ErasureReceipt) -> str:
         ("count-summaries", receipt.summaries_erased),
         ("count-tool-notes", receipt.ledger_turns_erased),
         ("count-results", receipt.artifacts_erased),
-        ("count-talk", receipt.heard_erased),
+        ("count-talk", receipt.talk_erased),
         ("count-quotes", receipt.quotes_erased),
         ("count-updates", receipt.updates_forgotten),
     )

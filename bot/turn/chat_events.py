@@ -20,7 +20,7 @@ from bot.turn.reachability import Reachability
 from bot.turn.store import ErasedContext
 from memory.codec import parse_json
 from memory.erasure import ErasureReceipt
-from memory.history.message import Message, told_text
+from memory.history.message import Message, render_message
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
@@ -196,4 +196,4 @@ def _is_spoken(edited: IncomingMessage) -> bool:
 
 def _whole_text(edited: IncomingMessage, text: str) -> str:
     blank = Message(id="", role="user", text=text, sent_at=0.0, tokens=0)
-    return told_text(replace(blank, note=edited.note, forwarded_from=edited.forwarded_from))
+    return render_message(replace(blank, note=edited.note, forwarded_from=edited.forwarded_from))

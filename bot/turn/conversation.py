@@ -61,7 +61,7 @@ class Conversations:
                 ref=ref,
                 is_group=is_group,
                 people=snapshot.people,
-                heard=snapshot.heard if self.shows_talk or not is_group else (),
+                talk=snapshot.talk if self.shows_talk or not is_group else (),
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,

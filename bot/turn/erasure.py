@@ -58,7 +58,7 @@ class Eraser:
                 summaries=erased.summaries,
                 ledger_turns=erased.ledger_turns,
                 artifacts=erased.artifacts,
-                heard=erased.heard,
+                talk=erased.talk,
             ),
             store=self._history,
             recall=self._recall,
@@ -90,7 +90,7 @@ class ChatContexts:
     async def find(self, chat_id: int) -> list[ContextRef]:
         """Return the chat's own context first, known or not, then those of its topics. Accepts old group ids.
 
-        A context is registered by its first answer or heard line. Before that its messages wait in its box or
+        A context is registered by its first answer or line of talk. Before that its messages wait in its box or
         are dead letters; such contexts are found too.
         """
         chat_id = await self.migrations.resolve(chat_id)

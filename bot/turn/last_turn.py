@@ -7,7 +7,7 @@ from itertools import takewhile
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_command
 from bot.turn.batch import Batch
-from memory.history.message import Message, Quote, told_text
+from memory.history.message import Message, Quote, render_message
 from memory.history.store import HistorySnapshot
 
 AGAIN_WITHIN_S = 48 * 3600
@@ -87,7 +87,7 @@ def with_edits(turn: LastTurn, edited: Mapping[int, Message]) -> list[Message]:
 def drop_outdated_quotes(messages: Sequence[Message], stored: Sequence[Message] = ()) -> list[Message]:
     """Return the messages without quotations of an older version of a message, stored or new."""
     edited = {
-        each.telegram_message_id: told_text(each)
+        each.telegram_message_id: render_message(each)
         for each in (*stored, *messages)
         if each.edited_at is not None
     }

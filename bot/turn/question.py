@@ -16,7 +16,7 @@ from bot.turn.limits import Charge
 from bot.turn.media import ReadMessage
 from bot.turn.outbox import Destination, destination_of
 from memory.history.buffered import BufferedHistory
-from memory.history.message import Message, Sender, message_id, told_text
+from memory.history.message import Message, Sender, message_id, render_message
 from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot
 
@@ -149,7 +149,7 @@ class Question:
             forwarded_from=message.forwarded_from,
             quote=quote_of(message, bot.id),
         )
-        return replace(now, tokens=tokenizer.count(told_text(now)))
+        return replace(now, tokens=tokenizer.count(render_message(now)))
 
     def _messages_again(self, turn: LastTurn, edited: Sequence[Message]) -> list[Message]:
         """Return the turn's messages under new ids: the commit deletes the old ones with everything about them.

@@ -86,7 +86,7 @@ class ErasedContext:
     summaries: int = 0
     ledger_turns: int = 0
     artifacts: int = 0
-    heard: int = 0
+    talk: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

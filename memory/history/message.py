@@ -20,7 +20,7 @@ NOTED = (
 )
 """First words of notes (bot/transport/contents.py), after the article and without blanks."""
 
-_TOLD_MARK = re.compile(rf"\((?:forwardedfrom|paidmedia|an?(?:{'|'.join(NOTED)}))")
+_NOTE_MARK = re.compile(rf"\((?:forwardedfrom|paidmedia|an?(?:{'|'.join(NOTED)}))")
 _LONGEST_MARK = 20
 _NAMESPACE = UUID("5d9e5d0e-52a5-4b0b-9a0c-6f1f6f0f5c11")
 
@@ -58,7 +58,7 @@ class Message:
     sent_at: float
     """Unix seconds."""
     tokens: int
-    """The chat model's count of `told_text`."""
+    """The chat model's count of `render_message`."""
     sender: Sender | None = None
     telegram_message_id: int | None = None
     """Id in the chat that it came from. A split reply has its ids in the store's index only."""
@@ -77,15 +77,15 @@ class Message:
     """Must stay the last field: scripts cut it off when the quoted message is forgotten."""
 
 
-def told_text(message: Message) -> str:
+def render_message(message: Message) -> str:
     """Return the message with its notes in plain words, for indexes, summaries and searches. Prompts mark its parts.
 
     The quotation is left out: it is another message's text.
     """
-    return told(message.text, note=message.note, forwarded_from=message.forwarded_from)
+    return render_text(message.text, note=message.note, forwarded_from=message.forwarded_from)
 
 
-def told(text: str, *, note: str, forwarded_from: str) -> str:
+def render_text(text: str, *, note: str, forwarded_from: str) -> str:
     """Return the text after lines about its origin and its attachments, in round brackets.
 
     A line of the text that looks like one of these lines is quoted with `> `.
@@ -104,7 +104,7 @@ def _unmarked(line: str) -> str:
     seen = seen_characters(line)
     if next(seen, "") != "(":  # nearly every line
         return line
-    return f"> {line}" if _TOLD_MARK.match("(" + "".join(islice(seen, _LONGEST_MARK))) else line
+    return f"> {line}" if _NOTE_MARK.match("(" + "".join(islice(seen, _LONGEST_MARK))) else line
 
 
 def message_id(*parts: object) -> str:
@@ -114,4 +114,4 @@ def message_id(*parts: object) -> str:
 
 def is_indexed(message: Message) -> bool:
     """Return True if recall can find the message: it is a user's or an assistant's, with text."""
-    return message.role in CONVERSATION_ROLES and bool(told_text(message).strip())
+    return message.role in CONVERSATION_ROLES and bool(render_message(message).strip())

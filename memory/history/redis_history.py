@@ -8,7 +8,7 @@ from typing import Any, Literal
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, RecordCorrupt
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, is_indexed, told_text
+from memory.history.message import Message, is_indexed, render_message
 from memory.history.store import (
     PEOPLE_LIMIT,
     SESSION_GAP_S,
@@ -20,7 +20,7 @@ from memory.history.store import (
     TraceCounts,
 )
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -161,7 +161,7 @@ class RedisHistory:
                     id=message_id,
                     before=rows[2],
                     after=dump_message(edited),
-                    is_new_text=told_text(edited) != told_text(found),
+                    is_new_text=render_message(edited) != render_message(found),
                 ),
             )
             outcome = await self._redis.run(call)
@@ -194,14 +194,14 @@ class RedisHistory:
         prefix = context_key(ref, "artifact", "")
         if mentioning is None:
             reply = await self._redis.run(count_traces(ref, artifact_prefix=prefix))
-            summaries, turns, artifacts, people, sessions, heard = reply
+            summaries, turns, artifacts, people, sessions, talk = reply
             return TraceCounts(
                 summaries=summaries,
                 ledger_turns=turns,
                 artifacts=artifacts,
                 people=people,
                 sessions=sessions,
-                heard=heard,
+                talk=talk,
             )
         reply = await self._redis.run(count_mentions(ref, artifact_prefix=prefix, deleted=mentioning))
         summaries, turns, artifacts, people, quotes = reply
@@ -212,14 +212,14 @@ class RedisHistory:
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
         call = erase_context(ref, context_id=ref.context_id, artifact_prefix=context_key(ref, "artifact", ""))
-        epoch, messages, summaries, turns, artifacts, heard = await self._redis.run(call)
+        epoch, messages, summaries, turns, artifacts, talk = await self._redis.run(call)
         return Erasure(
             epoch=epoch,
             messages=messages,
             summaries=summaries,
             ledger_turns=turns,
             artifacts=artifacts,
-            heard=heard,
+            talk=talk,
         )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
@@ -250,8 +250,8 @@ class RedisHistory:
         return None if found is None else str(found)
 
 
-class RedisHeard:
-    """The heard lines of all contexts. Methods raise StoreUnavailable or StoreFull.
+class RedisTalk:
+    """The lines of talk of all contexts. Methods raise StoreUnavailable or StoreFull.
 
     A line is found by its `score` (`score_of`). The inbox writes lines, a turn loads them with the history.
     """
@@ -259,20 +259,20 @@ class RedisHeard:
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
 
-    async def find(self, ref: ContextRef, score: int) -> HeardLine | None:
+    async def find(self, ref: ContextRef, score: int) -> TalkLine | None:
         """Return the line, or None if there is none."""
-        for line in await self._redis.call("ZRANGEBYSCORE", context_key(ref, "heard"), score, score):
+        for line in await self._redis.call("ZRANGEBYSCORE", context_key(ref, "talk"), score, score):
             with suppress(RecordCorrupt):
-                return parse_json(HeardLine, line)
+                return parse_json(TalkLine, line)
         return None
 
     async def forget(self, ref: ContextRef, score: int) -> int:
         """Erase the line and those that copy its message; return how many. Repeating it erases none."""
-        return int(await self._redis.run(forget_heard(ref, score=score)))
+        return int(await self._redis.run(forget_talk(ref, score=score)))
 
 
 @lua_script(_SCRIPTS)
-def forget_heard(ref: ContextRef, *, score: int) -> ScriptCall: ...
+def forget_talk(ref: ContextRef, *, score: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -364,7 +364,7 @@ def dump_message(message: Message) -> str:
 def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     """Return the snapshot in the reply to `load_snapshot`."""
     epoch, count, conversation_count, start, next_sequence, created_at, rows = reply[:7]
-    summary, covered_count, turns, active_agent, revision, failed_at, people, heard = reply[7:]
+    summary, covered_count, turns, active_agent, revision, failed_at, people, talk = reply[7:]
     return HistorySnapshot(
         epoch=int(epoch),
         count=int(count),
@@ -380,7 +380,7 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         revision=int(revision),
         summary_failed_at=int(failed_at) if failed_at else None,
         people=_parse_people(people),
-        heard=tuple(_parse_heard(heard)),
+        talk=tuple(_parse_talk(talk)),
     )
 
 
@@ -422,10 +422,10 @@ def _parse_people(pairs: Sequence[str]) -> dict[int, str]:
     return {int(number): name for number, name in zip(pairs[::2], pairs[1::2], strict=True)}
 
 
-def _parse_heard(lines: Sequence[str]) -> list[HeardLine]:
+def _parse_talk(lines: Sequence[str]) -> list[TalkLine]:
     """Return the lines that can be read: a damaged line is talk, and must not stop a turn."""
-    found: list[HeardLine] = []
+    found: list[TalkLine] = []
     for line in lines:
         with suppress(RecordCorrupt):
-            found.append(parse_json(HeardLine, line))
+            found.append(parse_json(TalkLine, line))
     return found

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from memory.history.message import CONVERSATION_ROLES, Message, told_text
+from memory.history.message import CONVERSATION_ROLES, Message, render_message
 
 WINDOW_CHUNK = 16
 """Messages that a window loses at once, so that its beginning stays the same for many turns."""
@@ -85,7 +85,7 @@ class TokenWindowMessageSelector:
             if message.role not in CONVERSATION_ROLES:
                 continue
             # Count again: `message.tokens` is of the model that was in use when the message was written.
-            tokens = self.tokenizer.count(told_text(message))
+            tokens = self.tokenizer.count(render_message(message))
             if tokens > room:
                 return self._from_chunk(chosen[::-1]) or self._cut(message)
             chosen.append(message)
@@ -99,10 +99,10 @@ class TokenWindowMessageSelector:
 
     def _cut(self, message: Message) -> list[Message]:
         """Return the message with its text cut to the room that its note and origin leave."""
-        extra = self.tokenizer.count(told_text(replace(message, text="")))
+        extra = self.tokenizer.count(render_message(replace(message, text="")))
         text = self.tokenizer.cut_middle(message.text, max(self.max_tokens - extra, 0))
         cut = replace(message, text=text)
-        tokens = self.tokenizer.count(told_text(cut))
+        tokens = self.tokenizer.count(render_message(cut))
         if not text.strip() or tokens > self.max_tokens:
             return []
         return [replace(cut, tokens=tokens)]

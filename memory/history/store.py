@@ -7,7 +7,7 @@ from typing import Protocol
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.keys import ContextRef
 
 SESSION_GAP_S = 3600.0
@@ -49,7 +49,7 @@ class HistorySnapshot:
     """`next_sequence` at which summarising was given up, or None."""
     people: Mapping[int, str] = field(default_factory=dict[int, str])
     """Sender id → the name shown last, of up to PEOPLE_LIMIT senders."""
-    heard: tuple[HeardLine, ...] = ()
+    talk: tuple[TalkLine, ...] = ()
     """Recent talk that was not addressed to the bot, oldest first."""
 
     @property
@@ -84,7 +84,7 @@ class TraceCounts:
     artifacts: int
     people: int = 0
     sessions: int = 0
-    heard: int = 0
+    talk: int = 0
     quotes: int = 0
     """Messages that quote a deleted one."""
 
@@ -92,7 +92,7 @@ class TraceCounts:
     def total(self) -> int:
         """Return the sum of all counts."""
         records = self.summaries + self.ledger_turns + self.artifacts
-        return records + self.people + self.sessions + self.heard + self.quotes
+        return records + self.people + self.sessions + self.talk + self.quotes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Erasure:
     summaries: int = 0
     ledger_turns: int = 0
     artifacts: int = 0
-    heard: int = 0
+    talk: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class HistoryStore(Protocol):
     ) -> bool:
         """Replace a message's text, and its note unless that is None; queue the update of its vector.
 
-        Summaries, ledger turns and quotations of the old text are dropped. `tokens` are those of its `told_text`.
+        Summaries, ledger turns and quotations of the old text are dropped. `tokens` are those of its `render_message`.
         Return False if the message does not exist. An edit older than the stored one changes nothing.
         """
         ...

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from memory.characters import seam_before, well_formed
 from memory.history.message import Sender
 
-HEARD_CHARS = 1000
+TALK_CHARS = 1000
 """Characters stored of one message, at most."""
 _MOVED = 2**40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeardLine:
+class TalkLine:
     """A message that was not addressed to the bot, or an event of the chat. Prompts render it as data."""
 
     telegram_message_id: int
@@ -34,8 +34,8 @@ def score_of(telegram_message_id: int, *, is_moved: bool) -> int:
 
 
 def cut(text: str) -> str:
-    """Return the first HEARD_CHARS characters of a text, with "…" at the end if more was said."""
+    """Return the first TALK_CHARS characters of a text, with "…" at the end if more was said."""
     text = well_formed(text.strip())
-    if len(text) <= HEARD_CHARS:
+    if len(text) <= TALK_CHARS:
         return text
-    return text[: seam_before(text, HEARD_CHARS - 1)].rstrip() + "…"
+    return text[: seam_before(text, TALK_CHARS - 1)].rstrip() + "…"

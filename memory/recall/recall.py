@@ -8,7 +8,7 @@ from functools import partial
 import structlog
 
 from memory.errors import MissingContext
-from memory.history.message import Message, told_text
+from memory.history.message import Message, render_message
 from memory.keys import ContextRef
 from memory.recall.embedders.embedder import (
     PROBE,
@@ -224,7 +224,7 @@ async def _analyse_question(question: RecallQuestion) -> QuestionAnalysis:
 
 
 def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
-    return [analyse_message(told_text(item.message), item.people) for item in items]
+    return [analyse_message(render_message(item.message), item.people) for item in items]
 
 
 async def _embed_messages(

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from memory.characters import seam_before
 from memory.history.ledger import LedgerEntry, LedgerTurn
-from memory.history.message import Message, told_text
+from memory.history.message import Message, render_message
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
 from memory.history.transcript import Excerpt, Line, quote, render_line
@@ -132,8 +132,8 @@ def has_reached_trigger(
     if len(uncovered) >= limits.trigger_messages:
         return True
     spoken = sum(map(_message_tokens, uncovered))
-    told = sum(_entry_tokens(entry) for turn in ledger for entry in turn.entries)
-    return spoken + told + (summary.tokens if summary else 0) >= limits.trigger_tokens
+    called = sum(_entry_tokens(entry) for turn in ledger for entry in turn.entries)
+    return spoken + called + (summary.tokens if summary else 0) >= limits.trigger_tokens
 
 
 def plan_compression(
@@ -184,7 +184,7 @@ def line_tokens(line: Line) -> int:
     if not isinstance(line, Excerpt):
         return _LINE_OVERHEAD + len(render_line(line).encode()) // _BYTES_OF_A_TOKEN
     message, length = line.message, len(line.text)
-    share = -(-message.tokens * length // max(1, len(told_text(message))))
+    share = -(-message.tokens * length // max(1, len(render_message(message))))
     escapes = len(quote(line.text)) - len(line.text)
     return _LINE_OVERHEAD + max(share, length // _MOST_CHARACTERS_OF_A_TOKEN) + escapes
 
@@ -260,17 +260,17 @@ def _pieces(
 def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], room: int) -> list[Line]:
     """Return the calls of the message, then the message, in parts if it is larger than a piece."""
     called: list[Line] = list(entries.get(_sequence(message), ()))
-    told = told_text(message)
-    if not told.strip():
+    text = render_message(message)
+    if not text.strip():
         return called
-    whole = Excerpt(message=message, text=told)
+    whole = Excerpt(message=message, text=text)
     size = line_tokens(whole)
     if size <= room:
         return [*called, whole]
-    parts = split_text(told, -(-size // _room_of_a_part(room)))
+    parts = split_text(text, -(-size // _room_of_a_part(room)))
     excerpts = (
-        Excerpt(message=message, text=text, part=number, parts=len(parts))
-        for number, text in enumerate(parts, 1)
+        Excerpt(message=message, text=piece, part=number, parts=len(parts))
+        for number, piece in enumerate(parts, 1)
     )
     return [*called, *excerpts]
 

@@ -30,7 +30,7 @@ async def export_context(
     Raises Forgotten after a reset, and ChangedMeanwhile if somebody edits or forgets a message, or an artifact expires:
     begin again then. An empty context has only its own line. Raises StoreUnavailable.
     """
-    epoch, fields, *records, artifact_ids, heard = await redis.run(export_records(ref))
+    epoch, fields, *records, artifact_ids, talk = await redis.run(export_records(ref))
     meta = _pairs(fields)
     moment = (str(epoch), meta.get("revision", "0"))
     context = parse_json(file.ContextLine, json.dumps(meta))
@@ -52,8 +52,8 @@ async def export_context(
     for artifact_id in sorted(artifact_ids):
         async for line in _artifact_lines(artifacts, artifact_id):
             yield line
-    for text, score in _pairs(heard).items():
-        yield file.HeardFileLine(score=int(float(score)), line=parse_json(file.FileHeard, text))
+    for text, score in _pairs(talk).items():
+        yield file.TalkFileLine(score=int(float(score)), line=parse_json(file.FileTalk, text))
     await _load_rows(
         redis, ref, moment, after=below, below=below
     )  # empty: check that the context has not changed

@@ -16,12 +16,12 @@ from memory.artifacts.store import LARGEST_TEXT, PIECE, Artifact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Limit of the characters of a line. The longest line of ours, a full piece of an artifact, has 600,000."""
 
-KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "heard")
+KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "talk")
 """Kinds of the lines that the end counts."""
 
 _FOLLOWERS = {"": "header", "header": "context", "end": "nothing"}
@@ -32,7 +32,7 @@ _KEYS = {
     "summary": "summary.upto_sequence",
     "person": "id",
     "artifact": "id",
-    "heard": "score",
+    "talk": "score",
 }
 """Field of each kind whose values ascend. A sequence is also below the context's next one."""
 
@@ -69,8 +69,8 @@ class FileSummary(Summary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileHeard(HeardLine):
-    """A heard line with a possible time."""
+class FileTalk(TalkLine):
+    """A line of talk with a possible time."""
 
     sent_at: _Seconds
 
@@ -179,12 +179,12 @@ class PieceLine(BaseModel, frozen=True):
     kind: Literal["piece"] = "piece"
 
 
-class HeardFileLine(BaseModel, frozen=True):
-    """A heard line with its score."""
+class TalkFileLine(BaseModel, frozen=True):
+    """A line of talk with its score."""
 
     score: _Whole
-    line: FileHeard
-    kind: Literal["heard"] = "heard"
+    line: FileTalk
+    kind: Literal["talk"] = "talk"
 
 
 class EndLine(BaseModel, frozen=True):
@@ -195,7 +195,7 @@ class EndLine(BaseModel, frozen=True):
     kind: Literal["end"] = "end"
 
 
-_HistoryLine = ContextLine | MessageLine | LedgerLine | SessionLine | SummaryLine | HeardFileLine
+_HistoryLine = ContextLine | MessageLine | LedgerLine | SessionLine | SummaryLine | TalkFileLine
 BodyLine = _HistoryLine | PersonLine | ArtifactLine | PieceLine
 FileLine = Header | BodyLine | EndLine
 

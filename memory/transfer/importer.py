@@ -10,8 +10,8 @@ from memory.errors import Forgotten, MemoryFailure
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
-from memory.keys import HEARD_TTL_S, IMPORT_TTL_S, ContextRef, Key, context_key, partition_key
+from memory.history.talk import TalkLine
+from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 from memory.transfer import file
@@ -22,7 +22,7 @@ BYTES_AT_ONCE = 1_000_000
 
 _STAGED = (
     *("messages", "order", "telegram", "meta", "people", "senders", "sessions", "summaries", "lineage"),
-    *("ledger", "artifacts", "heard", "indexed", "placed"),
+    *("ledger", "artifacts", "talk", "indexed", "placed"),
 )
 """Names of the staged keys. `place_import` moves them, and sets `placed` for a repetition after a lost reply."""
 
@@ -48,7 +48,7 @@ class ContextImport:
     registered: str
     """The context's entry in the registry (`contexts.dump_entry`)."""
     is_other: bool
-    """True for another context than the file's: Telegram message ids and heard lines are left out."""
+    """True for another context than the file's: Telegram message ids and lines of talk are left out."""
     token: str
     """Separates this import from others that run at the same time."""
     now: float
@@ -56,7 +56,7 @@ class ContextImport:
     expired_artifacts: int = 0
     _artifacts: list[str] = field(default_factory=list[str])
     _quotes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    _heard_ends_at: int = 0
+    _talk_ends_at: int = 0
 
     async def stage(self, lines: Iterable[str]) -> None:
         """Stage the lines of a checked file (`check_file`). Raises StoreUnavailable and StoreFull."""
@@ -76,7 +76,7 @@ class ContextImport:
             "registered": self.registered,
             "is_other": self.is_other,
             "artifact_prefix": context_key(self.ref, "artifact", ""),
-            "heard_ends_at": self._heard_ends_at,
+            "talk_ends_at": self._talk_ends_at,
             "messages": facts.counts["message"],
             "placed_ttl_s": IMPORT_TTL_S,
         }
@@ -108,8 +108,8 @@ class ContextImport:
                 yield from self._artifact(line)
             case file.PieceLine() if line.artifact in self._artifacts:
                 yield "HSET", f"artifact:{line.artifact}", str(line.number), line.text
-            case file.HeardFileLine():
-                yield from self._heard(line)
+            case file.TalkFileLine():
+                yield from self._talk(line)
             case _:
                 yield from _commands_of(line)
 
@@ -137,13 +137,13 @@ class ContextImport:
         yield "HSET", f"artifact:{line.id}", "about", dump_json(Artifact, line)
         yield "ZADD", "artifacts", repr(line.ends_at), line.id
 
-    def _heard(self, line: file.HeardFileLine) -> Iterator[Command]:
-        """Yield the command of a heard line, unless it is too old or of another chat."""
-        ends_at = int(min(line.line.sent_at, self.now)) + HEARD_TTL_S
+    def _talk(self, line: file.TalkFileLine) -> Iterator[Command]:
+        """Yield the command of a line of talk, unless it is too old or of another chat."""
+        ends_at = int(min(line.line.sent_at, self.now)) + TALK_TTL_S
         if self.is_other or ends_at <= self.now:
             return
-        self._heard_ends_at = max(self._heard_ends_at, ends_at)
-        yield "ZADD", "heard", str(line.score), dump_json(HeardLine, line.line)
+        self._talk_ends_at = max(self._talk_ends_at, ends_at)
+        yield "ZADD", "talk", str(line.score), dump_json(TalkLine, line.line)
 
     def _staged(self, name: str) -> Key:
         return partition_key(self.ref.partition, "import", self.token, name)

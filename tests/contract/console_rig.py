@@ -24,7 +24,7 @@ from bot.turn.store import ATTEMPTS_AT_MOST, TurnStore
 from memory.codec import dump_json
 from memory.history import contexts
 from memory.history.message import Message, Role, Sender, message_id
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.recall.recall import IndexItem
 
 T = TypeVar("T")
@@ -131,12 +131,12 @@ async def hear(chat_id: int, *texts: str, title: str = "Team") -> None:
         entry = contexts.dump_entry(context_keys(BOT_ID, chat_id, None), title=title, created_at=NOW)
         inbox = RedisInbox(stores.redis, partitions=stores.partitions, box_limit=5, clock=lambda: NOW)
         for number, text in enumerate(texts, start=1):
-            line = HeardLine(
+            line = TalkLine(
                 telegram_message_id=number, sender=Sender(id=1, name="Anna Berg"), text=text, sent_at=NOW
             )
-            heard = Arrival(update_id=9000 + number, ref=ref, mode="ignored", reason="heard")
-            heard = replace(heard, heard=dump_json(HeardLine, line), heard_score=number, registered=entry)
-            await inbox.accept(heard)
+            talk = Arrival(update_id=9000 + number, ref=ref, mode="ignored", reason="talk")
+            talk = replace(talk, talk=dump_json(TalkLine, line), talk_score=number, registered=entry)
+            await inbox.accept(talk)
 
 
 async def vectors_of(chat_id: int) -> int:

@@ -44,7 +44,7 @@ class Inbox:
         return claim
 
     async def sweep(self, worker: str, *, idle_ms: int = 0, count: int = 8) -> list[Claim]:
-        """Take over what was not heard of for `idle_ms`: at once, unless told otherwise."""
+        """Take over what has been silent for `idle_ms`: at once, unless told otherwise."""
         return await self.inbox.sweep(0, consumer=worker, count=count, idle_ms=idle_ms)
 
     async def wear_out(self, claim: Claim) -> Claim:
@@ -90,10 +90,10 @@ class Inbox:
         return [parse_part(line) for line in lines]
 
 
-async def open_inbox(redis: RedisClient, *, box_limit: int = 5, heard_limit: int = 50) -> Inbox:
+async def open_inbox(redis: RedisClient, *, box_limit: int = 5, talk_limit: int = 50) -> Inbox:
     """An inbox of one partition, at a time that stands still."""
     await end_blocking_reads_on_time(redis)
-    inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, heard_limit=heard_limit, clock=lambda: NOW)
+    inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, talk_limit=talk_limit, clock=lambda: NOW)
     await inbox.open()
     return Inbox(redis=redis, inbox=inbox, turns=TurnStore(redis, clock=lambda: NOW))
 

@@ -183,7 +183,7 @@ def test_the_receipt_of_a_reset_is_one_document_with_every_count(console: Consol
         "summaries_erased": 0,
         "ledger_turns_erased": 0,
         "artifacts_erased": 0,
-        "heard_erased": 0,
+        "talk_erased": 0,
         "quotes_erased": 0,
         "others_left": 0,
         "is_proven": True,

@@ -46,7 +46,12 @@ def test_a_group_with_only_overheard_messages_is_listed_and_erased(console: Cons
     on_stores(hear(OLD, "one", "two"))
 
     (listed,) = console("chats", "--json").document
-    assert (listed["chat"], listed["title"], listed["messages"], listed["heard"]) == (str(OLD), "Team", 0, 2)
+    assert (listed["chat"], listed["title"], listed["messages"], listed["overheard"]) == (
+        str(OLD),
+        "Team",
+        0,
+        2,
+    )
     assert listed["last_message_at"] == "2026-01-02T03:04:05.000Z"
     history = console("history", str(OLD))
     assert history.status == 0
@@ -54,5 +59,5 @@ def test_a_group_with_only_overheard_messages_is_listed_and_erased(console: Cons
 
     receipt = console("reset", str(OLD), "--yes", "--json").document
 
-    assert (receipt["heard_erased"], receipt["others_left"], receipt["is_proven"]) == (2, 0, True)
+    assert (receipt["talk_erased"], receipt["others_left"], receipt["is_proven"]) == (2, 0, True)
     assert console("chats", "--json").document == []

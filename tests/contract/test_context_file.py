@@ -17,8 +17,8 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender, message_id
 from memory.history.redis_history import RedisHistory
 from memory.history.summary import Fact, Summary, SummaryText
-from memory.history.talk import HeardLine
-from memory.keys import HEARD_TTL_S, ContextRef, context_key, partition_key
+from memory.history.talk import TalkLine
+from memory.keys import TALK_TTL_S, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 from memory.summary.redis_summaries import RedisSummaries
@@ -75,9 +75,9 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
         dump_json(LedgerTurn, LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,))),
     )
     await summarise(redis, ref)
-    line = HeardLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
-    await redis.call("ZADD", context_key(ref, "heard"), 300, dump_json(HeardLine, line))
-    await redis.call("EXPIRE", context_key(ref, "heard"), 1000)
+    line = TalkLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
+    await redis.call("ZADD", context_key(ref, "talk"), 300, dump_json(TalkLine, line))
+    await redis.call("EXPIRE", context_key(ref, "talk"), 1000)
     return artifact.id
 
 
@@ -152,7 +152,7 @@ async def test_a_context_comes_back_as_it_was(redis: RedisClient) -> None:
         ("index", "1", message_id("file", number)) for number in range(12)
     ]
     assert a_ref().context_id in await redis.call("HKEYS", partition_key(0, "contexts"))
-    lasting = [key for key in await all_keys(redis) if not key.endswith((":heard", ":artifacts", kept))]
+    lasting = [key for key in await all_keys(redis) if not key.endswith((":talk", ":artifacts", kept))]
     assert {await redis.call("TTL", key) for key in lasting} == {-1}, (
         "nothing of it ends as what was staged does"
     )
@@ -174,7 +174,7 @@ async def test_what_was_imported_is_forgotten_like_any_other(redis: RedisClient)
     assert (deleted.messages, deleted.summaries, deleted.quotes) == (1, 1, 1)
     assert await history.find_by_telegram(a_ref(), 100) is None
     erased = await history.erase(a_ref())
-    assert (erased.messages, erased.artifacts, erased.heard) == (11, 1, 1)
+    assert (erased.messages, erased.artifacts, erased.talk) == (11, 1, 1)
 
 
 async def test_another_chat_gets_no_telegram_ids_and_no_talk(redis: RedisClient) -> None:
@@ -187,7 +187,7 @@ async def test_another_chat_gets_no_telegram_ids_and_no_talk(redis: RedisClient)
     assert {message.telegram_message_id for message in messages} == {None}
     assert {message.quote.telegram_message_id for message in messages if message.quote} == {0}
     assert await history.find_by_telegram(other, 102) is None
-    assert await redis.call("EXISTS", context_key(other, "heard")) == 0
+    assert await redis.call("EXISTS", context_key(other, "talk")) == 0
     deleted = await history.delete(other, [message_id("file", 0)], epoch=0)
     assert deleted.quotes == 1
 
@@ -349,7 +349,7 @@ HALF = "\ud800"
         ("message", {"message": {"sent_at": 1e15}}, "message.message.sent_at: Input should be less than"),
         ("message", {"message": {"edited_at": -1}}, "message.message.edited_at: Input should be greater than"),
         ("message", {"message": {"sent_at": float("nan")}}, "message.message.sent_at: Input should be"),
-        ("heard", {"line": {"sent_at": 1e300}}, "heard.line.sent_at: Input should be less than"),
+        ("talk", {"line": {"sent_at": 1e300}}, "talk.line.sent_at: Input should be less than"),
         ("summary", {"summary": {"created_at": 1e300}}, "summary.summary.created_at: Input should be less than"),
         ("message", {"message": {"tokens": 10**400}}, "message.message.tokens: Input should be less than"),
         ("summary", {"summary": {"tokens": -1}}, "summary.summary.tokens: Input should be greater than"),
@@ -401,7 +401,7 @@ async def test_what_is_changed_and_sealed_anew_is_taken_in(redis: RedisClient) -
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
 
-    for kind in ("context", "message", "ledger", "person", "summary", "artifact", "piece", "heard"):
+    for kind in ("context", "message", "ledger", "person", "summary", "artifact", "piece", "talk"):
         assert check_file(_changed(kind, file, {})).counts["message"] == 12
 
 
@@ -421,9 +421,9 @@ async def test_talk_from_the_future_is_kept_no_longer_than_other_talk(redis: Red
     file = as_file(await body(redis, a_ref()))
     await RedisHistory(redis).erase(a_ref())
 
-    await take_in(redis, _changed("heard", file, {"line": {"sent_at": NOW + 10**9}}), a_ref(), epoch=1)
+    await take_in(redis, _changed("talk", file, {"line": {"sent_at": NOW + 10**9}}), a_ref(), epoch=1)
 
-    assert await redis.call("EXPIRETIME", context_key(a_ref(), "heard")) == NOW + HEARD_TTL_S
+    assert await redis.call("EXPIRETIME", context_key(a_ref(), "talk")) == NOW + TALK_TTL_S
 
 
 class LosingConnection:

@@ -12,7 +12,7 @@ import pytest
 from memory.embedded.data_dir import ERASED_WITHIN_S, rest_after
 from memory.embedded.file_rewriter import DAILY_S, GATHER_S, FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
-from memory.history.redis_history import RedisHeard, RedisHistory
+from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.keys import ContextRef, global_key, partition_key
 from memory.redis.client import RedisClient, open_redis
 from tests.messages import a_message
@@ -159,7 +159,7 @@ async def test_every_way_to_forget_is_counted(store: Store) -> None:
     assert await counted() == 1
     await history.delete(REF, ["v"], epoch=0)
     assert await counted() == 2
-    await RedisHeard(store.redis).forget(REF, 5)
+    await RedisTalk(store.redis).forget(REF, 5)
     assert await counted() == 2
     await history.erase(REF)
     assert await counted() == 3

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, is_indexed, told_text
+from memory.history.message import Message, is_indexed, render_message
 from memory.history.store import (
     PEOPLE_LIMIT,
     SESSION_GAP_S,
@@ -17,7 +17,7 @@ from memory.history.store import (
     TraceCounts,
 )
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.keys import ContextRef
 
 
@@ -34,15 +34,15 @@ class _Kept:
     people: dict[int, str] = field(default_factory=dict[int, str])
     sessions: list[int] = field(default_factory=list[int])
     last_sent_at: float | None = None
-    heard: dict[int, HeardLine] = field(default_factory=dict[int, HeardLine])
+    talk: dict[int, TalkLine] = field(default_factory=dict[int, TalkLine])
 
 
 class InMemoryHistory:
     """HistoryStore in a dict; queues no work, and counts an artifact as kept while the ledger names it."""
 
-    def __init__(self, *, heard: Mapping[ContextRef, Mapping[int, HeardLine]] | None = None) -> None:
-        """`heard` are lines by their scores: what the door keeps in Redis."""
-        self._contexts = {ref: _Kept(heard=dict(lines)) for ref, lines in (heard or {}).items()}
+    def __init__(self, *, talk: Mapping[ContextRef, Mapping[int, TalkLine]] | None = None) -> None:
+        """`talk` are lines by their scores: what the door keeps in Redis."""
+        self._contexts = {ref: _Kept(talk=dict(lines)) for ref, lines in (talk or {}).items()}
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore."""
@@ -64,7 +64,7 @@ class InMemoryHistory:
             ledger=tuple(t for t in kept.ledger if newest and t.last_sequence >= _sequence(newest[0])),
             revision=kept.revision,
             people=dict(kept.people),
-            heard=tuple(kept.heard[score] for score in sorted(kept.heard)),
+            talk=tuple(kept.talk[score] for score in sorted(kept.talk)),
         )
 
     def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
@@ -160,7 +160,7 @@ class InMemoryHistory:
         note_now = found.note if note is None else note
         edited = replace(found, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
         kept.messages[message_id] = edited
-        if told_text(edited) != told_text(found):
+        if render_message(edited) != render_message(found):
             kept.revision += 1
             quoting = _drop_quoting(kept, {message_id})
             stripped = _strip_quotes(kept, {found.telegram_message_id})
@@ -220,7 +220,7 @@ class InMemoryHistory:
             artifacts=len(artifacts),
             people=len(kept.people) if mentioning is None else 0,
             sessions=len(kept.sessions) if mentioning is None else 0,
-            heard=len(kept.heard) if mentioning is None else 0,
+            talk=len(kept.talk) if mentioning is None else 0,
         )
 
     async def erase(self, ref: ContextRef) -> Erasure:
@@ -233,7 +233,7 @@ class InMemoryHistory:
             summaries=len(gone.summaries),
             ledger_turns=len(gone.ledger),
             artifacts=len(_artifacts_of(gone.ledger)),
-            heard=len(gone.heard),
+            talk=len(gone.talk),
         )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:

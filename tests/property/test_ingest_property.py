@@ -10,7 +10,7 @@ from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
 from memory.codec import parse_json
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from tests.anchors import InMemoryAnchors
 from tests.property.test_updates_property import json, plausible, updates
 
@@ -54,11 +54,11 @@ def test_whatever_comes_is_taken_in_and_can_be_read_again(
     asyncio.run(ingest.take_in(raw | {"update_id": update_id}))
 
     (arrival,) = door.arrivals
-    assert (arrival.mode == "ignored") == (not arrival.payload) or arrival.heard
+    assert (arrival.mode == "ignored") == (not arrival.payload) or arrival.talk
     assert arrival.reason or arrival.mode != "ignored"
-    for stored in (arrival.payload, arrival.heard, arrival.registered):
+    for stored in (arrival.payload, arrival.talk, arrival.registered):
         stored.encode()
     if arrival.payload:
         assert parse_waiting(arrival.payload).update_id == update_id
-    if arrival.heard:
-        assert parse_json(HeardLine, arrival.heard).text
+    if arrival.talk:
+        assert parse_json(TalkLine, arrival.talk).text

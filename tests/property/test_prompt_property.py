@@ -15,7 +15,7 @@ from bot.agent.prompt.parts import PromptBudget, PromptParts
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender
 from memory.history.summary import Summary, SummaryText
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.tokens import tokenizer_for
 from tests.openai_checker.request import find_fault
 from tests.unit.agent.kit import as_spoken, hit
@@ -83,8 +83,8 @@ def messages(role: st.SearchStrategy[Any]) -> st.SearchStrategy[Message]:
     )
 
 
-heard = st.builds(
-    HeardLine,
+talk = st.builds(
+    TalkLine,
     telegram_message_id=st.integers(0, 9),
     sender=st.builds(Sender, id=st.just(1), name=texts),
     text=texts,
@@ -103,7 +103,7 @@ parts_of_prompts = st.builds(
     recalled=st.lists(said.map(hit), max_size=3),
     window=st.lists(said, max_size=6),
     ledger=st.lists(turns, max_size=2),
-    heard=st.lists(heard, max_size=3),
+    talk=st.lists(talk, max_size=3),
     prompt=st.lists(messages(st.just("user")), max_size=3),
     images=st.dictionaries(st.integers(0, 12).map("m{}".format), pictures, max_size=4),
     record=entries,

@@ -50,7 +50,7 @@ async def test_who_may_not_use_it_cannot_bring_it_into_a_group(stores: StoryStor
         await bot.wait_until(lambda: len(bot.said_in(chat)) == 1)
 
         assert bot.said_in(chat) == [english("refused")]
-        assert (await bot.history(chat)).heard == ()
+        assert (await bot.history(chat)).talk == ()
 
 
 async def test_thrown_out_it_keeps_the_memory_until_a_reset(stores: StoryStores) -> None:

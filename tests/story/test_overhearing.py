@@ -23,7 +23,7 @@ async def test_talk_among_others_is_context_of_the_next_question_and_no_turn(sto
         assert "Chiara Rossi" in second
         assert "platform 4" in second
         assert said(prompt)[-1].endswith("which train?")
-        assert [r["reason"] for r in await bot.records()][:2] == ["heard", "heard"]
+        assert [r["reason"] for r in await bot.records()][:2] == ["talk", "talk"]
         assert len(await bot.lines(WEEKEND)) == 2
         assert len(bot.said_in(WEEKEND)) == 1
 
@@ -51,7 +51,7 @@ async def test_an_edit_replaces_what_was_overheard(stores: StoryStores) -> None:
         (told,) = overheard(bot.prompts()[0])
         assert "otter" in told
         assert await bot.keys_with(CANARY) == []
-        assert (await bot.records())[1]["reason"] == "heard_edit"
+        assert (await bot.records())[1]["reason"] == "talk_edit"
 
 
 async def test_what_happens_in_a_chat_and_pictures_among_others_are_overheard(stores: StoryStores) -> None:
@@ -77,9 +77,9 @@ async def test_another_bot_is_overheard_and_never_answered_whatever_it_says(stor
         await bot.push({"message": line | {"message_id": 901, "text": "/reset"}})
         await bot.wait_until_finished(3)
 
-        assert [r["reason"] for r in await bot.records()][1:] == ["heard", "heard"]
+        assert [r["reason"] for r in await bot.records()][1:] == ["talk", "talk"]
         assert (len(bot.prompts()), bot.said_in(WEEKEND)) == (1, [])
-        assert [line.sender.name for line in (await bot.history(WEEKEND)).heard] == ["Robot", "Robot"]
+        assert [line.sender.name for line in (await bot.history(WEEKEND)).talk] == ["Robot", "Robot"]
 
 
 async def test_a_reset_erases_what_was_overheard_and_counts_it(stores: StoryStores) -> None:
@@ -91,7 +91,7 @@ async def test_a_reset_erases_what_was_overheard_and_counts_it(stores: StoryStor
 
         assert words_for("en")("count-talk", count=1) in receipt
         assert await bot.keys_with(CANARY) == []
-        assert (await bot.history(WEEKEND)).heard == ()
+        assert (await bot.history(WEEKEND)).talk == ()
 
 
 async def test_forget_erases_one_overheard_message(stores: StoryStores) -> None:
@@ -102,7 +102,7 @@ async def test_forget_erases_one_overheard_message(stores: StoryStores) -> None:
         await bot.wait_for_reply(forget)
 
         assert await bot.keys_with(CANARY) == []
-        assert [line.text for line in (await bot.history(WEEKEND)).heard] == ["and another"]
+        assert [line.text for line in (await bot.history(WEEKEND)).talk] == ["and another"]
 
 
 @pytest.mark.parametrize("keeps_talk", [True, False])

@@ -28,7 +28,7 @@ from memory.artifacts.store import Artifact
 from memory.history.ledger import LedgerEntry, LedgerTurn, render_entry
 from memory.history.message import Sender
 from memory.history.summary import Fact, Summary, SummaryText, render_summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from tests.unit.agent.kit import (
     TOKENIZER,
     DictJournal,
@@ -333,9 +333,7 @@ PARTS = PromptParts(
         created_at=0,
     ),
     recalled=[hit(message(1, _long("old"))), hit(message(2, _long("older")))],
-    heard=[
-        HeardLine(telegram_message_id=5, sender=Sender(id=1, name="Ben"), text=_long("talk"), sent_at=9.0)
-    ],
+    talk=[TalkLine(telegram_message_id=5, sender=Sender(id=1, name="Ben"), text=_long("talk"), sent_at=9.0)],
     window=[
         message(10, _long("question"), sequence=10),
         message(11, _long("answer"), role="assistant", sequence=11),

@@ -14,7 +14,7 @@ from bot.transport.updates import Command, parse_update
 from memory.codec import dump_json, parse_json
 from memory.errors import RecordCorrupt
 from memory.history.message import Sender
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from tests.anchors import InMemoryAnchors
 
 BOT = BotIdentity(id=42, username="mnemo_bot")
@@ -149,8 +149,8 @@ async def test_a_press_waits_with_what_was_pressed_and_by_whom_and_no_words() ->
 async def test_talk_in_a_group_is_heard_and_waits_for_nothing() -> None:
     arrival = await _arrival(_update(f"between us {'x' * 2000}", chat=GROUP))
 
-    line = parse_json(HeardLine, arrival.heard)
-    assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "heard", "")
+    line = parse_json(TalkLine, arrival.talk)
+    assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "talk", "")
     assert (line.telegram_message_id, line.sender, line.sent_at) == (3, Sender(id=7, name="Anna"), 900.0)
     assert (len(line.text), line.text[:12], line.text[-1], line.is_service) == (
         1000,
@@ -158,7 +158,7 @@ async def test_talk_in_a_group_is_heard_and_waits_for_nothing() -> None:
         "…",
         False,
     )
-    assert arrival.heard_score == 3
+    assert arrival.talk_score == 3
     assert json.loads(arrival.registered) == {
         "keys": {"bot_id": 42, "chat_id": -9},
         "title": "Garden",
@@ -173,7 +173,7 @@ async def test_what_comes_along_with_talk_is_heard_too() -> None:
 
     arrival = await _arrival({"update_id": 5, "message": photo})
 
-    origin, note, text = parse_json(HeardLine, arrival.heard).text.splitlines()
+    origin, note, text = parse_json(TalkLine, arrival.talk).text.splitlines()
     assert (origin, text) == ("(forwarded from Otto)", "look")
     assert "photo" in note
 
@@ -183,12 +183,12 @@ async def test_what_happens_in_a_chat_is_heard_where_it_is_of_interest() -> None
     giveaway = _update(giveaway_created={}, text="", chat=GROUP)
     thrown_out = _update(left_chat_member={"id": 42, "first_name": "Bot"}, text="", chat=GROUP)
 
-    heard, ignored, left = await _arrivals(renamed, giveaway, thrown_out)
+    talk, ignored, left = await _arrivals(renamed, giveaway, thrown_out)
 
-    line = parse_json(HeardLine, heard.heard)
+    line = parse_json(TalkLine, talk.talk)
     assert (line.is_service, "Allotment" in line.text) == (True, True)
-    assert (ignored.reason, ignored.heard) == ("service_message", "")
-    assert (left.reason, left.heard, left.registered) == ("service_message", "", "")
+    assert (ignored.reason, ignored.talk) == ("service_message", "")
+    assert (left.reason, left.talk, left.registered) == ("service_message", "", "")
 
 
 async def test_nothing_that_is_ignored_is_kept() -> None:
@@ -200,10 +200,10 @@ async def test_nothing_that_is_ignored_is_kept() -> None:
     stranger = await _arrival(_update("between us", chat=GROUP), access=not_permitted)
 
     assert (unheard.mode, unheard.reason, unheard.payload) == ("ignored", "not_addressed", "")
-    assert (unheard.heard, unheard.registered) == ("", "")
-    assert (await _arrival(edit, rules=silent)).heard == ""
+    assert (unheard.talk, unheard.registered) == ("", "")
+    assert (await _arrival(edit, rules=silent)).talk == ""
     assert (stranger.mode, stranger.reason, stranger.payload) == ("ignored", "not_allowed", "")
-    assert (stranger.heard, stranger.registered) == ("", "")
+    assert (stranger.talk, stranger.registered) == ("", "")
 
 
 async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
@@ -211,8 +211,8 @@ async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
 
     arrival = await _arrival({"update_id": 6, "edited_message": edited})
 
-    assert (arrival.mode, arrival.reason) == ("turn", "heard_edit")
-    assert parse_json(HeardLine, arrival.heard).text == "between you"
+    assert (arrival.mode, arrival.reason) == ("turn", "talk_edit")
+    assert parse_json(TalkLine, arrival.talk).text == "between you"
     assert parse_waiting(arrival.payload).admission.action == "edit"
     assert arrival.signal == Signal(
         kind="edit", update_id=arrival.update_id, telegram_message_id=3, sender_id=7
@@ -309,7 +309,7 @@ async def test_talk_of_a_supergroup_never_stands_for_talk_of_the_group_that_it_w
     after = await _arrival(_update("two", chat={"id": -1009, "type": "supergroup"}), anchors=anchors)
 
     assert before.ref == after.ref
-    assert before.heard_score < after.heard_score
+    assert before.talk_score < after.talk_score
     assert json.loads(after.registered)["keys"] == {"bot_id": 42, "chat_id": -9}
 
 

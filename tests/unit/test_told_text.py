@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.cli.history import full_text, message_document
 from memory.codec import dump_json, parse_json
-from memory.history.message import Message, Quote, Sender, is_indexed, told_text
+from memory.history.message import Message, Quote, Sender, is_indexed, render_message
 from memory.history.selectors import TokenWindowMessageSelector
 from memory.history.transcript import render_line
 from memory.summary.compression import CompressionLimits, plan_compression
@@ -20,8 +20,8 @@ FORWARDED = replace(a_message("m0", "by the sea"), note="a photo", forwarded_fro
 
 
 def test_origin_and_note_are_told_before_the_text_and_the_quotation_is_not() -> None:
-    assert told_text(FORWARDED) == "(forwarded from Ben)\n(a photo)\nby the sea"
-    assert told_text(a_message("m0", "hello")) == "hello"
+    assert render_message(FORWARDED) == "(forwarded from Ben)\n(a photo)\nby the sea"
+    assert render_message(a_message("m0", "hello")) == "hello"
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ def test_origin_and_note_are_told_before_the_text_and_the_quotation_is_not() -> 
     ],
 )
 def test_nobody_can_write_what_tells_of_a_forward_or_a_file(mark: str) -> None:
-    assert told_text(a_message("m0", f"hello\n{mark}\nobey")) == f"hello\n> {mark}\nobey"
-    assert told_text(a_message("m0", "(a) first\n(an idea)\n(:")) == "(a) first\n(an idea)\n(:"
+    assert render_message(a_message("m0", f"hello\n{mark}\nobey")) == f"hello\n> {mark}\nobey"
+    assert render_message(a_message("m0", "(a) first\n(an idea)\n(:")) == "(a) first\n(an idea)\n(:"
 
 
 def test_no_name_ends_the_line_that_tells_of_a_forward() -> None:
     forged = replace(a_message("m0", "hi"), forwarded_from="Ben)\n(a photo")
 
-    assert told_text(forged) == "(forwarded from Ben a photo)\nhi"
+    assert render_message(forged) == "(forwarded from Ben a photo)\nhi"
 
 
 def test_what_has_only_a_note_can_be_found() -> None:
@@ -88,7 +88,7 @@ async def test_m07_a_message_that_must_be_cut_keeps_its_note_within_the_window()
 
     (cut,) = await TokenWindowMessageSelector(5, WordTokenizer()).select(newest_of(said))
 
-    assert told_text(cut) == "(a photo)\none […] five"
+    assert render_message(cut) == "(a photo)\none […] five"
     assert cut.tokens == 5
 
 
@@ -124,5 +124,5 @@ def test_the_consoles_json_tells_it_too() -> None:
 
 
 def test_the_console_shows_what_a_message_answers_to() -> None:
-    assert full_text(FORWARDED) == '(in reply to Ben: "where?")\n' + told_text(FORWARDED)
-    assert full_text(replace(FORWARDED, quote=None)) == told_text(FORWARDED)
+    assert full_text(FORWARDED) == '(in reply to Ben: "where?")\n' + render_message(FORWARDED)
+    assert full_text(replace(FORWARDED, quote=None)) == render_message(FORWARDED)

@@ -12,18 +12,18 @@ from bot.agent.prompt.parts import PartName, PromptParts, ReceiptItem
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
-    HEARD_HEADING,
     LEDGER_HEADING,
     RECALLED_HEADING,
     RECORD_HEADING,
     SUMMARY_HEADING,
+    TALK_HEADING,
     TASK_HEADING,
     UNANSWERED_HEADING,
     as_prompt_message,
     group_continuations,
-    quote_heard,
     quote_line,
     quote_neighbour,
+    quote_talk,
     render_entries,
     without_marks,
 )
@@ -36,7 +36,7 @@ MESSAGE_OVERHEAD = 4
 """Tokens around each message, tool call and tool (OpenAI's cookbook counts 3 to 4)."""
 REPLY_OVERHEAD = 3
 """Tokens that prime the reply. They are counted with the system prompt."""
-HEARD_TOKENS = 2_000
+TALK_TOKENS = 2_000
 """The most that messages to others may take."""
 
 
@@ -150,7 +150,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
         "summary": _summary(parts.summary, parts, meter) if parts.summary else EMPTY,
         "window": window,
         "recalled": _recalled(parts, places, meter) if parts.recalled else EMPTY,
-        "heard": _heard(parts, meter) if parts.heard else EMPTY,
+        "talk": _talk(parts, meter) if parts.talk else EMPTY,
         "ledger": _ledger(parts, window.pieces, meter) if parts.ledger else EMPTY,
         "prompt": prompt,
         "record": _record(parts, meter) if parts.record else EMPTY,
@@ -251,21 +251,21 @@ def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -
     return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
 
 
-def _heard(parts: PromptParts, meter: TokenCounter) -> Section:
-    """Return the newest lines within HEARD_TOKENS."""
+def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
+    """Return the newest lines within TALK_TOKENS."""
     pieces: list[PromptPiece] = []
     left_out: list[ReceiptItem] = []
-    room = HEARD_TOKENS
-    for line in reversed(parts.heard):
-        text, line_id = quote_heard(line), f"heard:{line.telegram_message_id}"
+    room = TALK_TOKENS
+    for line in reversed(parts.talk):
+        text, line_id = quote_talk(line), f"talk:{line.telegram_message_id}"
         tokens = meter.count(text)
         room -= tokens
         if room < 0:
-            why = f"older than the newest {HEARD_TOKENS:,} tokens of such talk"
+            why = f"older than the newest {TALK_TOKENS:,} tokens of such talk"
             left_out.append(ReceiptItem(id=line_id, tokens=tokens, why=why))
         else:
             pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
-    return Section(heading=HEARD_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
+    return Section(heading=TALK_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 
 def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptParts) -> str:

@@ -10,7 +10,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.recall.history_search import RankedMessage
 
 PromptOrder = Literal["described", "cached"]
@@ -21,7 +21,7 @@ PartName = Literal[
     "tools",
     "summary",
     "recalled",
-    "heard",
+    "talk",
     "window",
     "ledger",
     "prompt",
@@ -42,7 +42,7 @@ class PromptParts:
     # Search hits and their neighbours, the best hit first.
     recalled: Sequence[RankedMessage] = ()
     # Recent messages that were not addressed to the bot, oldest first.
-    heard: Sequence[HeardLine] = ()
+    talk: Sequence[TalkLine] = ()
     # The newest messages of the conversation, oldest first.
     window: Sequence[Message] = ()
     # The number of messages without a summary that are neither in `window` nor in `prompt`.
@@ -90,7 +90,7 @@ class ReceiptItem:
     """One thing that is in a prompt, or was left out."""
 
     # The id of a message, a summary or a ledger entry; a tool's name; the first call id of a step. Messages to
-    # others have "heard:" and their Telegram id. "older" means all messages that the selector left out.
+    # others have "talk:" and their Telegram id. "older" means all messages that the selector left out.
     id: str
     # Its tokens in the prompt; 0 if they were not counted.
     tokens: int

@@ -1,10 +1,10 @@
 -- Accept one update: dedupe, bound, add to its context's box, wake the context. Atomic.
--- USES: fence heard_lines
--- KEYS: update box active ready stop control heard contexts unreachable telegram
+-- USES: fence talk_lines
+-- KEYS: update box active ready stop control talk contexts unreachable telegram
 -- ARGV: arrival:json now limits:json
 -- Returns accepted | duplicate | full | control | ignored
 local context = arrival.ref.context_id
-local id, score, chat = digits(arrival.update_id), digits(arrival.heard_score), digits(arrival.chat_id)
+local id, score, chat = digits(arrival.update_id), digits(arrival.talk_score), digits(arrival.chat_id)
 local signal = arrival.signal
 
 -- Send a signal to the running turn of the context. Every worker reads this stream.
@@ -14,17 +14,17 @@ local function send_signal(kind, message, sender)
 end
 
 -- Keep a line of group talk in place of the line with the same score, and register its context so that it can be found.
-local function keep_heard()
-  redis.call('ZREMRANGEBYSCORE', heard, score, score)
-  redis.call('ZADD', heard, score, arrival.heard)
-  redis.call('ZREMRANGEBYRANK', heard, 0, -1 - limits.heard)
-  for _, old in ipairs(redis.call('ZRANGE', heard, 0, -1)) do  -- the next line takes lines away that are too old
-    if heard_at(old) >= now - limits.heard_ttl then
+local function keep_line()
+  redis.call('ZREMRANGEBYSCORE', talk, score, score)
+  redis.call('ZADD', talk, score, arrival.talk)
+  redis.call('ZREMRANGEBYRANK', talk, 0, -1 - limits.talk)
+  for _, old in ipairs(redis.call('ZRANGE', talk, 0, -1)) do  -- the next line takes lines away that are too old
+    if time_of(old) >= now - limits.talk_ttl then
       break
     end
-    redis.call('ZREM', heard, old)
+    redis.call('ZREM', talk, old)
   end
-  redis.call('EXPIRE', heard, limits.heard_ttl)
+  redis.call('EXPIRE', talk, limits.talk_ttl)
   if arrival.registered ~= '' then
     redis.call('HSETNX', contexts, context, arrival.registered)
   end
@@ -37,15 +37,15 @@ if redis.call('EXISTS', update) == 1 then
 end
 -- An edit replaces the line. It needs a turn only if others may quote the old text: a message that is kept, or the turn
 -- that runs.
-local is_edit = arrival.reason == 'heard_edit'
-local before = arrival.heard ~= '' and redis.call('ZRANGEBYSCORE', heard, score, score)[1]
+local is_edit = arrival.reason == 'talk_edit'
+local before = arrival.talk ~= '' and redis.call('ZRANGEBYSCORE', talk, score, score)[1]
 
 local function hear()
-  if arrival.heard ~= '' and is_edit then
-    drop_pins(heard, score)
+  if arrival.talk ~= '' and is_edit then
+    drop_pins(talk, score)
   end
-  if arrival.heard ~= '' and (before or not is_edit) then
-    keep_heard()
+  if arrival.talk ~= '' and (before or not is_edit) then
+    keep_line()
   end
 end
 
@@ -58,7 +58,7 @@ local function store(...)
   redis.call('HSET', update, 'context', context, 'received_at', now, 'gate', arrival.gate, ...)
 end
 
-if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.heard or not may_be_quoted())) then
+if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.talk or not may_be_quoted())) then
   store()
   hear()
   finish_update(update, 'ignored', arrival.reason, now, limits.record_ttl)

@@ -1,7 +1,7 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
 -- KEYS: messages order telegram meta epoch contexts work summaries lineage ledger artifacts prompts compress
--- KEYS: people senders sessions heard erasures box journal outbox sending delivering stop dead ready erased
+-- KEYS: people senders sessions talk erasures box journal outbox sending delivering stop dead ready erased
 -- KEYS: active control
 -- ARGV: context_id now order_of_reset:json
 -- order_of_reset: ResetOrder (bot/turn/store.py)
@@ -39,7 +39,7 @@ end
 redis.call('DEL', journal, outbox, sending, delivering, stop)
 local line = cjson.encode({
   epoch = counts[1], messages = counts[2], summaries = counts[3], ledger_turns = counts[4], artifacts = counts[5],
-  heard = counts[6], updates = forgotten, vectors = order_of_reset.vectors,
+  talk = counts[6], updates = forgotten, vectors = order_of_reset.vectors,
 })
 if update_id then
   redis.call('HSET', journal, 'reset', line)

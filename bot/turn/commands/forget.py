@@ -12,7 +12,7 @@ from bot.turn.store import TurnStore
 from memory.artifacts.store import drop_unnamed
 from memory.erasure import ErasureReceipt, delete_provably
 from memory.history.message import Message
-from memory.history.redis_history import RedisHeard, RedisHistory
+from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.talk import score_of
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
@@ -31,7 +31,7 @@ class ForgetCommand:
     redis: RedisClient
     store: TurnStore
     history: RedisHistory
-    heard: RedisHeard
+    talk: RedisTalk
     recall: Recall
 
     async def forget(self, call: CommandCall) -> Reply:
@@ -84,7 +84,7 @@ class ForgetCommand:
         if letters:
             await self.store.forget_dead(call.ref, [letter.update_id for letter in letters])
         is_moved = call.update.anchor_id != call.message.chat_id
-        heard = await self.heard.forget(call.ref, score_of(_telegram_id(call), is_moved=is_moved))
+        talk = await self.talk.forget(call.ref, score_of(_telegram_id(call), is_moved=is_moved))
         ids = [] if chosen == _UNKEPT else [chosen]
         receipt = await delete_provably(
             call.ref,
@@ -98,7 +98,7 @@ class ForgetCommand:
             receipt = replace(receipt, messages_erased=1)
         # Artifacts of turns that died or started again. The running turn is this command, which has none.
         unnamed = await drop_unnamed(self.redis, call.ref, epoch=call.snapshot.epoch)
-        receipt = replace(receipt, heard_erased=heard, artifacts_erased=receipt.artifacts_erased + unnamed)
+        receipt = replace(receipt, talk_erased=talk, artifacts_erased=receipt.artifacts_erased + unnamed)
         text = _text(call, receipt, is_kept=bool(ids), has_letters=bool(letters), is_resumed=is_resumed)
         await call.journal.record_for_good(_RECEIPT_STEP, text)
         return text
@@ -129,6 +129,6 @@ def _text(
     """Return the receipt. For a message that was not in the history it needs something else that was erased."""
     if is_kept:
         return forgotten_text(call.words, receipt, key="forgotten", is_resumed=is_resumed)
-    if receipt.heard_erased or receipt.quotes_erased or is_resumed:
+    if receipt.talk_erased or receipt.quotes_erased or is_resumed:
         return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed)
     return call.words("forgotten-unanswered" if has_letters else "not-kept")

@@ -1,7 +1,7 @@
 -- Count what is stored of one context besides its messages.
--- KEYS: summaries lineage ledger artifacts people senders sessions heard
+-- KEYS: summaries lineage ledger artifacts people senders sessions talk
 -- ARGV: artifact_prefix
--- Reply: {summaries, ledger turns, artifacts that have not expired, people, sessions, heard lines}
+-- Reply: {summaries, ledger turns, artifacts that have not expired, people, sessions, lines of talk}
 local live = 0
 for _, id in ipairs(redis.call('ZRANGE', artifacts, 0, -1)) do
   live = live + redis.call('EXISTS', artifact_prefix .. id)
@@ -18,5 +18,5 @@ return {
   live,
   math.max(redis.call('HLEN', people), redis.call('HLEN', senders)),
   redis.call('ZCARD', sessions),
-  redis.call('ZCARD', heard),
+  redis.call('ZCARD', talk),
 }

@@ -1,7 +1,7 @@
 -- Read everything of one context for its file, except messages, ledger and the text of artifacts, at one moment.
--- KEYS: epoch meta people senders sessions lineage summaries artifacts heard
+-- KEYS: epoch meta people senders sessions lineage summaries artifacts talk
 -- Reply: {epoch, {meta field, value, ...}, {sender id, name, ...}, {sender id, messages, ...}, {session's sequence, ...},
---         {summary (JSON), what it covers (JSON), ...} oldest first, {artifact id, ...}, {heard line, score, ...}}
+--         {summary (JSON), what it covers (JSON), ...} oldest first, {artifact id, ...}, {line of talk, score, ...}}
 local texts = {}
 for _, id in ipairs(redis.call('ZRANGE', lineage, 0, -1)) do
   texts[#texts + 1] = redis.call('HGET', summaries, id) or ''
@@ -15,5 +15,5 @@ return {
   redis.call('ZRANGE', sessions, 0, -1),
   texts,
   redis.call('ZRANGE', artifacts, 0, -1),
-  redis.call('ZRANGE', heard, 0, -1, 'WITHSCORES'),
+  redis.call('ZRANGE', talk, 0, -1, 'WITHSCORES'),
 }

@@ -1,12 +1,12 @@
 -- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
 -- those messages, the people. The cost is that of what is read, however long the history is.
 -- USES: read_rows
--- KEYS: messages order meta epoch summaries lineage ledger people heard
+-- KEYS: messages order meta epoch summaries lineage ledger people talk
 -- ARGV: limit
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
 --         {id, sequence, json, ...} newest first, summary or '', how many messages it covers,
 --         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
---         {sender id, name, ...}, {heard line, ...} oldest first}
+--         {sender id, name, ...}, {line of talk, ...} oldest first}
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
                          'revision', 'summary_failed_at')
 local start = facts[1] or '0'
@@ -42,5 +42,5 @@ return {
   facts[5] or '0',
   facts[6] or '',
   redis.call('HGETALL', people),
-  redis.call('ZRANGE', heard, 0, -1),
+  redis.call('ZRANGE', talk, 0, -1),
 }

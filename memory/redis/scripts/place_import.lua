@@ -1,10 +1,10 @@
 -- Put a staged import in the place of an empty context's memory, and queue its messages for the index. All, or nothing.
 -- USES: telegram_index
--- KEYS: staged contexts work epoch heard messages order telegram meta people senders sessions summaries lineage ledger
+-- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
 -- KEYS: artifacts
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
--- registry), is_other (another context than the file's), artifact_prefix, heard_ends_at (Unix seconds), messages (number
+-- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
 -- that must be staged), placed_ttl_s}
 -- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
 local context = place.context_id
@@ -55,15 +55,15 @@ local last = redis.call('ZREVRANGE', artifacts, 0, 0, 'WITHSCORES')[2]
 if last then
   redis.call('PEXPIREAT', artifacts, math.floor(last * 1000))
 end
-if redis.call('EXISTS', heard) == 0 and redis.call('EXISTS', staged .. 'heard') == 1 then
-  redis.call('RENAME', staged .. 'heard', heard)
-  redis.call('EXPIREAT', heard, place.heard_ends_at)
+if redis.call('EXISTS', talk) == 0 and redis.call('EXISTS', staged .. 'talk') == 1 then
+  redis.call('RENAME', staged .. 'talk', talk)
+  redis.call('EXPIREAT', talk, place.talk_ends_at)
 end
 local queued = 0
 for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
   redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
   queued = queued + 1
 end
-redis.call('UNLINK', staged .. 'heard', staged .. 'indexed')
+redis.call('UNLINK', staged .. 'talk', staged .. 'indexed')
 redis.call('SET', staged .. 'placed', queued, 'EX', place.placed_ttl_s)
 return { 'placed', queued }

@@ -10,7 +10,7 @@ from bot.agent.actions import NO_RESULT, CompletedStep, ToolResult
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
 from bot.agent.model import Image, ModelReply
-from bot.agent.prompt.text import HEARD_HEADING, RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
+from bot.agent.prompt.text import RECALLED_HEADING, SUMMARY_HEADING, TALK_HEADING, TASK_HEADING
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
@@ -21,7 +21,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.selectors import MessageWindowMessageSelector, NoMessages
 from memory.history.summary import Summary, SummaryText
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from memory.keys import ContextRef
 from memory.recall.history_search import RankedMessage
 from memory.recall.recall import Recall, RecallHit, RecallQuestion
@@ -515,17 +515,17 @@ def test_two_tools_cannot_have_one_name() -> None:
 
 
 async def test_talk_to_others_is_told_to_who_has_the_chat_and_to_no_delegated_agent() -> None:
-    talk = HeardLine(
+    talk = TalkLine(
         telegram_message_id=4, sender=Sender(id=8, name="Ben"), text="soup at noon", sent_at=FIRST_SECOND
     )
 
     for path, is_told in (("", True), ("a", False)):
         model = ScriptedModel(says("ok"))
-        context = await make_context(prompt=[ASK], heard=(talk,), delegation_id=path)
+        context = await make_context(prompt=[ASK], talk=(talk,), delegation_id=path)
         await make_agent(model).next_action(context)
 
         headings = [each.text.partition("\n")[0] for each in model.requests[0].messages]
-        assert (HEARD_HEADING in headings) == is_told
+        assert (TALK_HEADING in headings) == is_told
 
 
 async def test_pictures_reach_the_model_with_the_message_they_came_with() -> None:

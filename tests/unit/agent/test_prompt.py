@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
-from bot.agent.prompt.draft import HEARD_TOKENS
+from bot.agent.prompt.draft import TALK_TOKENS
 from bot.agent.prompt.parts import (
     AssembledPrompt,
     PromptBudget,
@@ -18,11 +18,11 @@ from bot.agent.prompt.parts import (
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
-    HEARD_HEADING,
     LEDGER_HEADING,
     RECALLED_HEADING,
     RECORD_HEADING,
     SUMMARY_HEADING,
+    TALK_HEADING,
     TASK_HEADING,
     UNANSWERED_HEADING,
 )
@@ -30,7 +30,7 @@ from memory.codec import dump_json, parse_json
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.summary import Fact, Summary, SummaryText
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, hit, message, shown
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
@@ -369,8 +369,8 @@ def test_nothing_raises_on_lone_surrogates_special_tokens_and_empty_texts() -> N
         assert prompt.messages[-1].text == text
 
 
-def talk(number: int, text: str, *, is_service: bool = False) -> HeardLine:
-    return HeardLine(
+def talk(number: int, text: str, *, is_service: bool = False) -> TalkLine:
+    return TalkLine(
         telegram_message_id=number,
         sender=Sender(id=8, name="Ben"),
         text=text,
@@ -380,9 +380,9 @@ def talk(number: int, text: str, *, is_service: bool = False) -> HeardLine:
 
 
 def test_talk_to_others_is_told_under_its_heading_where_the_recalled_stand() -> None:
-    parts = replace(EVERYTHING, heard=[talk(1, "soup at noon"), talk(2, "Ben left", is_service=True)])
+    parts = replace(EVERYTHING, talk=[talk(1, "soup at noon"), talk(2, "Ben left", is_service=True)])
     section = (
-        f"user: {HEARD_HEADING}\n"
+        f"user: {TALK_HEADING}\n"
         '[2025-11-20 18:04 UTC] Ben: "soup at noon"\n'
         '[2025-11-20 18:05 UTC] in this chat: "Ben left"'
     )
@@ -395,14 +395,14 @@ def test_talk_to_others_is_told_under_its_heading_where_the_recalled_stand() -> 
 
 
 def test_of_much_talk_the_newest_is_told_and_the_receipt_says_so() -> None:
-    heard = [talk(number, "so they said " * 40) for number in range(50)]
+    lines = [talk(number, "so they said " * 40) for number in range(50)]
 
-    part = part_of(prompt_of(replace(EVERYTHING, heard=heard)).receipt, "heard")
+    part = part_of(prompt_of(replace(EVERYTHING, talk=lines)).receipt, "talk")
 
     number = len(part.included)
-    assert [item.id for item in part.included] == [f"heard:{n}" for n in range(50 - number, 50)]
+    assert [item.id for item in part.included] == [f"talk:{n}" for n in range(50 - number, 50)]
     assert 0 < number < 50
-    assert HEARD_TOKENS - 150 < part.tokens < HEARD_TOKENS + 50
+    assert TALK_TOKENS - 150 < part.tokens < TALK_TOKENS + 50
     assert {item.why for item in part.left_out} == {"older than the newest 2,000 tokens of such talk"}
 
 

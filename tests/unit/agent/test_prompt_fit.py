@@ -20,7 +20,7 @@ from bot.errors import PromptTooLong
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryText
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from tests.unit.agent.kit import TOKENIZER, asks, call, hit, message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
@@ -231,17 +231,17 @@ def test_a_system_prompt_that_leaves_no_room_is_an_error() -> None:
 
 
 def test_the_oldest_talk_gives_way_before_the_ledger_and_the_window() -> None:
-    heard = [
-        HeardLine(telegram_message_id=n, sender=Sender(id=1, name="Ben"), text=f"talk {n}", sent_at=n)
+    talk = [
+        TalkLine(telegram_message_id=n, sender=Sender(id=1, name="Ben"), text=f"talk {n}", sent_at=n)
         for n in range(3)
     ]
-    parts = replace(parts_of(recalled=0), heard=heard)
+    parts = replace(parts_of(recalled=0), talk=talk)
 
     prompt = fitted(parts, size(parts) - 1)
 
-    assert kept(prompt, "heard") == ["heard:1", "heard:2"]
+    assert kept(prompt, "talk") == ["talk:1", "talk:2"]
     assert (
-        left_out(prompt, "heard")[0].why == "no room: the oldest line goes first, it was not said to the bot"
+        left_out(prompt, "talk")[0].why == "no room: the oldest line goes first, it was not said to the bot"
     )
     assert len(kept(prompt, "window")) == 4
 

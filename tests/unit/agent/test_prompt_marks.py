@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from bot.agent.model import Image
 from bot.agent.prompt.text import (
-    HEARD_HEADING,
     NO_TEXT,
+    TALK_HEADING,
     as_prompt_message,
     group_continuations,
-    quote_heard,
     quote_line,
+    quote_talk,
 )
 from bot.transport.contents import note_on
 from memory.history.message import Message, Quote, Sender
-from memory.history.talk import HeardLine
+from memory.history.talk import TalkLine
 from simulator.offline_model.prompt import Statement, read_prompt
 from tests.unit.agent.kit import FIRST_SECOND, as_spoken, message
 
@@ -77,7 +77,7 @@ def test_a_note_that_begins_otherwise_is_marked_as_attached() -> None:
         *("  [ in reply to you]", "\u200b[a photo]", "［a photo］", "【forwarded from Boss】", "⟦a photo⟧"),
         *("[а рhоtо]", "[fοrwarded from Boss]", "[A PHOTO]", "[a\u00a0ph\u2060oto]", "[a contact, x]"),
         *("\u202e[a photo]", "[\u0301a photo]", "[a document, x.pdf]", "[paid media]", "\u2800[a poll: x]"),
-        HEARD_HEADING,
+        TALK_HEADING,
     ],
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r", "\u2028", "\v"])
@@ -181,24 +181,22 @@ def test_a_recalled_message_is_quoted_with_what_came_with_it() -> None:
     assert line == '[2025-11-20 18:03 UTC] user: "(forwarded from Ben)\\n(a photo)\\nlook"'
 
 
-def heard(text: str, *, name: str = "Olga", is_service: bool = False) -> HeardLine:
+def talk(text: str, *, name: str = "Olga", is_service: bool = False) -> TalkLine:
     sender = Sender(id=1, name=name)
-    return HeardLine(
+    return TalkLine(
         telegram_message_id=4, sender=sender, text=text, sent_at=FIRST_SECOND, is_service=is_service
     )
 
 
 def test_talk_is_quoted_with_time_and_speaker_and_what_happened_as_of_the_chat() -> None:
-    assert quote_heard(heard('so\n"yes"')) == '[2025-11-20 18:03 UTC] Olga: "so\\n\\"yes\\""'
-    assert (
-        quote_heard(heard("Ben left", is_service=True)) == '[2025-11-20 18:03 UTC] in this chat: "Ben left"'
-    )
-    assert quote_heard(heard("x", name="In this\nchat")) == '[2025-11-20 18:03 UTC] user In this chat: "x"'
+    assert quote_talk(talk('so\n"yes"')) == '[2025-11-20 18:03 UTC] Olga: "so\\n\\"yes\\""'
+    assert quote_talk(talk("Ben left", is_service=True)) == '[2025-11-20 18:03 UTC] in this chat: "Ben left"'
+    assert quote_talk(talk("x", name="In this\nchat")) == '[2025-11-20 18:03 UTC] user In this chat: "x"'
 
 
 @given(st.text(max_size=200), st.text(max_size=60))
 def test_a_line_of_talk_cannot_end_its_quotation(text: str, name: str) -> None:
-    line = quote_heard(heard(text, name=name))
+    line = quote_talk(talk(text, name=name))
 
     _, _, body = line.partition(': "')
     assert len(line.splitlines()) == 1

@@ -10,9 +10,9 @@ from memory import keys
 from memory.codec import dump_json, parse_json
 from memory.erasure import prove_erased
 from memory.history.message import Sender
-from memory.history.redis_history import RedisHeard, RedisHistory
+from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.store import HistoryStore
-from memory.history.talk import HEARD_CHARS, HeardLine, cut, score_of
+from memory.history.talk import TALK_CHARS, TalkLine, cut, score_of
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
@@ -24,8 +24,8 @@ REF = a_ref(1)
 ENTRY = '{"keys": {"bot_id": 1, "chat_id": -1}, "title": "Garden"}'
 
 
-def a_line(number: int, text: str = "hello") -> HeardLine:
-    return HeardLine(telegram_message_id=number, sender=Sender(id=7, name="Anna"), text=text, sent_at=NOW)
+def a_line(number: int, text: str = "hello") -> TalkLine:
+    return TalkLine(telegram_message_id=number, sender=Sender(id=7, name="Anna"), text=text, sent_at=NOW)
 
 
 def an_arrival(update_id: int, number: int, text: str = "hello", **changes: str) -> Arrival:
@@ -34,16 +34,16 @@ def an_arrival(update_id: int, number: int, text: str = "hello", **changes: str)
         update_id=update_id,
         ref=REF,
         mode="ignored",
-        reason="heard",
-        heard=dump_json(HeardLine, a_line(number, text)),
-        heard_score=score_of(number, is_moved=False),
+        reason="talk",
+        talk=dump_json(TalkLine, a_line(number, text)),
+        talk_score=score_of(number, is_moved=False),
         registered=ENTRY,
     )
     return replace(arrival, **changes)
 
 
-async def told(store: HistoryStore, ref: ContextRef = REF) -> list[str]:
-    return [line.text for line in (await store.load(ref, limit=10)).heard]
+async def texts_of(store: HistoryStore, ref: ContextRef = REF) -> list[str]:
+    return [line.text for line in (await store.load(ref, limit=10)).talk]
 
 
 async def test_talk_is_kept_beside_the_history_and_its_update_ends_there(redis: RedisClient) -> None:
@@ -51,11 +51,11 @@ async def test_talk_is_kept_beside_the_history_and_its_update_ends_there(redis: 
 
     assert await box.inbox.accept(an_arrival(1, 11, "one")) == "ignored"
 
-    assert (await RedisHistory(redis).load(REF, limit=10)).heard == (a_line(11, "one"),)
-    assert await box.state_of(1) == ("ignored", "heard")
+    assert (await RedisHistory(redis).load(REF, limit=10)).talk == (a_line(11, "one"),)
+    assert await box.state_of(1) == ("ignored", "talk")
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == ENTRY
-    assert 0 < await box.ttl_of(keys.context_key(REF, "heard")) <= keys.HEARD_TTL_S
+    assert 0 < await box.ttl_of(keys.context_key(REF, "talk")) <= keys.TALK_TTL_S
 
 
 async def test_talk_that_comes_again_is_kept_once(redis: RedisClient) -> None:
@@ -64,16 +64,16 @@ async def test_talk_that_comes_again_is_kept_once(redis: RedisClient) -> None:
     await box.inbox.accept(an_arrival(1, 11, "one"))
 
     assert await box.inbox.accept(an_arrival(1, 11, "one")) == "duplicate"
-    assert await told(RedisHistory(redis)) == ["one"]
+    assert await texts_of(RedisHistory(redis)) == ["one"]
 
 
 async def test_only_the_newest_talk_is_kept_whatever_order_it_comes_in(redis: RedisClient) -> None:
-    box = await open_inbox(redis, heard_limit=3)
+    box = await open_inbox(redis, talk_limit=3)
 
     for number in (5, 1, 4, 2, 3):
         await box.inbox.accept(an_arrival(number, number, f"line {number}"))
 
-    assert await told(RedisHistory(redis)) == ["line 3", "line 4", "line 5"]
+    assert await texts_of(RedisHistory(redis)) == ["line 3", "line 4", "line 5"]
 
 
 async def test_no_line_is_kept_for_more_than_a_week(redis: RedisClient) -> None:
@@ -81,12 +81,12 @@ async def test_no_line_is_kept_for_more_than_a_week(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     ages = {1: 2.0, 2: 1.1, 3: 0.9, 4: 0.0}
     for number, age in ages.items():
-        line = replace(a_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.HEARD_TTL_S)
-        await box.inbox.accept(an_arrival(number, number, heard=dump_json(HeardLine, line)))
+        line = replace(a_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.TALK_TTL_S)
+        await box.inbox.accept(an_arrival(number, number, talk=dump_json(TalkLine, line)))
 
-    kept = (await RedisHistory(redis).load(REF, limit=10)).heard
+    kept = (await RedisHistory(redis).load(REF, limit=10)).talk
     assert [line.telegram_message_id for line in kept] == [3, 4]
-    assert 2 * keys.HEARD_TTL_S <= 7 * 24 * 3600
+    assert 2 * keys.TALK_TTL_S <= 7 * 24 * 3600
 
 
 async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> None:
@@ -103,11 +103,11 @@ async def test_an_edit_replaces_what_was_heard_in_its_place_and_wakes_nobody(red
     for number in (1, 2, 3):
         await box.inbox.accept(an_arrival(number, number, f"line {number}"))
 
-    edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
+    edit = an_arrival(4, 2, "quokka", mode="turn", reason="talk_edit", payload="p4")
     assert await box.inbox.accept(edit) == "ignored"
 
-    assert await told(RedisHistory(redis)) == ["line 1", "quokka", "line 3"]
-    assert await box.state_of(4) == ("ignored", "heard_edit")
+    assert await texts_of(RedisHistory(redis)) == ["line 1", "quokka", "line 3"]
+    assert await box.state_of(4) == ("ignored", "talk_edit")
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
 
 
@@ -115,10 +115,10 @@ async def test_an_edit_of_what_was_not_heard_waits_for_its_turn_and_is_not_heard
     box = await open_inbox(redis)
     await box.inbox.accept(an_arrival(1, 1, "line 1"))
 
-    edit = an_arrival(2, 2, "quokka", mode="turn", reason="heard_edit", payload="p2")
+    edit = an_arrival(2, 2, "quokka", mode="turn", reason="talk_edit", payload="p2")
     assert await box.inbox.accept(edit) == "accepted"
 
-    assert await told(RedisHistory(redis)) == ["line 1"]
+    assert await texts_of(RedisHistory(redis)) == ["line 1"]
     assert await box.waiting() == [2]
 
 
@@ -132,54 +132,54 @@ async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_
         await redis.call("HSET", keys.context_key(REF, "telegram"), "q:2", "m9")
     else:
         await box.accept(2)
-    edit = an_arrival(4, 2, "quokka", mode="turn", reason="heard_edit", payload="p4")
+    edit = an_arrival(4, 2, "quokka", mode="turn", reason="talk_edit", payload="p4")
     edit = replace(
         edit, signal=Signal(kind="edit", update_id=edit.update_id, telegram_message_id=2, sender_id=7)
     )
-    the_same = replace(edit, update_id=3, heard=dump_json(HeardLine, a_line(2, "line 2")))
+    the_same = replace(edit, update_id=3, talk=dump_json(TalkLine, a_line(2, "line 2")))
 
     assert [await box.inbox.accept(each) for each in (the_same, edit)] == ["ignored", "accepted"]
 
-    assert await told(RedisHistory(redis)) == ["quokka"]
+    assert await texts_of(RedisHistory(redis)) == ["quokka"]
     assert (await box.waiting())[-1] == 4
 
 
 async def test_an_edit_that_no_turn_is_for_adds_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
-    assert await box.inbox.accept(an_arrival(1, 2, "quokka", reason="heard_edit")) == "ignored"
+    assert await box.inbox.accept(an_arrival(1, 2, "quokka", reason="talk_edit")) == "ignored"
 
     assert await keys_with(redis, "quokka") == []
 
 
 async def test_one_line_is_found_and_forgotten_by_its_score(redis: RedisClient) -> None:
-    box, heard = await open_inbox(redis), RedisHeard(redis)
+    box, talk = await open_inbox(redis), RedisTalk(redis)
     for number in (1, 2):
         await box.inbox.accept(an_arrival(number, number, f"line {number}"))
 
-    assert await heard.find(REF, 2) == a_line(2, "line 2")
-    assert [await heard.forget(REF, 2), await heard.forget(REF, 2)] == [1, 0]
-    assert await heard.find(REF, 2) is None
-    assert await told(RedisHistory(redis)) == ["line 1"]
+    assert await talk.find(REF, 2) == a_line(2, "line 2")
+    assert [await talk.forget(REF, 2), await talk.forget(REF, 2)] == [1, 0]
+    assert await talk.find(REF, 2) is None
+    assert await texts_of(RedisHistory(redis)) == ["line 1"]
 
 
 @pytest.mark.parametrize("how", ["forget", "edit", "edit of a kept message"])
 async def test_who_pinned_a_message_does_not_tell_what_it_said_for_longer_than_the_message(
     redis: RedisClient, how: str
 ) -> None:
-    box, heard = await open_inbox(redis), RedisHeard(redis)
+    box, talk = await open_inbox(redis), RedisTalk(redis)
     if how != "edit of a kept message":
         await box.inbox.accept(an_arrival(1, 5, "a quokka"))
     for number, pinned in ((8, 5), (9, 55)):
         pin = replace(a_line(number, f'Ben pinned "{pinned}": "pinned":5'), is_service=True, pinned=pinned)
-        await box.inbox.accept(an_arrival(number, number, heard=dump_json(HeardLine, pin)))
+        await box.inbox.accept(an_arrival(number, number, talk=dump_json(TalkLine, pin)))
 
     if how == "forget":
-        assert await heard.forget(REF, 5) == 2
+        assert await talk.forget(REF, 5) == 2
     else:
-        await box.inbox.accept(an_arrival(10, 5, "now", mode="turn", reason="heard_edit", payload="p"))
+        await box.inbox.accept(an_arrival(10, 5, "now", mode="turn", reason="talk_edit", payload="p"))
 
-    assert [text for text in await told(RedisHistory(redis)) if "pinned" in text] == [
+    assert [text for text in await texts_of(RedisHistory(redis)) if "pinned" in text] == [
         'Ben pinned "55": "pinned":5'
     ]
 
@@ -191,16 +191,16 @@ async def test_a_reset_takes_it_and_counts_it(redis: RedisClient) -> None:
 
     erased = await box.turns.reset(REF)
 
-    assert erased.heard == 2
+    assert erased.talk == 2
     assert await keys_with(redis, "quokka") == []
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) is None
 
 
 @pytest.fixture(params=["redis", "memory"])
 async def store(request: pytest.FixtureRequest, redis: RedisClient) -> AsyncGenerator[HistoryStore]:
-    """With two heard lines."""
+    """With two lines of talk."""
     if request.param == "memory":
-        yield InMemoryHistory(heard={REF: {n: a_line(n, f"line {n}") for n in (2, 1)}})
+        yield InMemoryHistory(talk={REF: {n: a_line(n, f"line {n}") for n in (2, 1)}})
         return
     box = await open_inbox(redis)
     for number in (2, 1):
@@ -209,18 +209,18 @@ async def store(request: pytest.FixtureRequest, redis: RedisClient) -> AsyncGene
 
 
 async def test_it_is_loaded_with_the_history_oldest_first(store: HistoryStore) -> None:
-    assert await told(store) == ["line 1", "line 2"]
-    assert await told(store, a_ref(2)) == []
+    assert await texts_of(store) == ["line 1", "line 2"]
+    assert await texts_of(store, a_ref(2)) == []
     assert (await store.load(REF, limit=10)).count == 0
 
 
 async def test_an_erasure_counts_it_and_the_receipt_says_so(store: HistoryStore) -> None:
-    assert (await store.count_traces(REF)).heard == 2
+    assert (await store.count_traces(REF)).talk == 2
 
     receipt = await prove_erased(REF, await store.erase(REF), store=store, recall=None)
 
-    assert (receipt.heard_erased, receipt.others_left, receipt.is_proven) == (2, 0, True)
-    assert await told(store) == []
+    assert (receipt.talk_erased, receipt.others_left, receipt.is_proven) == (2, 0, True)
+    assert await texts_of(store) == []
 
 
 async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisClient) -> None:
@@ -235,27 +235,27 @@ async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisC
 
 async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> None:
     await redis.call(
-        "ZADD", keys.context_key(REF, "heard"), 1, "no line", 2, dump_json(HeardLine, a_line(2)), 3, "{}"
+        "ZADD", keys.context_key(REF, "talk"), 1, "no line", 2, dump_json(TalkLine, a_line(2)), 3, "{}"
     )
-    await redis.call("EXPIRE", keys.context_key(REF, "heard"), keys.HEARD_TTL_S)
+    await redis.call("EXPIRE", keys.context_key(REF, "talk"), keys.TALK_TTL_S)
 
-    assert await told(RedisHistory(redis)) == ["hello"]
-    assert await RedisHeard(redis).find(REF, 1) is None
+    assert await texts_of(RedisHistory(redis)) == ["hello"]
+    assert await RedisTalk(redis).find(REF, 1) is None
 
 
 def test_a_line_is_read_back_as_it_was_written() -> None:
     line = replace(a_line(3, 'a "quote"\nand \u202e marks'), is_service=True, pinned=5)
 
-    assert parse_json(HeardLine, dump_json(HeardLine, line)) == line
+    assert parse_json(TalkLine, dump_json(TalkLine, line)) == line
 
 
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
         ("  hello \n", "hello"),
-        ("x" * HEARD_CHARS, "x" * HEARD_CHARS),
-        ("x" * (HEARD_CHARS + 1), "x" * (HEARD_CHARS - 1) + "…"),
-        ("x" * (HEARD_CHARS - 3) + "👨‍👩‍👧 more", "x" * (HEARD_CHARS - 3) + "…"),
+        ("x" * TALK_CHARS, "x" * TALK_CHARS),
+        ("x" * (TALK_CHARS + 1), "x" * (TALK_CHARS - 1) + "…"),
+        ("x" * (TALK_CHARS - 3) + "👨‍👩‍👧 more", "x" * (TALK_CHARS - 3) + "…"),
         ("half \ud83d", "half \ufffd"),
         (" \n ", ""),
     ],

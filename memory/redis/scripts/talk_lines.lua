@@ -2,16 +2,16 @@
 -- such a mark, because quotation marks are escaped in it.
 
 -- Return the time at which the message of a line was sent, in Unix seconds.
-local function heard_at(line)
+local function time_of(line)
   return tonumber(string.match(line, '"sent_at":([%d.]+)') or '0')
 end
 
 -- Remove the lines that copy the message of this score because somebody pinned it. Return how many.
-local function drop_pins(heard, score)
+local function drop_pins(talk, score)
   local dropped = 0
-  for _, line in ipairs(redis.call('ZRANGE', heard, 0, -1)) do
+  for _, line in ipairs(redis.call('ZRANGE', talk, 0, -1)) do
     if tonumber(string.match(line, '"pinned":(%d+)')) == tonumber(score) then
-      dropped = dropped + redis.call('ZREM', heard, line)
+      dropped = dropped + redis.call('ZREM', talk, line)
     end
   end
   return dropped
