@@ -15,7 +15,7 @@ from bot.observe.tracing import trace_agent_end, traced
 from memory.codec import dump_json, parse_json
 
 LAST = "model:last"
-"""The journal step of the answer when no action is left."""
+"""The step of the answer when no action is left. Only a delegation journals it."""
 
 log = structlog.get_logger()
 
@@ -82,7 +82,10 @@ class _Run:
         return last.text
 
     async def _decide(self, agent: Agent, context: AgentContext, journal: Journal, *, step: str) -> Action:
-        """Return the action that the journal has for this step, or ask the agent and journal its action."""
+        """Return the action that the journal has for this step, or ask the agent and journal its action.
+
+        The reply to the chat is not journaled: the turn's commit follows at once.
+        """
         can_digest = len(context.thinking.completed_steps) >= STEPS_AT_LEAST
         if can_digest:
             await self._digests.restore(context, journal)
@@ -95,7 +98,8 @@ class _Run:
             action = await (self._last_answer(agent, context) if step == LAST else agent.next_action(context))
             note.usage = action.usage
         context.record.usages.append(action.usage)
-        await journal.record(step, dump_json(ModelReply, action))
+        if action.tool_calls or context.delegation.depth:
+            await journal.record(step, dump_json(ModelReply, action))
         return action
 
     def _replay(self, action: Action, context: AgentContext) -> Action:

@@ -182,7 +182,7 @@ async def test_i03_small_steps_beside_a_history_that_is_larger_than_the_share_ar
     "crash",
     [
         *("tool:3:0", "digest:3", "model:4", "tool:4:0", "model:5", "tool:5:0", "digest:5", "model:6"),
-        *("tool:7:0", "digest:7", "model:8"),
+        *("tool:7:0", "digest:7"),
     ],
 )
 async def test_i03_a_resumed_run_has_the_same_digests_and_makes_none_again(crash: str) -> None:

@@ -75,7 +75,7 @@ async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None
     journal = DictJournal(refusal={"model:2": Fenced()})
     with pytest.raises(Fenced):
         await run_alone(
-            make_agent(ScriptedModel(both, says("lost")), note),
+            make_agent(ScriptedModel(both, both), note),
             await make_context(prompt=[ASK]),
             journal=journal,
         )
@@ -93,18 +93,19 @@ async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None
     assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=20, completion_tokens=4)
 
 
-async def test_a_finished_run_is_replayed_without_any_call() -> None:
+async def test_a_run_that_ended_before_its_commit_is_replayed_and_only_its_reply_is_asked_again() -> None:
     journal = DictJournal()
     await run_alone(
         make_agent(ScriptedModel(asks(ADD), says("5")), add),
         await make_context(prompt=[ASK]),
         journal=journal,
     )
-    silent = ScriptedModel()
+    model = ScriptedModel(says("It is 5."))
 
-    reply = await run_alone(make_agent(silent, add), await make_context(prompt=[ASK]), journal=journal)
+    reply = await run_alone(make_agent(model, add), await make_context(prompt=[ASK]), journal=journal)
 
-    assert (reply, silent.requests) == ("5", [])
+    assert list(journal.steps) == ["model:1", "tool:1:0"]
+    assert (reply, len(model.requests)) == ("It is 5.", 1)
 
 
 async def test_m12_a_run_makes_exactly_n_actions() -> None:
@@ -123,14 +124,12 @@ async def test_m12_a_run_makes_exactly_n_actions() -> None:
 async def test_t03_at_the_limit_one_more_call_without_tools_gives_the_answer() -> None:
     model = ScriptedModel(*[asks(ADD)] * 5, says("So far: 5."))
     context = await make_context(prompt=[ASK])
-    journal = DictJournal()
 
-    reply = await run_alone(make_agent(model, add), context, journal=journal)
+    reply = await run_alone(make_agent(model, add), context, journal=DictJournal())
 
     assert reply == "So far: 5."
     assert len(model.requests) == 6
     assert model.requests[5].tools == ()
-    assert "model:last" in journal.steps
 
 
 async def test_t03_a_model_that_has_no_last_answer_is_answered_for() -> None:

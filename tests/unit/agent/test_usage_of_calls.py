@@ -78,7 +78,7 @@ async def test_a_reply_without_a_count_is_counted_with_the_calls_that_it_asks_fo
 
 async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_receipts_and_once_when_resumed() -> None:
     replies = [ModelReply(tool_calls=asks(call("noon")).tool_calls), ModelReply(text="It is noon.")]
-    team = Team.of(make_agent(ScriptedModel(*replies), noon))
+    team = Team.of(make_agent(ScriptedModel(*replies, replies[1]), noon))
     context, journal = await make_context(prompt=[ASK]), DictJournal()
 
     await run_agent(team, context, journal=journal)
