@@ -22,9 +22,10 @@ class ChatEntry:
     """A context of this bot: a chat or one of its topics, by the chat's present id."""
 
     name: ChatName
-    title: str
-    """Empty if none is registered."""
     ref: ContextRef
+    title: str = ""
+    """Empty if none is registered."""
+    registered_at: float | None = None
 
 
 _Row = tuple[ChatEntry, "HistorySnapshot", float | None]
@@ -49,7 +50,10 @@ async def list_chats(settings: "Settings", stores: "Stores") -> list[ChatEntry]:
             anchor_id = int(context.keys["chat_id"])
             chat_id = present.get(anchor_id, anchor_id)
             name = ChatName(chat_id=chat_id, thread_id=None if thread is None else int(thread))
-            entries.append(ChatEntry(name=name, title=context.title, ref=context.ref))
+            registered_at = context.created_at
+            entries.append(
+                ChatEntry(name=name, ref=context.ref, title=context.title, registered_at=registered_at)
+            )
     return entries
 
 
@@ -68,7 +72,7 @@ async def find_chat(
             names = ", ".join(str(topic.name) for topic in topics)
             raise CommandFailed(f"Chat {name} has a memory only in its topics: {names}.")
         raise CommandFailed(f"Chat {name} has no memory. `mnemogram chats` lists the chats that have one.")
-    return entry or ChatEntry(name=name, title="", ref=ref), snapshot
+    return entry or ChatEntry(name=name, ref=ref), snapshot
 
 
 async def present_name(stores: "Stores", name: ChatName) -> ChatName:

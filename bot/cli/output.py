@@ -112,8 +112,9 @@ def age(seconds: float | None) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 message`, `2 messages`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    """Return a number with its noun: `1 message`, `2 messages`. `many` is an irregular plural."""
+    plural = many or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
+    return f"{number:,} {one if number == 1 else plural}"
 
 
 def _cell(cell: Cell) -> str:

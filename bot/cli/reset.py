@@ -53,8 +53,8 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
     vectors_left = "unknown" if receipt.vectors_left is None else f"{receipt.vectors_left:,}"
     erased = (
         count(receipt.messages_erased, "message"),
-        count(receipt.vectors_erased, "search entry", "search entries"),
-        count(receipt.summaries_erased, "summary", "summaries"),
+        count(receipt.vectors_erased, "search entry"),
+        count(receipt.summaries_erased, "summary"),
         count(receipt.ledger_turns_erased, "tool record"),
         count(receipt.artifacts_erased, "artifact"),
         count(receipt.talk_erased, "overheard message"),
@@ -113,14 +113,14 @@ async def _select(
 
     entries = await list_chats(settings, stores)
     ref = await chat_ref(settings, stores, name)
-    chat = next((entry for entry in entries if entry.ref == ref), ChatEntry(name=name, title="", ref=ref))
+    chat = next((entry for entry in entries if entry.ref == ref), ChatEntry(name=name, ref=ref))
     if not all_topics:
         return [chat]
     topics = topics_of(entries, name)
     listed = {ref, *(topic.ref for topic in topics)}
     chat_contexts = build_chat_contexts(stores, bot_id=settings.bot_id, clock=time.time)
     others = [each for each in await chat_contexts.find(name.chat_id) if each not in listed]
-    return [chat, *topics, *(ChatEntry(name=name, title="", ref=each) for each in others)]
+    return [chat, *topics, *(ChatEntry(name=name, ref=each) for each in others)]
 
 
 def _subject(name: ChatName, entries: list[ChatEntry]) -> str:

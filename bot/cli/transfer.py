@@ -6,9 +6,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, TextIO
 from uuid import uuid4
 
 import typer
@@ -18,6 +18,7 @@ from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.reset import erase, print_receipt
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores, parse_chat
+from memory.errors import Forgotten, StoreFull, StoreUnavailable
 
 if TYPE_CHECKING:
     from bot.app.stores import Stores
@@ -80,12 +81,10 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
     """Write the chat's file. Raises CommandFailed if the chat has no memory or is reset during the export."""
     from importlib.metadata import version
 
-    from memory.history.contexts import list_contexts
     from memory.transfer.file import Header
 
     async with open_stores(settings) as stores:
         chat, _ = await find_chat(settings, stores, name)
-        contexts = await list_contexts(stores.redis, [chat.ref.partition])
         header = Header(
             format=2,
             version=version("mnemogram"),
@@ -93,23 +92,21 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
             chat=str(chat.name),
             title=chat.title,
             context=chat.ref.context_id,
-            registered_at=next((each.created_at for each in contexts if each.ref == chat.ref), None),
+            registered_at=chat.registered_at,
         )
         with whole_file(file) as stream:
             seal = await _write(stores, chat, header, stream)
-        is_topic = chat.name.thread_id is not None
-        topics = [] if is_topic else topics_of(await list_chats(settings, stores), chat.name)
+        topics = topics_of(await list_chats(settings, stores), chat.name)
     if as_json:
         print_json({"chat": str(chat.name), "file": str(file), "counts": dict(seal.counts)})
     elif file is not None:
         print_line(f"Chat {chat.name} is in {file}: {_describe(seal.counts)}.")
-    if topics:
+    if topics and chat.name.thread_id is None:
         print_error(f"{describe_topics(chat.name, topics)}. They are not in the file.")
 
 
 async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: TextIO) -> "Seal":
     from memory.artifacts.store import ContextArtifacts
-    from memory.errors import Forgotten
     from memory.transfer.exporter import ChangedMeanwhile, export_context
     from memory.transfer.file import Seal, dump_line
 
@@ -145,50 +142,35 @@ def whole_file(file: Path | None) -> Generator[TextIO]:
 
     Only its owner may read the file. Raises CommandFailed if it exists or cannot be written.
     """
-    if file is None:
-        with tempfile.TemporaryFile("w+", encoding="ascii") as stream:
-            with _translate_errors(f"TMPDIR ({tempfile.gettempdir()})"):
-                yield stream
-                stream.flush()
+    if file is not None and file.exists():
+        raise CommandFailed(f"{file} exists already. Choose another name.")
+    folder = tempfile.gettempdir() if file is None else file.parent
+    with ExitStack() as stack:
+        try:
+            part = Path(
+                stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=".export-")), "part"
+            )
+            part.touch(0o600)
+            stream = stack.enter_context(part.open("r+", encoding="ascii"))
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            if file is not None:
+                part.replace(file)
+        except OSError as error:
+            target = file or f"TMPDIR ({folder})"
+            raise CommandFailed(f"{target} cannot be written: {error.strerror or error}.") from None
+        if file is None:
             stream.seek(0)
             shutil.copyfileobj(stream, sys.stdout)
-        return
-    if file.exists():
-        raise CommandFailed(f"{file} exists already. Choose another name.")
-    with _translate_errors(file):
-        part = tempfile.NamedTemporaryFile(  # noqa: SIM115 - it becomes the file
-            "w+", encoding="ascii", dir=file.parent, prefix=f".{file.name}.", delete=False
-        )
-        try:
-            with part:
-                yield cast("TextIO", part)
-                part.flush()
-                os.fsync(part.fileno())
-            Path(part.name).replace(file)
-        except BaseException:
-            Path(part.name).unlink(missing_ok=True)
-            raise
-
-
-@contextmanager
-def _translate_errors(target: object) -> Generator[None]:
-    """Turn a full disk or a missing permission into a sentence that names the target."""
-    try:
-        yield
-    except OSError as error:
-        raise CommandFailed(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
 def _describe(counts: Mapping[str, int]) -> str:
-    nouns = {
-        "message": ("message", ""),
-        "summary": ("summary", "summaries"),
-        "ledger": ("tool record", ""),
-        "artifact": ("artifact", ""),
-        "talk": ("overheard message", ""),
-        "person": ("person", "people"),
-    }
-    return ", ".join(count(counts.get(kind, 0), one, many) for kind, (one, many) in nouns.items())
+    nouns = {"message": "message", "summary": "summary", "ledger": "tool record", "artifact": "artifact"}
+    things = [
+        count(counts.get(kind, 0), noun) for kind, noun in (nouns | {"talk": "overheard message"}).items()
+    ]
+    return ", ".join([*things, count(counts.get("person", 0), "person", "people")])
 
 
 async def _import(
@@ -198,7 +180,6 @@ async def _import(
 
     Raises CommandFailed and the store's errors. Then nothing was imported, unless the message says otherwise.
     """
-    from memory.errors import StoreFull, StoreUnavailable
     from memory.transfer.file import check_file
 
     with _open(file) as lines:
@@ -209,14 +190,13 @@ async def _import(
         snapshot = await stores.history.load(staged.ref, limit=0)
         if snapshot.count and not replaces:
             raise _occupied(name)
-        receipt, epoch = None, snapshot.epoch
+        receipt = None
         try:
             with _open(file) as lines:
                 await staged.stage(lines)
             if replaces:
                 receipt = await erase(stores, staged.ref)
-                epoch = (await stores.history.load(staged.ref, limit=0)).epoch
-            queued = await _place(staged, facts, name, epoch=epoch)
+            queued = await _place(staged, facts, name, epoch=snapshot.epoch + replaces)
         except (CommandFailed, StoreUnavailable, StoreFull) as error:
             if receipt is None:
                 raise
@@ -275,18 +255,13 @@ async def _prepare(
     is_other = ref.context_id != facts.header.context
     title = "" if is_other else facts.header.title
     created_at = facts.header.registered_at or facts.context.created_at or now
+    entry = dump_entry(keys, title=title, created_at=created_at)
     return ContextImport(
-        redis=stores.redis,
-        ref=ref,
-        registered=dump_entry(keys, title=title, created_at=created_at),
-        is_other=is_other,
-        token=uuid4().hex,
-        now=now,
+        redis=stores.redis, ref=ref, registered=entry, is_other=is_other, token=uuid4().hex, now=now
     )
 
 
 async def _place(staged: "ContextImport", facts: "FileFacts", name: ChatName, *, epoch: int) -> int:
-    from memory.errors import Forgotten, StoreUnavailable
     from memory.transfer.importer import ContextOccupied, ImportLost
 
     try:
