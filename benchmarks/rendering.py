@@ -19,9 +19,8 @@ import structlog
 from rig.markdown_texts import MarkdownTexts
 from rig.rendering_checks import MESSAGE_UNITS, differences, faults
 
-from bot.transport.rendering import render
+from bot.transport.rendering import render, render_messages
 from bot.transport.rich_text import RichText
-from bot.transport.splitting import split
 from bot.transport.unfinished import without_loose_ends
 from simulator.api.config import SimulatorConfig
 from simulator.api.errors import ApiError
@@ -82,7 +81,7 @@ async def _check_batch(seed: int, start: int, end: int) -> tuple[Counter[str], l
     for number in range(start, end):
         markdown = texts.text(number)
         whole = render(markdown)
-        parts = split(whole)
+        parts = render_messages(markdown)
         counted["parts"] += len(parts)
         counted["long"] += len(parts) > 1
         found = [
@@ -109,7 +108,7 @@ async def _preview(sim: Simulation, chat_id: int, markdown: str, counted: Counte
     ends = range(1, len(markdown) + 1)
     said: list[str] = []
     for end in sorted(random.sample(ends, min(_PREFIXES, len(ends)))):
-        parts = split(render(without_loose_ends(markdown[:end])), MESSAGE_UNITS - 2)
+        parts = render_messages(without_loose_ends(markdown[:end]), MESSAGE_UNITS - 2)
         counted["previews"] += bool(parts)
         for part in parts[-1:]:
             given = _parameters(chat_id, part) | {"draft_id": _DRAFT}

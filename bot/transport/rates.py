@@ -112,7 +112,7 @@ class SendRates:
         """
         budget = self._budgets.group if chat_id < 0 else self._budgets.private
         waits = importance == "final"
-        left = self._own_hold(chat_id)
+        left = self._own_hold(chat_id) if self._own_holds else 0.0
         if left > 0 and not waits:
             return None
         ask = _Ask(

@@ -26,8 +26,16 @@ from bot.transport.rich_text import (
     utf16_length,
     valid_spans,
 )
+from bot.transport.splitting import MESSAGE_LIMIT, split
 
 log = structlog.get_logger()
+
+# Finds characters of Markdown anywhere, marks of a block at a line's start, blanks that Markdown or Telegram would
+# remove, and characters that `_cleaned` changes. A text without any of these is rendered as it is.
+_MARKUP = re.compile(
+    r"[\x00-\x09\x0b-\x1f\\`*_~<>\[|$&\u030a\u0333\u033f\u2028-\u202e\ufdd0-\ufdef\ud800-\udfff]"
+    r"|(?m:^(?:[ #=+-]|\d+[.)]))|\A\n| \n|\n\n\n|[ \n]\Z"
+)
 
 # Larger texts are sent as plain text, because a conversion must not block the event loop for seconds.
 _MARKDOWN_LIMIT = 100_000
@@ -91,17 +99,32 @@ class _Edit(NamedTuple):
     spans: tuple[Span, ...] = ()
 
 
-def render(markdown: str, *, convert: Converter | None = None) -> RichText:
+def render_messages(markdown: str, limit: int = MESSAGE_LIMIT) -> list[RichText]:
+    """Return the messages for a text, each of at most `limit` UTF-16 units; none for blank text."""
+    rich = render(markdown)
+    if rich.text and not rich.entities and utf16_length(rich.text) <= limit:
+        return [rich]
+    return split(rich, limit)
+
+
+def render(markdown: str) -> RichText:
     """Return text and entities that Telegram accepts, trimmed as Telegram trims; empty for blank text.
 
     Never raises: unreadable Markdown and more than 100,000 characters become plain text. HTML, mathematics and
-    footnotes stay as they are. The length is not limited here (see `split`).
+    footnotes stay as they are. The length is not limited here (see `render_messages`).
     """
+    if _MARKUP.search(markdown) is None and not is_blank(markdown):
+        return RichText(text=markdown)
+    return render_with(convert_by_library, markdown)
+
+
+def render_with(convert: Converter, markdown: str) -> RichText:
+    """Render a text with this converter, also one without any markup."""
     source = _cleaned(markdown)
     if not _is_convertible(source):
         return _finished(source, [])
     try:
-        text, spans = _parsed(source, convert or _converted)
+        text, spans = _parsed(source, convert)
     except Exception as error:  # noqa: BLE001 - the answer matters more than its formatting, whatever was raised
         return _as_written(source, error)
     except BaseException as error:
@@ -149,7 +172,7 @@ def _parsed(source: str, convert: Converter) -> tuple[str, list[Span]]:
     return _edited(visible, [span for span in spans if span.type != _TABLE], edits)
 
 
-def _converted(markdown: str) -> tuple[str, Sequence[ConvertedEntity]]:
+def convert_by_library(markdown: str) -> tuple[str, Sequence[ConvertedEntity]]:
     """Convert by the library, with a type of our own for tables, which the library renders as code blocks."""
     config = RenderConfig.isolated()
     config.cite_expandable = False

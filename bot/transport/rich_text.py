@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Characters that Telegram trims from both ends of a message (`fix_formatted_text` of TDLib).
 TRIMMED = " \n"
@@ -48,10 +48,10 @@ class Entity:
     url: str | None = None
     language: str | None = None
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the Bot API's JSON object, without absent options."""
         optional = {"url": self.url, "language": self.language}
-        required: dict[str, object] = {"type": self.type, "offset": self.offset, "length": self.length}
+        required: dict[str, Any] = {"type": self.type, "offset": self.offset, "length": self.length}
         return required | {name: value for name, value in optional.items() if value is not None}
 
 
@@ -100,7 +100,7 @@ class Utf16Index:
 
 def utf16_length(text: str) -> int:
     """Return the length as Telegram counts it; a lone surrogate counts one."""
-    return len(text) + sum(1 for _ in _ASTRAL.finditer(text))
+    return len(text) + len(_ASTRAL.findall(text))
 
 
 def utf16_slice(text: str, offset: int, length: int) -> str:

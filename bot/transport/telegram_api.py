@@ -31,7 +31,7 @@ from bot.errors import (
     TokenRefused,
 )
 from bot.transport.gating import BotIdentity
-from bot.transport.rich_text import Entity, RichText
+from bot.transport.rich_text import RichText
 from memory.http_calls import HttpCall, shielded, track_request
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
@@ -116,11 +116,11 @@ class TelegramApi:
             self._bot.send_message(
                 chat_id=chat_id,
                 text=rich.text,
-                entities=_entities(rich),
+                entities=_entities(rich) if rich.entities else (),
                 message_thread_id=thread_id,
-                reply_parameters=_reply(reply_to),
+                reply_parameters=None if reply_to is None else _reply(reply_to),
                 link_preview_options=_NO_PREVIEW,
-                reply_markup=_keyboard(buttons),
+                reply_markup=_keyboard(buttons) if buttons else None,
             )
         )
         return sent.message_id
@@ -135,9 +135,9 @@ class TelegramApi:
                 chat_id=chat_id,
                 message_id=message_id,
                 text=rich.text,
-                entities=_entities(rich),
+                entities=_entities(rich) if rich.entities else (),
                 link_preview_options=_NO_PREVIEW,
-                reply_markup=_keyboard(buttons),
+                reply_markup=_keyboard(buttons) if buttons else None,
             ),
         )
 
@@ -169,9 +169,9 @@ class TelegramApi:
                 document=content,
                 filename=name,
                 caption=caption.text or None,
-                caption_entities=_entities(caption),
+                caption_entities=_entities(caption) if caption.entities else (),
                 message_thread_id=thread_id,
-                reply_parameters=_reply(reply_to),
+                reply_parameters=None if reply_to is None else _reply(reply_to),
                 disable_content_type_detection=True,
             )
         )
@@ -189,7 +189,7 @@ class TelegramApi:
                 chat_id=chat_id,
                 draft_id=draft_id,
                 text=rich.text,
-                entities=_entities(rich),
+                entities=_entities(rich) if rich.entities else (),
                 message_thread_id=thread_id,
             )
         )
@@ -456,22 +456,16 @@ async def _unless(harmless: str, call: Awaitable[object]) -> None:
 
 
 def _entities(rich: RichText) -> list[telegram.MessageEntity]:
-    return [telegram.MessageEntity(**_fields(entity)) for entity in rich.entities]
+    return [telegram.MessageEntity(**entity.to_dict()) for entity in rich.entities]
 
 
-def _fields(entity: Entity) -> dict[str, Any]:
-    return dict(entity.to_dict())
-
-
-def _reply(message_id: int | None) -> telegram.ReplyParameters | None:
-    if message_id is None:
-        return None
+def _reply(message_id: int) -> telegram.ReplyParameters:
     return telegram.ReplyParameters(message_id=message_id, allow_sending_without_reply=True)
 
 
-def _keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup | None:
+def _keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup:
     row = [telegram.InlineKeyboardButton(button.text, callback_data=button.data) for button in buttons]
-    return telegram.InlineKeyboardMarkup([row]) if row else None
+    return telegram.InlineKeyboardMarkup([row])
 
 
 async def _content(response: httpx.Response, at_most: int) -> bytes:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.rendering import render
+from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText, utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT, split
 from bot.transport.telegram_api import Button
@@ -141,7 +141,7 @@ def plan_changes(
 
 def plan_texts_of(document: Part) -> list[Part]:
     """Return the messages that show a document's text, for a chat that takes no files."""
-    texts = split(render(document.rich.text)) or split(document.rich)
+    texts = render_messages(document.rich.text) or split(document.rich)
     return [
         replace(document, number=document.number + number, kind="text", file_name="", rich=rich)
         for number, rich in enumerate(texts)
@@ -190,7 +190,7 @@ def _messages(text: str, words: Words) -> list[RichText]:
     if not text:
         return []
     as_written = RichText(text=text)
-    return split(render(text)) or split(as_written) or [RichText(text=words("nothing-to-show"))]
+    return render_messages(text) or split(as_written) or [RichText(text=words("nothing-to-show"))]
 
 
 def _is_long(text: str, shown: list[RichText]) -> bool:

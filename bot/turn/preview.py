@@ -11,9 +11,9 @@ from typing import Protocol
 import structlog
 
 from bot.observe import metrics
-from bot.transport.rendering import render
+from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText
-from bot.transport.splitting import MESSAGE_LIMIT, split
+from bot.transport.splitting import MESSAGE_LIMIT
 from bot.transport.telegram_api import Button
 from bot.transport.unfinished import ending, without_loose_ends
 from bot.transport.words import Words
@@ -244,7 +244,7 @@ class Previews:
 
 def _newest_part(text: str) -> RichText:
     end = ending(text)
-    parts = split(render(without_loose_ends(end)), MESSAGE_LIMIT - len(_CUT))
+    parts = render_messages(without_loose_ends(end), MESSAGE_LIMIT - len(_CUT))
     if not parts or (len(parts) == 1 and end == text):
         return parts[0] if parts else RichText(text="")
     newest = parts[-1]

@@ -3,8 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.transport.rendering import render
+from bot.transport.rendering import convert_by_library, render, render_messages, render_with
 from bot.transport.rich_text import TRIMMED, RichText, is_blank, to_spans
+from bot.transport.splitting import split
 
 MARKS = [
     "**",
@@ -119,3 +120,81 @@ def test_plain_words_render_as_themselves(words: list[str]) -> None:
     text = " ".join(words)
 
     assert render(text) == RichText(text=text)
+
+
+NEARLY_MARKUP = [
+    *(
+        "a",
+        "b. ",
+        "1",
+        "1. ",
+        "٣) ",
+        " ",
+        "  ",
+        "\n",
+        "\n\n",
+        "\t",
+        ":-",
+        "-",
+        "- ",
+        "+",
+        "=",
+        "===",
+        "#",
+        "# ",
+        "!",
+    ),
+    *(
+        "(",
+        ")",
+        "]",
+        "{#a}",
+        "}",
+        "^",
+        '"',
+        "'",
+        "...",
+        "--",
+        "%",
+        "/",
+        ":",
+        "; ",
+        "::: ",
+        "a@b.c",
+        "www.b.c",
+    ),
+    *(
+        "http://localhost",
+        "https://a.bc/d",
+        "😀",
+        "\u200d",
+        "\u200b",
+        "\u00a0",
+        "\u2003",
+        "\u202f",
+        "\x85",
+        "\u0301",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(NEARLY_MARKUP) | st.text(max_size=2), max_size=12).map("".join))
+@settings(deadline=None, max_examples=1000)
+def test_text_without_markup_takes_a_short_way_to_the_same_messages(text: str) -> None:
+    assert render_messages(text) == split(render_with(convert_by_library, text))
+
+
+@given(
+    st.lists(st.sampled_from(["a", "😀", " ", "\n", "**b**"]), max_size=30).map("".join), st.integers(2, 20)
+)
+@settings(deadline=None)
+def test_a_text_is_split_only_if_it_exceeds_the_limit(text: str, limit: int) -> None:
+    assert render_messages(text, limit) == split(render_with(convert_by_library, text), limit)
+
+
+def test_no_character_beyond_ascii_is_plain_by_mistake() -> None:
+    lines = [f"{each}b a{each}b b{each}" for each in map(chr, range(0x80, 0x110000))]
+    plain = [line for line in lines if render(line) == RichText(text=line)]
+    for start in range(0, len(plain), 1000):
+        text = "\n".join(plain[start : start + 1000])
+        assert render_with(convert_by_library, text) == RichText(text=text)

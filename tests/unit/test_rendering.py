@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.transport.rendering import ConvertedEntity, display_width, render
+from bot.transport.rendering import ConvertedEntity, display_width, render, render_messages, render_with
 from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
 
 
@@ -297,12 +297,30 @@ class ParserPanic(BaseException):
 ParserPanic.__name__ = "PanicException"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You told me: “my sister Anna lives in Lisbon”.",
+        "Sure! See https://example.com/a or ask @anna (she's in); /help is 100% free.",
+        "One line.\nA second one.\n\nA new paragraph: well-known, 3.5 + 4 = 7.5, C# and #4.",
+        "Привет! Как дела? 👨‍👩‍👧 नमस्ते 你好。",
+    ],
+)
+def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bot.transport.rendering.convert_by_library", convert)
+
+    assert render_messages(text) == [RichText(text=text)]
+
+
 @pytest.mark.parametrize("failure", [RuntimeError, RecursionError, ParserPanic])
 def test_a_failing_converter_leaves_the_plain_text(failure: type[BaseException]) -> None:
     def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
         raise failure
 
-    assert render(" **a** <b> ", convert=convert) == RichText(text="**a** <b>")
+    assert render_with(convert, " **a** <b> ") == RichText(text="**a** <b>")
 
 
 def test_an_interrupt_is_not_taken_for_a_failure_of_the_converter() -> None:
@@ -310,7 +328,7 @@ def test_an_interrupt_is_not_taken_for_a_failure_of_the_converter() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        render("a", convert=convert)
+        render_with(convert, "a")
 
 
 @pytest.mark.parametrize(
