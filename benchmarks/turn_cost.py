@@ -256,7 +256,7 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
         stores=stores,
         inbox=inbox,
         ingest=Ingest(
-            inbox,
+            inbox.accept,
             bot=bot,
             access=build_access(settings),
             rules=DoorRules(partitions=1),

@@ -82,7 +82,10 @@ def as_read(text: str) -> str:
 def seen_characters(text: str) -> Iterator[str]:
     """Yield the characters as readers see them: plain, in lower case, without blanks and invisible characters."""
     for character in text:
-        yield from _plain(character)
+        if "!" <= character <= "~":
+            yield character.lower()
+        else:
+            yield from _plain(character)
 
 
 @lru_cache(maxsize=4_096)

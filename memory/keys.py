@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal, NamedTuple, NewType
 from zlib import crc32
 
@@ -325,6 +326,7 @@ def global_key(name: GlobalName, *parts: str | int) -> Key:
     return Key(":".join((f"{PREFIX}:{name}", *map(str, parts))))
 
 
+@cache
 def key_prefixes(partition: int) -> Mapping[str, str]:
     """Return the prefixes of keys by name, which a script completes with the id of a context or an update."""
     return {name: partition_key(partition, name, "") for name in _COMPLETED_BY_SCRIPTS}

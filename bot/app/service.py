@@ -146,7 +146,9 @@ class _Service:
         self._waits_for = "redis"
         self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
         telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
-        files = await stack.enter_async_context(open_files(telegram, token=settings.token, api_url=api_url))
+        files = await stack.enter_async_context(
+            open_files(telegram.find_file, token=settings.token, api_url=api_url)
+        )
         self._waits_for = "telegram"
         bot = await fetch_identity(telegram)
         models = await stack.enter_async_context(open_models(settings, model_names(settings, self._spec)))
@@ -214,7 +216,7 @@ class _Service:
     def _build_ingest(self, stores: Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
         settings = self._settings
         return Ingest(
-            inbox,
+            inbox.accept,
             bot=outside.bot,
             access=build_access(settings),
             rules=DoorRules(

@@ -5,12 +5,12 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 import structlog
 
 from bot.errors import TelegramFailure, TelegramRefused, TelegramUnavailable
-from bot.transport.telegram_api import CommandScope
+from bot.transport.telegram_api import CommandScope, TelegramApi
 from bot.transport.words import LANGUAGES, words_for
 from memory import keys
 from memory.errors import MemoryFailure
@@ -55,19 +55,6 @@ class Menu:
         return hashlib.sha256(json.dumps(self.commands).encode()).hexdigest()[:16]
 
 
-class MenuApi(Protocol):
-    """The call of the Bot API that registers a menu. Raises the TelegramFailure errors."""
-
-    async def set_commands(
-        self,
-        commands: tuple[tuple[str, str], ...],
-        *,
-        scope: CommandScope = "default",
-        chat_id: int | None = None,
-        language: str = "",
-    ) -> None: ...
-
-
 def plan_menus(operator_ids: frozenset[int]) -> Iterator[Menu]:
     """Yield every menu. English is for all languages without a catalogue."""
     operators: list[tuple[CommandScope, int, tuple[str, ...]]] = [
@@ -88,7 +75,7 @@ class CommandMenus:
     """Registration of the menus. Commands work without them, so failures are only logged."""
 
     def __init__(
-        self, telegram: MenuApi, redis: RedisClient, *, bot_id: int, operator_ids: frozenset[int]
+        self, telegram: TelegramApi, redis: RedisClient, *, bot_id: int, operator_ids: frozenset[int]
     ) -> None:
         self._telegram = telegram
         self._redis = redis

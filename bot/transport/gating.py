@@ -186,17 +186,21 @@ def _admit_edit(message: IncomingMessage, is_permitted: bool) -> Admission:
 def _admit_message(
     message: IncomingMessage, bot: BotIdentity, is_permitted: bool, commands: Collection[str]
 ) -> Admission:
-    command = parse_command(message)
+    command = parse_command(message) if message.entities else None
     silence = _reason_for_silence(message, command, bot)
     if silence is not None:
         return _overheard(message, silence, is_permitted)
-    addressed = _how_addressed(message, command, bot, commands)
+    is_private = message.chat_type == "private"
+    addressed = "private_chat" if is_private else _how_addressed(message, command, bot, commands)
     if addressed is None:
         return _overheard(message, "not_addressed", is_permitted)
     if not is_permitted:
         return _admit_stranger(message, command)
+    if command is None and (message.text or message.attachment or message.note):
+        return Admission(action="turn", reason=addressed)
     if command is None:
-        return _admit_content(message, addressed)
+        unreadable = Command(name=UNREADABLE, argument=message.kind, mention="")
+        return Admission(action="command", reason=addressed, command=unreadable)
     if command.name not in commands:
         unknown = Command(name=UNKNOWN, argument=command.name, mention=command.mention)
         return Admission(action="command", reason=addressed, command=unknown)
@@ -232,18 +236,10 @@ def _admit_stranger(message: IncomingMessage, command: Command | None) -> Admiss
     return Admission(action="refuse", reason="not_allowed")
 
 
-def _admit_content(message: IncomingMessage, addressed: str) -> Admission:
-    if message.text or message.attachment or message.note:
-        return Admission(action="turn", reason=addressed)
-    unreadable = Command(name=UNREADABLE, argument=message.kind, mention="")
-    return Admission(action="command", reason=addressed, command=unreadable)
-
-
 def _how_addressed(
     message: IncomingMessage, command: Command | None, bot: BotIdentity, commands: Collection[str]
 ) -> str | None:
-    if message.chat_type == "private":
-        return "private_chat"
+    """Return how a message of a group addresses the bot, None if it does not."""
     if command and (command.mention or command.name in commands):
         return "command"
     if message.reply_to is not None and message.reply_to.sender_id == bot.id:

@@ -1,13 +1,15 @@
 """From a raw update to the inbox: decide what to do with it, then store it. Webhook and polling share this."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from functools import lru_cache
+from typing import Any, Literal
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
 from bot.transport.gating import GROUPS, INVITED, Access, Admission, BotIdentity, admit, asker_of
-from bot.transport.people import digest_of
+from bot.transport.migrations import Migrations
+from bot.transport.people import Guests, digest_of
 from bot.transport.updates import (
     SERVICE,
     Callback,
@@ -44,24 +46,8 @@ _GONE = ("blocked", "left")
 """Reasons of membership changes after which nothing can be sent to the chat."""
 
 
-class Door(Protocol):
-    """The part of the inbox that stores an update."""
-
-    async def accept(self, arrival: Arrival) -> Accepted: ...
-
-
-class Anchors(Protocol):
-    """Former groups of supergroups (bot/transport/migrations.py)."""
-
-    async def resolve(self, chat_id: int, *, is_first_seen: bool = False) -> int: ...
-    async def learn(self, old_chat_id: int, new_chat_id: int) -> None: ...
-
-
-class GuestList(Protocol):
-    """People with an accepted invitation (bot/transport/people.py)."""
-
-    async def includes(self, user_id: int) -> bool: ...
-    def doubt(self, user_id: int) -> None: ...
+_CONTEXTS_REMEMBERED = 10_000
+"""Maximum number of chats and topics whose ContextRef a process remembers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,24 +78,26 @@ class WaitingUpdate:
 
 
 class Ingest:
-    """Stores updates in the inbox. `bot` is our own identity, needed to judge messages in groups."""
+    """Stores updates by `accept` of the inbox. `bot` is our own identity, needed to judge messages in groups."""
 
     def __init__(
         self,
-        door: Door,
+        accept: Callable[[Arrival], Awaitable[Accepted]],
         *,
         bot: BotIdentity,
         access: Access,
         rules: DoorRules,
-        anchors: Anchors,
-        guests: GuestList | None = None,
+        anchors: Migrations,
+        guests: Guests | None = None,
     ) -> None:
-        self._door = door
+        self._accept = accept
         self._bot = bot
         self._access = access
+        self._is_open = not access.is_closed
         self._rules = rules
         self._anchors = anchors
         self._guests = guests
+        self._nowhere = ContextRef(context_id="none", partition=partition_of(0, rules.partitions))
         self._addressed: dict[tuple[int, int | None, int | None], IncomingMessage] = {}
 
     async def take_in(self, raw: Mapping[str, Any]) -> Accepted:
@@ -117,36 +105,36 @@ class Ingest:
         update = parse_update(raw)
         message = update.message
         if message is None:
-            return await self._accept(self._unplaced(update), self._admit(update, False))
-        anchor_id = await self._anchor_of(update, message)
-        admission = self._admit(update, await self._is_permitted(update, message.chat_id, anchor_id))
-        if admission.reason == INVITED:
-            admission = self._with_digest(admission, message)
-        admission = self._continued(update, message, admission)
-        waiting = WaitingUpdate(
-            update_id=update.update_id,
-            admission=admission,
-            message=message,
-            anchor_id=anchor_id,
-            callback=update.callback,
-            membership=update.membership,
-        )
-        return await self._accept(self._arrival(waiting, update.kind), admission)
-
-    async def _accept(self, arrival: Arrival, admission: Admission) -> Accepted:
+            admission = admit(update, bot=self._bot, is_permitted=False, commands=COMMANDS)
+            # Only noted, so that a repeat is recognised.
+            arrival = Arrival(
+                update_id=update.update_id, ref=self._nowhere, mode="ignored", reason=admission.reason
+            )
+        else:
+            anchor_id = message.chat_id if message.chat_id >= 0 else await self._anchor_of(update, message)
+            admission = await self._admit(update, message, anchor_id)
+            waiting = WaitingUpdate(
+                update_id=update.update_id,
+                admission=admission,
+                message=message,
+                anchor_id=anchor_id,
+                callback=update.callback,
+                membership=update.membership,
+            )
+            arrival = self._arrival(waiting, update.kind)
         gate = f"{self._rules.door} {admission.action} {admission.reason or '-'}"
-        outcome = await self._door.accept(replace(arrival, gate=gate))
+        outcome = await self._accept(replace(arrival, gate=gate))
         metrics.UPDATES.labels("refused" if admission.action == "refuse" else outcome).inc()
         return outcome
 
-    def _admit(self, update: ParsedUpdate, is_permitted: bool) -> Admission:
-        return admit(update, bot=self._bot, is_permitted=is_permitted, commands=COMMANDS)
-
-    def _unplaced(self, update: ParsedUpdate) -> Arrival:
-        """Return the arrival of an update without a chat: noted only, so that a repeat is recognised."""
-        ref = ContextRef(context_id="none", partition=partition_of(0, self._rules.partitions))
-        reason = self._admit(update, False).reason
-        return Arrival(update_id=update.update_id, ref=ref, mode="ignored", reason=reason)
+    async def _admit(self, update: ParsedUpdate, message: IncomingMessage, anchor_id: int) -> Admission:
+        is_permitted = self._is_open or await self._is_permitted(asker_of(update), message.chat_id, anchor_id)
+        admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=COMMANDS)
+        if admission.reason == INVITED:
+            return self._with_digest(admission, message)
+        if update.kind == "message" and message.chat_type in GROUPS:
+            return self._continued(message, admission)
+        return admission
 
     async def _anchor_of(self, update: ParsedUpdate, message: IncomingMessage) -> int:
         """Return the chat id of the memory. A migration is learnt first, from either of its two messages."""
@@ -158,8 +146,7 @@ class Ingest:
         # Only messages of a supergroup surely come after the message that announces the migration.
         return await self._anchors.resolve(message.chat_id, is_first_seen=update.kind != "message")
 
-    async def _is_permitted(self, update: ParsedUpdate, chat_id: int, anchor_id: int) -> bool:
-        asker = asker_of(update)
+    async def _is_permitted(self, asker: int | None, chat_id: int, anchor_id: int) -> bool:
         if self._access.permits(chat_id, asker) or self._access.permits(anchor_id, asker):
             return True
         if self._guests is None or asker is None or asker <= 0:
@@ -175,13 +162,11 @@ class Ingest:
             return admission
         return replace(admission, command=replace(command, argument=digest_of(command.argument)))
 
-    def _continued(self, update: ParsedUpdate, message: IncomingMessage, admission: Admission) -> Admission:
+    def _continued(self, message: IncomingMessage, admission: Admission) -> Admission:
         """Admit a message of a group that continues one to the bot, although only the first has the mention.
 
         It is the rest of an album, of forwards after their comment, or of a text that Telegram has split.
         """
-        if update.kind != "message" or message.chat_type not in GROUPS:
-            return admission
         place = (message.chat_id, message.thread_id, message.sender_id)
         before = self._addressed.get(place)
         relation = continuation(before, message) if before and admission.action == "hear" else ""
@@ -213,9 +198,15 @@ class Ingest:
                 arrival = self._with_talk(arrival, waiting, kind)
                 return replace(arrival, mode="turn", payload=_payload(waiting), signal=_signal(waiting))
             case _:
-                mode = "stop" if admission.action == "stop" else "turn"
-                signal = _signal(waiting, interrupts=self._rules.interrupts)
-                return replace(arrival, mode=mode, reason="", payload=_payload(waiting), signal=signal)
+                interrupts = self._rules.interrupts
+                has_news = admission.action != "turn" or interrupts or message.forwarded_from
+                return replace(
+                    arrival,
+                    mode="stop" if admission.action == "stop" else "turn",
+                    reason="",
+                    payload=_payload(waiting),
+                    signal=_signal(waiting, interrupts=interrupts) if has_news else None,
+                )
 
     def _with_talk(self, arrival: Arrival, waiting: WaitingUpdate, kind: str) -> Arrival:
         """Add the line of talk to store. An edit only replaces a stored line."""
@@ -237,6 +228,7 @@ class Ingest:
         )
 
 
+@lru_cache(maxsize=_CONTEXTS_REMEMBERED)
 def telegram_ref(bot_id: int, chat_id: int, thread_id: int | None, *, partitions: int) -> ContextRef:
     """Return the context of a chat or of one topic of it. All topics of a chat share its partition."""
     keys = context_keys(bot_id, chat_id, thread_id)
@@ -295,9 +287,9 @@ def _signal(waiting: WaitingUpdate, *, interrupts: bool = False) -> Signal | Non
 
 def _payload(waiting: WaitingUpdate) -> str:
     """Return the inbox record. It has no content of refused people and of messages under a pressed button."""
-    action = waiting.admission.action
+    action, message = waiting.admission.action, waiting.message
     if action in {"press", "refuse"} or waiting.admission.reason == INVITED:
-        message = without_content(waiting.message)
-    else:
-        message = without_quotations(waiting.message, keeps_quoted=action == "turn")
-    return dump_json(WaitingUpdate, replace(waiting, message=message))
+        waiting = replace(waiting, message=without_content(message))
+    elif message.reply_to or message.event.pinned_message_id:
+        waiting = replace(waiting, message=without_quotations(message, keeps_quoted=action == "turn"))
+    return dump_json(WaitingUpdate, waiting)

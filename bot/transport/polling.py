@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import stamina
@@ -24,23 +24,17 @@ LONGEST_PAUSE_S = 30.0
 WEBHOOK_CHECK_S = 30.0
 
 
-class UpdateSource(Protocol):
-    """Source of updates: the Bot API, or a script in tests."""
-
-    async def get_updates(self, *, offset: int | None) -> list[Mapping[str, Any]]: ...
-
-
 class Polling:
     """Long polling. An offset confirms updates only after they are on disk."""
 
     def __init__(
         self,
-        source: UpdateSource,
+        telegram: TelegramApi,
         ingest: Ingest,
         *,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._source = source
+        self._telegram = telegram
         self._ingest = ingest
         self._pause = pause
 
@@ -50,7 +44,7 @@ class Polling:
         pause = FIRST_PAUSE_S
         while True:
             try:
-                updates = await self._source.get_updates(offset=offset)
+                updates = await self._telegram.get_updates(offset=offset)
                 for update in updates:
                     await self._store(update)
                     # The next getUpdates confirms everything before this offset. Telegram keeps it until then.

@@ -5,11 +5,11 @@ No text of an error carries the token or a URL, because the URL contains the tok
 
 import json
 import os
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -316,17 +316,11 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
         yield TelegramApi(bot, polls=polls)
 
 
-class FileFinder(Protocol):
-    """The part of TelegramApi that finds a file."""
-
-    async def find_file(self, file_id: str) -> str: ...
-
-
 class TelegramFiles:
     """The files of the Bot API."""
 
-    def __init__(self, finder: FileFinder, client: httpx.AsyncClient) -> None:
-        self._finder = finder
+    def __init__(self, find_file: Callable[[str], Awaitable[str]], client: httpx.AsyncClient) -> None:
+        self._find_file = find_file
         self._client = client
 
     async def download(self, file_id: str, *, at_most: int) -> bytes:
@@ -344,7 +338,7 @@ class TelegramFiles:
 
     async def _fetch(self, file_id: str, at_most: int) -> bytes:
         # Quoted, because a path that is a whole URL would send us to another server, perhaps inside our network.
-        path = quote(await self._finder.find_file(file_id), errors="replace")
+        path = quote(await self._find_file(file_id), errors="replace")
         try:
             return await shielded(self._get(path, at_most))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -357,7 +351,7 @@ class TelegramFiles:
 
 @asynccontextmanager
 async def open_files(
-    finder: FileFinder, *, token: str, api_url: str, connections: int = 100
+    find_file: Callable[[str], Awaitable[str]], *, token: str, api_url: str, connections: int = 100
 ) -> AsyncGenerator[TelegramFiles]:
     """Open the files of the Bot API at `api_url`, with up to `connections` connections."""
     async with httpx.AsyncClient(
@@ -366,7 +360,7 @@ async def open_files(
         limits=httpx.Limits(max_connections=connections),
         event_hooks={"request": [track_request]},
     ) as client:
-        yield TelegramFiles(finder, client)
+        yield TelegramFiles(find_file, client)
 
 
 class NotPassedOn(httpx.HTTPError):

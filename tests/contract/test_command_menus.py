@@ -1,14 +1,14 @@
 """The command menus: one for each scope and language, registered when they have changed."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bot.errors import SendUnknown, TelegramFailure, TelegramRefused, TelegramUnavailable
 from bot.transport import command_menus
 from bot.transport.command_menus import AGAIN_AFTER_S, REFUSED_AGAIN_S, CommandMenus, Menu, plan_menus
-from bot.transport.telegram_api import CommandScope
+from bot.transport.telegram_api import CommandScope, TelegramApi
 from bot.transport.words import LANGUAGES
 from memory.redis.client import RedisClient
 
@@ -39,7 +39,8 @@ class Registered:
 
 
 def menus_of(api: Registered, redis: RedisClient, **changes: Any) -> CommandMenus:
-    return CommandMenus(api, redis, bot_id=7, **({"operator_ids": frozenset({OPERATOR})} | changes))
+    telegram = cast(TelegramApi, api)
+    return CommandMenus(telegram, redis, bot_id=7, **({"operator_ids": frozenset({OPERATOR})} | changes))
 
 
 async def test_there_is_a_menu_for_every_scope_and_language_and_for_each_operator(redis: RedisClient) -> None:

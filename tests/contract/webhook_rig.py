@@ -16,7 +16,7 @@ from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.webhook import SECRET_HEADER, Webhook, create_http_app
 from memory.redis.client import RedisClient
-from tests.anchors import InMemoryAnchors
+from tests.anchors import no_migrations
 
 SECRET = "the-secret_0"
 BOT = BotIdentity(id=4242, username="mnemogram_bot")
@@ -68,7 +68,7 @@ async def served_webhook(
     """The webhook on this store; `down` is what /health/ready has to say."""
     inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: 1000.0)
     ingest = (
-        Ingest(inbox, bot=BOT, access=Access(), rules=DoorRules(partitions=1), anchors=InMemoryAnchors())
+        Ingest(inbox.accept, bot=BOT, access=Access(), rules=DoorRules(partitions=1), anchors=no_migrations())
         if is_ready
         else None
     )

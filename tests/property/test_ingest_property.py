@@ -11,7 +11,7 @@ from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
 from memory.codec import parse_json
 from memory.history.talk import TalkLine
-from tests.anchors import InMemoryAnchors
+from tests.anchors import no_migrations
 from tests.property.test_updates_property import json, plausible, updates
 
 BOT = BotIdentity(id=99, username="bot")
@@ -50,7 +50,9 @@ def test_whatever_comes_is_taken_in_and_can_be_read_again(
 ) -> None:
     access = Access() if is_open else Access(allowed_user_ids=frozenset({5}))
     door = Door()
-    ingest = Ingest(door, bot=BOT, access=access, rules=DoorRules(partitions=4), anchors=InMemoryAnchors())
+    ingest = Ingest(
+        door.accept, bot=BOT, access=access, rules=DoorRules(partitions=4), anchors=no_migrations()
+    )
     asyncio.run(ingest.take_in(raw | {"update_id": update_id}))
 
     (arrival,) = door.arrivals

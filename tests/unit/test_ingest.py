@@ -15,7 +15,7 @@ from memory.codec import dump_json, parse_json
 from memory.errors import RecordCorrupt
 from memory.history.message import Sender
 from memory.history.talk import TalkLine
-from tests.anchors import InMemoryAnchors
+from tests.anchors import InMemoryAnchors, no_migrations
 
 BOT = BotIdentity(id=42, username="mnemo_bot")
 ANNA = {"id": 7, "is_bot": False, "first_name": "Anna", "username": "anna"}
@@ -49,9 +49,9 @@ class Guests:
 async def _arrivals(*updates: dict[str, Any], access: Access | None = None, **parts: Any) -> list[Arrival]:
     door = Door()
     rules = DoorRules(**({"partitions": 1} | parts.pop("rules", {})))
-    anchors, guests = parts.pop("anchors", InMemoryAnchors()), parts.pop("guests", None)
+    anchors, guests = parts.pop("anchors", no_migrations()), parts.pop("guests", None)
     ingest = Ingest(
-        door, bot=BOT, access=access or Access(), rules=rules, anchors=anchors, guests=guests, **parts
+        door.accept, bot=BOT, access=access or Access(), rules=rules, anchors=anchors, guests=guests, **parts
     )
     for update in updates:
         await ingest.take_in(update)

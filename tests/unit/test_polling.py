@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,8 +12,9 @@ from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling
+from bot.transport.telegram_api import TelegramApi
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
-from tests.anchors import InMemoryAnchors
+from tests.anchors import no_migrations
 
 Json = Mapping[str, Any]
 
@@ -61,14 +62,14 @@ async def _poll(source: Source, door: Door) -> list[float]:
         waits.append(seconds)
 
     ingest = Ingest(
-        door,
+        door.accept,
         bot=BotIdentity(id=42, username="mnemo_bot"),
         access=Access(),
         rules=DoorRules(partitions=1),
-        anchors=InMemoryAnchors(),
+        anchors=no_migrations(),
     )
     with pytest.raises(NothingMoreError):
-        await Polling(source, ingest, pause=pause).run()
+        await Polling(cast(TelegramApi, source), ingest, pause=pause).run()
     return waits
 
 
@@ -149,11 +150,11 @@ async def test_a_429_is_waited_for_as_long_as_it_asks() -> None:
 
 async def test_polling_ends_when_it_is_cancelled() -> None:
     ingest = Ingest(
-        Door(),
+        Door().accept,
         bot=BotIdentity(id=42, username="m"),
         access=Access(),
         rules=DoorRules(partitions=1),
-        anchors=InMemoryAnchors(),
+        anchors=no_migrations(),
     )
 
     class Silent:
@@ -161,7 +162,7 @@ async def test_polling_ends_when_it_is_cancelled() -> None:
             await asyncio.Event().wait()
             return []
 
-    polling = asyncio.create_task(Polling(Silent(), ingest).run())
+    polling = asyncio.create_task(Polling(cast(TelegramApi, Silent()), ingest).run())
     await asyncio.sleep(0)
     polling.cancel()
 

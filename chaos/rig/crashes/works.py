@@ -275,7 +275,7 @@ def _build(
         stores=stores,
         inbox=inbox,
         ingest=Ingest(
-            inbox,
+            inbox.accept,
             bot=identity,
             access=build_access(settings),
             rules=DoorRules(partitions=1),
