@@ -26,13 +26,13 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorSite:
-    """A running simulator, seen from outside: the page's API and the Bot API, both over HTTP."""
+    """A running simulator. Tests use the page's API and the Bot API over HTTP."""
 
     url: str
     token: str
 
     def call(self, method: str, **params: Any) -> Any:
-        """Call the Bot API as a bot would; fails the test when the answer is not ok."""
+        """Call the Bot API as a bot does. The test fails if the answer is not ok."""
         answer = httpx.post(f"{self.url}/bot{self.token}/{method}", json=params, timeout=DEADLINE_S)
         body = answer.json()
         assert body["ok"], body
@@ -44,25 +44,25 @@ class SimulatorSite:
         return answer.json()
 
     def say(self, chat_id: int, person_id: int, text: str, **more: Any) -> Any:
-        """A person sends a line by another device than the page."""
+        """Send a line from another device than the page."""
         return self.post("messages", chat_id=chat_id, from_id=person_id, text=text, **more)
 
     def messages(self, chat_id: int) -> list[Any]:
-        """What people and the bot said in a chat, oldest first."""
+        """Return the messages of people and the bot in a chat, oldest first."""
         world = httpx.get(f"{self.url}/api/world", timeout=DEADLINE_S).json()
         return [one for one in world["messages"] if one["chat"]["id"] == chat_id and "text" in one]
 
 
 @dataclass(slots=True, kw_only=True)
 class Window:
-    """One browser window on the chat page, and what went wrong in it."""
+    """One browser window on the chat page, with the errors that occurred in it."""
 
     page: Page
     complaints: list[str] = field(default_factory=list[str])
 
     @property
     def overflows(self) -> bool:
-        """Whether the page, or the list of messages, scrolls sideways."""
+        """Return True if the page or the list of messages scrolls sideways."""
         return bool(
             self.page.evaluate(
                 "[document.documentElement, document.body, ...document.querySelectorAll('.scroller, .chat-list')]"
@@ -76,8 +76,10 @@ OpenWindow = Callable[..., Window]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One for a module, not longer: while it runs, this thread has a running event loop, which the
-    async tests of other modules could not stand."""
+    """Open one browser for a module.
+
+    While it runs, this thread has a running event loop, and async tests of other modules fail with one.
+    """
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=list(_FLAGS))
         yield browser
@@ -92,10 +94,11 @@ def site() -> Iterator[SimulatorSite]:
 
 @pytest.fixture
 def open_window(browser: Browser, site: SimulatorSite) -> Iterator[OpenWindow]:
-    """Opens the page; `path` may name person, chat and topic; other arguments are the context's.
+    """Open the page.
 
-    At the end no window may have written an error to its console, except for requests that the test
-    made fail on purpose: those it takes out of `complaints` itself.
+    `path` may name a person, a chat and a topic; other arguments go to the browser context. At the end
+    the window must not have written an error to its console. A test that makes requests fail on purpose
+    removes their errors from `complaints`.
     """
     windows: list[Window] = []
 
@@ -118,7 +121,7 @@ def open_window(browser: Browser, site: SimulatorSite) -> Iterator[OpenWindow]:
 
 @contextmanager
 def run_simulator(config: SimulatorConfig, *, port: int = 0) -> Generator[SimulatorSite, None, None]:
-    """The real simulator in a thread of its own, on a free port unless one is asked for."""
+    """Run the real simulator in a thread, on a free port unless one is given."""
     started = threading.Event()
     urls: list[str] = []
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""The real program as `make run` starts it, beside a scripted model where a test wants one."""
+"""The real program as `make run` starts it, with a scripted model if a test needs one."""
 
 import asyncio
 import json
@@ -29,14 +29,14 @@ _SETTINGS = frozenset(name.upper() for name in Settings.model_fields)
 
 @dataclass(slots=True, kw_only=True)
 class Program:
-    """The running program, seen from outside: its log, its metrics, its console."""
+    """The running program: its log, its metrics, its console."""
 
     process: subprocess.Popen[bytes]
     log: Path
     environment: dict[str, str]
 
     def wait_until(self, holds: Callable[[], object]) -> None:
-        """Return once it holds; fails after DEADLINE_S, and when the program ends by itself."""
+        """Return when the condition holds. Fail after DEADLINE_S or when the program ends."""
         deadline = time.monotonic() + DEADLINE_S
         while not holds():
             assert time.monotonic() < deadline, "it did not come true in time"
@@ -45,12 +45,12 @@ class Program:
                 raise AssertionError(f"the program ended with {status}: {self.log.read_text()}")
 
     def entries(self) -> list[dict[str, Any]]:
-        """The log's entries, oldest first; a line that is still being written is left out."""
+        """Return the log's entries, oldest first, without a line that is still being written."""
         lines = self.log.read_text().splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """The entries of that name."""
+        """Return the entries with this name."""
         return [entry for entry in self.entries() if entry["event"] == name]
 
     @property
@@ -58,13 +58,13 @@ class Program:
         return str(self.events("simulator_ready")[0]["chat_page"])
 
     def metric(self, sample: str) -> float:
-        """The value of one sample, written as the metrics page writes it; 0 before it is there."""
+        """Return the value of one sample, named as the metrics page names it; 0 before it exists."""
         page = httpx.get(f"{self.events('listening')[0]['at']}/metrics", trust_env=False).text
         found = re.search(rf"^{re.escape(sample)} (\S+)$", page, re.MULTILINE)
         return float(found[1]) if found else 0.0
 
     def history(self, chat_id: int) -> list[dict[str, Any]]:
-        """Every message kept of a chat, oldest first, as `mnemogram history` prints it."""
+        """Return every message of a chat, oldest first, as `mnemogram history` prints it."""
         asked = [str(_CONSOLE), "history", str(chat_id), "--limit", "0", "--json"]
         printed = subprocess.run(
             asked, env=self.environment, cwd=self.log.parent, capture_output=True, check=True
@@ -74,9 +74,10 @@ class Program:
 
 @contextmanager
 def run_program(folder: Path, **given: str) -> Generator[Program]:
-    """`mnemogram run` without a token, on ports of its own and an empty DATA_DIR; `given` are further settings.
+    """Run `mnemogram run` without a token, with its own ports and an empty DATA_DIR.
 
-    At the end it is asked to stop: it must do so in time, as a success, and with no error in its log.
+    `given` are further settings. At the end the program must stop in time, with status 0 and without an
+    error in its log.
     """
     log = folder / "log"
     # Without a summarizer the prompt has the newest 50 messages; with one, many more would stand in it.
@@ -104,7 +105,7 @@ def run_program(folder: Path, **given: str) -> Generator[Program]:
 
 @contextmanager
 def run_model(script: Script) -> Generator[ScriptedOpenAI]:
-    """The scripted OpenAI server, in a thread of its own."""
+    """Run the scripted OpenAI server in a thread."""
     started = threading.Event()
     served: list[ScriptedOpenAI] = []
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""What people send besides text on the chat page, and what they do to messages and chats there."""
+"""Tests of files, reactions and changes of messages and chats on the chat page."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ VOICE: FilePayload = {"name": "memo.oga", "mimeType": "audio/ogg", "buffer": a_v
 
 @pytest.fixture
 def site(request: pytest.FixtureRequest) -> Iterator[SimulatorSite]:
-    """The simulator; with topics in private chats where the test asks for that."""
+    """Run the simulator, with topics in private chats if the test asks for them."""
     with run_simulator(SimulatorConfig(private_topics=getattr(request, "param", False))) as site:
         yield site
 
@@ -125,7 +125,7 @@ def test_a_discarded_recording_is_not_sent(site: SimulatorSite, open_window: Ope
     assert sent(site, BEN) == []
 
 
-def test_without_a_microphone_a_recorded_file_is_asked_for(
+def test_without_a_microphone_the_page_asks_for_a_recorded_file(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     page = open_window(f"#/{BEN}/{BEN}").page
@@ -139,7 +139,7 @@ def test_without_a_microphone_a_recorded_file_is_asked_for(
     assert "voice" in sent(site, BEN)[-1]
 
 
-def test_what_is_selected_is_quoted_in_the_reply(site: SimulatorSite, open_window: OpenWindow) -> None:
+def test_the_selected_text_is_quoted_in_the_reply(site: SimulatorSite, open_window: OpenWindow) -> None:
     asked = site.say(GROUP, OLGA, "we need a tent, a lamp and some bread")
     page = open_window(f"#/{BEN}/{GROUP}").page
     row = bubbles(page).first
@@ -220,7 +220,7 @@ def test_a_deleted_message_vanishes_for_everyone(site: SimulatorSite, open_windo
     assert [one for one in sent(site, GROUP) if "text" in one] == []
 
 
-def test_a_draft_grows_with_its_stop_button_until_the_answer_stands(
+def test_a_draft_grows_with_its_stop_button_until_the_answer_replaces_it(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     page = open_window(f"#/{BEN}/{BEN}").page
@@ -248,7 +248,7 @@ def test_a_draft_grows_with_its_stop_button_until_the_answer_stands(
 
 
 @pytest.mark.parametrize("site", [True], indirect=True)
-def test_a_private_chat_has_topics_where_the_bot_allows_them(
+def test_a_private_chat_has_topics_if_the_bot_allows_them(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     page = open_window(f"#/{BEN}/{BEN}").page
@@ -289,7 +289,7 @@ def test_an_administrator_promotes_the_bot_and_upgrades_the_group(
     expect(page).to_have_url(re.compile(rf"/{new_id}$"))
 
 
-def test_who_leaves_a_group_does_not_see_it_until_added_again(
+def test_a_person_who_leaves_a_group_does_not_see_it_until_added_again(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     page = open_window(f"#/{BEN}/{GROUP}").page
@@ -302,7 +302,7 @@ def test_who_leaves_a_group_does_not_see_it_until_added_again(
     expect(page.get_by_test_id("service").last).to_have_text("Olga Marin added Ben Hart")
 
 
-def test_a_flood_wait_is_ordered_and_called_off(site: SimulatorSite, open_window: OpenWindow) -> None:
+def test_a_flood_wait_can_be_ordered_and_cancelled(site: SimulatorSite, open_window: OpenWindow) -> None:
     page = open_window(f"#/{BEN}/{BEN}").page
 
     choose_in_menu(page, "fault-flood")

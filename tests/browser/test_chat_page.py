@@ -1,4 +1,4 @@
-"""The chat page in a real browser, against the real simulator; the bot is these tests, over HTTP."""
+"""The chat page in a real browser and the real simulator. The tests are the bot, over HTTP."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def message(page: Page, text: str) -> Locator:
 
 
 def entity(text: str, part: str, kind: str, **more: Any) -> dict[str, Any]:
-    """Where `part` is in `text`, in UTF-16 code units, as the Bot API counts."""
+    """Return the entity of `part` in `text`, in UTF-16 code units, as the Bot API counts."""
     before = text[: text.index(part)]
     return {"type": kind, "offset": _units(before), "length": _units(part), **more}
 
@@ -274,7 +274,7 @@ def test_edits_deletions_and_reactions_are_shown_live(site: SimulatorSite, open_
     expect(page.get_by_test_id("reaction")).to_have_text("👍")
 
 
-def test_ones_own_message_is_edited_in_the_composer(site: SimulatorSite, open_window: OpenWindow) -> None:
+def test_people_edit_their_own_messages_in_the_composer(site: SimulatorSite, open_window: OpenWindow) -> None:
     page = open_window().page
     send(page, "I live in Porto")
     expect(message(page, "I live in Porto")).to_be_visible()
@@ -288,7 +288,7 @@ def test_ones_own_message_is_edited_in_the_composer(site: SimulatorSite, open_wi
     assert [one["text"] for one in site.messages(OLGA)] == ["I live in Braga"]
 
 
-def test_a_pressed_button_reaches_the_bot_and_its_answer_the_person(
+def test_a_pressed_button_reaches_the_bot_and_the_answer_reaches_the_person(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     page = open_window().page
@@ -349,7 +349,7 @@ def test_unread_messages_are_counted_per_person_until_read(
     expect(group.get_by_test_id("unread")).to_have_text("2")
 
 
-def test_a_reader_who_scrolled_up_stays_there_and_sees_how_much_is_new(
+def test_a_reader_who_scrolled_up_stays_there_and_sees_the_number_of_new_messages(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     for number in range(40):
@@ -386,7 +386,7 @@ def test_shift_enter_makes_a_line_and_the_field_grows(site: SimulatorSite, open_
     assert [one["text"] for one in site.messages(OLGA)] == ["first\nsecond"]
 
 
-def test_what_could_not_be_sent_is_kept_over_a_reload_and_sent_by_retry(
+def test_an_unsent_message_survives_a_reload_and_is_sent_by_retry(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     window = open_window()
@@ -407,7 +407,7 @@ def test_what_could_not_be_sent_is_kept_over_a_reload_and_sent_by_retry(
     window.complaints.clear()
 
 
-def test_what_is_being_written_survives_a_change_of_chat_and_a_reload(open_window: OpenWindow) -> None:
+def test_an_unfinished_message_survives_a_change_of_chat_and_a_reload(open_window: OpenWindow) -> None:
     page = open_window().page
     page.get_by_test_id("composer-input").fill("half a thought")
     open_chat(page, GROUP)
@@ -420,7 +420,9 @@ def test_what_is_being_written_survives_a_change_of_chat_and_a_reload(open_windo
     expect(page.get_by_test_id("composer-input")).to_have_value("half a thought")
 
 
-def test_a_lost_connection_is_said_and_mended(open_window: OpenWindow, site: SimulatorSite) -> None:
+def test_the_page_reports_a_lost_connection_and_reconnects(
+    open_window: OpenWindow, site: SimulatorSite
+) -> None:
     window = open_window()
     page = window.page
     with run_simulator(SimulatorConfig()) as other:
@@ -457,7 +459,7 @@ def test_an_empty_chat_offers_first_lines_and_the_notice_can_be_hidden(
     expect(page.get_by_test_id("notice")).to_have_count(0)
 
 
-def test_a_private_line_is_ticked_twice_once_the_bot_took_it(
+def test_a_private_message_gets_two_ticks_after_the_bot_took_it(
     site: SimulatorSite, open_window: OpenWindow
 ) -> None:
     page = open_window().page
@@ -471,7 +473,7 @@ def test_a_private_line_is_ticked_twice_once_the_bot_took_it(
     expect(ticks).to_have_attribute("aria-label", "Delivered to the bot")
 
 
-def test_a_bot_that_was_blocked_cannot_be_written_to_until_unblocked(open_window: OpenWindow) -> None:
+def test_nobody_can_write_to_a_blocked_bot_until_they_unblock_it(open_window: OpenWindow) -> None:
     page = open_window().page
     page.get_by_test_id("chat-menu").click()
     page.get_by_test_id("block").click()
@@ -537,9 +539,7 @@ def test_a_phone_shows_list_and_chat_as_two_screens(
     expect(page.get_by_test_id("composer-input")).to_be_hidden()
 
 
-def test_everything_of_the_page_comes_from_the_simulator(
-    site: SimulatorSite, open_window: OpenWindow
-) -> None:
+def test_the_page_loads_everything_from_the_simulator(site: SimulatorSite, open_window: OpenWindow) -> None:
     window = open_window()
     page = window.page
     asked: list[str] = []

@@ -23,7 +23,7 @@ PICTURE: FilePayload = {"name": "grey.png", "mimeType": "image/png", "buffer": a
 
 
 def answer(request: ChatRequest) -> Reply:
-    """A long tale, word by word; what it sees in a picture; or what it was told last."""
+    """Answer with a long tale word by word, a description of the picture, or the last message."""
     parts = request["messages"][-1]["content"]
     if isinstance(parts, list):
         return text(SEEN)
@@ -52,7 +52,7 @@ def program(model: ScriptedOpenAI, tmp_path: Path) -> Generator[Program]:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_an_answer_is_seen_growing_and_stays_as_it_was_when_stopped(
+def test_an_answer_grows_on_the_page_and_keeps_its_text_when_stopped(
     program: Program, browser: Browser, tmp_path: Path, width: int, height: int
 ) -> None:
     page = browser.new_page(viewport={"width": width, "height": height})
@@ -93,7 +93,7 @@ def test_in_a_group_the_answer_grows_in_its_message(program: Program, browser: B
     expect(bubbles(page)).to_have_count(2)
 
 
-def test_a_photo_is_seen_and_a_voice_message_is_heard(
+def test_the_model_sees_a_photo_and_hears_a_voice_message(
     program: Program, model: ScriptedOpenAI, browser: Browser, tmp_path: Path
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, permissions=["microphone"])

@@ -1,4 +1,4 @@
-"""The first story, told in a real browser to the real program as `make run` starts it: far memory comes by recall."""
+"""The first story in a real browser, with the real program as `make run` starts it."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -18,12 +18,12 @@ UNRELATED = [
 
 @pytest.fixture
 def program(tmp_path: Path) -> Generator[Program]:
-    """Without a key: the offline model answers."""
+    """Run the program without a key: the offline model answers."""
     with run_program(tmp_path) as program:
         yield program
 
 
-def test_what_has_left_the_window_is_recalled_and_only_in_its_own_chat(
+def test_a_message_outside_the_window_is_recalled_only_in_its_own_chat(
     program: Program, browser: Browser, tmp_path: Path
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})

@@ -1,4 +1,4 @@
-"""deploy/haproxy.cfg for real: two `serve` behind it, of which one is killed; left out where there is no haproxy."""
+"""deploy/haproxy.cfg with a real haproxy and two `serve`, one of which is killed. Skipped without haproxy."""
 
 import asyncio
 import csv
@@ -24,7 +24,10 @@ pytestmark = pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installe
 
 
 def config_for(port: int, servers: Sequence[int], stats: Path) -> str:
-    """The shipped configuration, with servers of this machine in the place of Docker's. `stats`: a socket that tells."""
+    """Return the shipped configuration with servers of this machine.
+
+    `stats` is the path of the statistics socket.
+    """
     text = (DEPLOY / "haproxy.cfg").read_text()
     text = re.sub(r"\nresolvers docker\n(    .*\n)+", "\n", text)
     text = text.replace("\nglobal\n", f"\nglobal\n    stats socket {stats} level user\n")
@@ -37,7 +40,7 @@ def config_for(port: int, servers: Sequence[int], stats: Path) -> str:
 
 @asynccontextmanager
 async def balancing(directory: Path, port: int, servers: Sequence[int]) -> AsyncGenerator[str]:
-    """A haproxy in front of these ports; its URL."""
+    """Run haproxy in front of these ports and return its URL."""
     file = directory / "haproxy.cfg"
     file.write_text(config_for(port, servers, directory / "stats.sock"))
     process = await asyncio.create_subprocess_exec(str(HAPROXY), "-db", "-f", str(file))
@@ -74,7 +77,7 @@ def an_update(number: int, chat: int) -> dict[str, Any]:
 
 
 async def taken_in(url: str) -> int:
-    """How many updates a `serve` has taken in."""
+    """Return the number of updates that a `serve` has accepted."""
     async with httpx.AsyncClient(trust_env=False) as client:
         text = (await client.get(f"{url}/metrics")).text
     return sum(
@@ -83,7 +86,7 @@ async def taken_in(url: str) -> int:
     )
 
 
-async def test_two_serves_behind_the_shipped_balancer(tmp_path: Path) -> None:
+async def test_the_shipped_balancer_uses_two_serves_and_skips_the_killed_one(tmp_path: Path) -> None:
     port, *servers = free_port(), free_port(), free_port()
     url = f"http://127.0.0.1:{port}"
     async with (
@@ -124,7 +127,7 @@ async def test_two_serves_behind_the_shipped_balancer(tmp_path: Path) -> None:
 
 
 async def _found_by_the_checks(stats: Path, *, status: str) -> set[str]:
-    """What the balancer makes of its servers' health once each has answered with this HTTP status."""
+    """Return the states that the balancer shows after each server answered with this HTTP status."""
     async with asyncio.timeout(20):
         while True:
             reader, writer = await asyncio.open_unix_connection(stats)
@@ -138,12 +141,12 @@ async def _found_by_the_checks(stats: Path, *, status: str) -> set[str]:
 
 
 async def deliver(system: System, number: int, *, chat: int) -> int:
-    """The status of an update's delivery."""
+    """Return the HTTP status of an update's delivery."""
     return (await system.deliver(an_update(1_000_000 + number, 2000 + chat)))[0]
 
 
 async def _all_up(system: System, urls: Sequence[str]) -> None:
-    """Once each server has had an update, the balancer has found each; it looks after them every two seconds."""
+    """Return True after each server got an update. The balancer checks them every two seconds."""
     number, reached = 500, False
     async with asyncio.timeout(20):
         while not reached:
@@ -153,7 +156,7 @@ async def _all_up(system: System, urls: Sequence[str]) -> None:
 
 
 async def deliver_anyhow(system: System, update: dict[str, Any]) -> None:
-    """The balancer may know of no server yet."""
+    """Deliver although the balancer may not know a server yet."""
     async with httpx.AsyncClient(trust_env=False) as telegram:
         await telegram.post(
             system.environment["WEBHOOK_URL"] + WEBHOOK_PATH,

@@ -1,4 +1,4 @@
-"""The index server is killed in the middle of a vacuum: nothing is lost, and no half-made file stays."""
+"""Kills of the index server during a vacuum: nothing is lost, and no unfinished file stays."""
 
 import signal
 import socket
@@ -42,7 +42,7 @@ def point(number: int) -> dict[str, Any]:
 
 @contextmanager
 def a_server(directory: Path, *, dies_at: str = "never") -> Generator[tuple[subprocess.Popen[bytes], str]]:
-    """A server that kills itself with -9 when its vacuum reaches a stage, and the address that it answers at."""
+    """Run a server that kills itself with -9 when its vacuum reaches a stage. Yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = subprocess.Popen(
             [sys.executable, "-c", SERVER, str(directory), dies_at], stdin=listener.fileno()
@@ -63,7 +63,9 @@ def call(url: str, directory: Path, method: str, path: str, body: object = None)
 
 
 @pytest.mark.parametrize("stage", ["begun", "copying", "copied", "replaced"])
-def test_a_kill_at_any_stage_of_a_vacuum_loses_nothing_and_leaves_nothing(tmp_path: Path, stage: str) -> None:
+def test_a_kill_at_any_stage_of_a_vacuum_loses_nothing_and_leaves_no_files(
+    tmp_path: Path, stage: str
+) -> None:
     folder = tmp_path / "collections" / "c"
     with a_server(tmp_path, dies_at=stage) as (server, url):
         call(url, tmp_path, "PUT", "/collections/c", SETTINGS)
@@ -84,7 +86,7 @@ def test_a_kill_at_any_stage_of_a_vacuum_loses_nothing_and_leaves_nothing(tmp_pa
         assert len(call(url, tmp_path, "POST", "/collections/c/points/scroll", EVERYTHING)["points"]) == 197
 
 
-def test_a_server_that_receives_sigterm_flushes_before_its_end(tmp_path: Path) -> None:
+def test_the_server_flushes_on_sigterm(tmp_path: Path) -> None:
     with a_server(tmp_path) as (server, url):
         call(url, tmp_path, "PUT", "/collections/c", SETTINGS)
         call(url, tmp_path, "PUT", "/collections/c/points", {"points": [point(1)]})

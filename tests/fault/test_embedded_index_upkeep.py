@@ -1,4 +1,7 @@
-"""A vacuum of the embedded index: it loses nothing and stops nobody, and deleted data leaves the files."""
+"""The vacuum of the embedded index:
+
+it loses nothing, blocks nobody, and removes deleted data from the files.
+"""
 
 import asyncio
 import random
@@ -27,7 +30,7 @@ EVERYTHING = {"limit": 10_000, "with_payload": True, "with_vector": True}
 
 
 def point(number: int, *, text: str = "") -> dict[str, Any]:
-    """Every fifth has no terms, every seventh no dense vector, so that every 35th has neither."""
+    """Return a point. Every fifth has no terms, every seventh no dense vector, every 35th neither."""
     chance = random.Random(number)
     vector: dict[str, Any] = {}
     if number % 7:
@@ -75,7 +78,7 @@ class Index:
         return {point["id"]: point for point in page["points"]}
 
     async def searches(self) -> list[Any]:
-        """The results of several searches, in order."""
+        """Return the results of several searches, in order."""
         scope = {"must": [{"key": "context", "match": {"value": "chat:1"}}]}
         searches = [
             {
@@ -144,7 +147,7 @@ def files_with(folder: Path, needle: bytes) -> list[str]:
     ]
 
 
-async def test_only_the_garbage_is_gone_after_a_vacuum(index: Index) -> None:
+async def test_a_vacuum_removes_only_garbage(index: Index) -> None:
     await index.upsert(*(point(n) for n in range(300)))
     await index.delete(*range(0, 300, 10))
     before = await index.everything(), await index.call("GET", "/collections/c")
@@ -160,7 +163,7 @@ async def test_only_the_garbage_is_gone_after_a_vacuum(index: Index) -> None:
     assert not index.has_garbage
 
 
-async def test_deleted_and_replaced_data_has_left_every_file(index: Index) -> None:
+async def test_a_vacuum_removes_deleted_and_replaced_data_from_every_file(index: Index) -> None:
     await index.upsert(point(1, text="canary-deleted"), point(2, text="canary-replaced"))
     await index.upsert(point(3, text="canary-kept"))
     kept = await index.everything()
@@ -176,7 +179,7 @@ async def test_deleted_and_replaced_data_has_left_every_file(index: Index) -> No
     assert files_with(index.folder, b"canary-kept")
 
 
-async def test_only_the_shard_in_use_remains(index: Index) -> None:
+async def test_a_vacuum_leaves_only_the_shard_in_use(index: Index) -> None:
     first = index.collection.shard.folder
     await index.upsert(point(1))
     for _ in range(2):
@@ -189,7 +192,7 @@ async def test_only_the_shard_in_use_remains(index: Index) -> None:
 
 
 @pytest.mark.parametrize("stage", ["begun", "copying", "copied"])
-async def test_writes_at_every_stage_are_in_the_new_shard(index: Index, stage: str) -> None:
+async def test_the_new_shard_has_the_writes_of_every_stage(index: Index, stage: str) -> None:
     await index.upsert(*(point(n) for n in range(200)))
     later: dict[int, Any] = {}
 
@@ -221,7 +224,7 @@ async def test_points_added_during_a_vacuum_leave_no_garbage(index: Index, stage
     assert not index.has_garbage
 
 
-async def test_data_erased_during_a_vacuum_is_left_to_the_next_one(index: Index) -> None:
+async def test_the_next_vacuum_removes_data_erased_during_this_one(index: Index) -> None:
     await index.upsert(*(point(n, text=f"canary-{n}.") for n in range(200)))
     await index.vacuum(Stage("copied", lambda: index.delete(7)))
     assert index.has_garbage
@@ -265,7 +268,7 @@ async def test_searches_are_answered_between_the_slices_of_a_vacuum(index: Index
     await index.vacuum(Stage("copying", search))
 
 
-async def test_a_collection_made_again_after_a_vacuum_is_there_after_a_restart(tmp_path: Path) -> None:
+async def test_a_collection_recreated_after_a_vacuum_survives_a_restart(tmp_path: Path) -> None:
     async with opened(tmp_path) as index:
         await index.create()
         await index.create("d")

@@ -1,4 +1,4 @@
-"""What the judges of the fault tests find: a step that ran again is found, what began anew with good reason is none."""
+"""The checkers of the fault tests: they report a repeated step, and accept a justified restart."""
 
 import pytest
 
@@ -22,24 +22,24 @@ RECORDED = [
 ]
 
 
-def test_a_step_that_ran_after_it_was_finished_is_found() -> None:
+def test_a_step_that_ran_again_after_it_finished_is_reported() -> None:
     finished = finished_steps(ASKED, RECORDED, {})
     assert late_calls(ASKED, finished) == [ASKED[1]]
     assert finished_twice(finished) == [("line 2 of 7", 1)]
 
 
-def test_what_had_joined_the_turn_of_a_dead_letter_may_begin_anew() -> None:
+def test_an_update_that_joined_the_turn_of_a_dead_letter_may_start_again() -> None:
     finished = finished_steps(ASKED, RECORDED, {"chat": [3.0]})
     assert late_calls(ASKED, finished) == []
     assert finished_twice(finished) == []
 
 
-def test_a_dead_letter_of_another_chat_or_from_later_explains_nothing() -> None:
+def test_a_dead_letter_of_another_chat_or_a_later_time_justifies_nothing() -> None:
     for buried in ({"another": [3.0]}, {"chat": [7.0]}):
         assert finished_twice(finished_steps(ASKED, RECORDED, buried)) == [("line 2 of 7", 1)]
 
 
-def test_the_witness_tells_a_burial_from_a_commit() -> None:
+def test_the_recorder_distinguishes_a_dead_letter_from_a_commit() -> None:
     witness = Witness()
     for line in (
         '+1.5 [0 unix:/store] "EVALSHA" "the take" "1" "anna-12-0a1b2c"',
@@ -52,7 +52,7 @@ def test_the_witness_tells_a_burial_from_a_commit() -> None:
     assert witness.buried == {"chat": [1.6]}
 
 
-def test_a_write_under_a_claim_that_another_has_taken_over_is_found_and_a_second_takeover_is_none() -> None:
+def test_a_write_after_a_takeover_is_reported_and_a_second_takeover_is_not() -> None:
     def called(at: float, worker: int, delivery: int) -> list[str]:
         claim = Fence(group="workers", consumer=f"anna-{worker}-0a1b2c", entry="17-0", delivery=str(delivery))
         fence = dump_json(Fence, claim).replace('"', '\\"')
@@ -72,12 +72,12 @@ def test_a_write_under_a_claim_that_another_has_taken_over_is_found_and_a_second
 
 
 @pytest.mark.parametrize("shown", ["b c", "a b c", "a b b c", "a c b c", "b a c a"])
-def test_answers_that_were_seen_twice_or_taken_back_are_in_order_if_those_of_the_history_are(
+def test_repeated_and_withdrawn_answers_are_in_order_if_the_history_is(
     shown: str,
 ) -> None:
     assert come_in_order(["b", "c"], shown.split())
 
 
 @pytest.mark.parametrize("shown", ["c b", "b", "c c b b", ""])
-def test_answers_that_came_in_another_order_are_found(shown: str) -> None:
+def test_answers_in_another_order_are_reported(shown: str) -> None:
     assert not come_in_order(["b", "c"], shown.split())

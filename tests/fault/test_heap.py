@@ -1,4 +1,4 @@
-"""What the soak measures growth by."""
+"""The measurement of memory growth in the soak test."""
 
 import time
 from pathlib import Path
@@ -10,7 +10,7 @@ from chaos.rig.measures import slope_per_hour
 from chaos.rig.program import until
 
 
-def test_what_is_freed_is_in_use_no_more() -> None:
+def test_freed_memory_is_not_counted_as_used() -> None:
     before = in_use_mb()
     kept = [bytes(2**20) for _ in range(20)]
     with_it = in_use_mb()
@@ -21,7 +21,7 @@ def test_what_is_freed_is_in_use_no_more() -> None:
     assert after - before == pytest.approx(0, abs=1)
 
 
-async def test_it_is_noted_again_and_again(tmp_path: Path) -> None:
+async def test_the_heap_is_measured_repeatedly(tmp_path: Path) -> None:
     file, begun = tmp_path / "heap", time.monotonic()
     with noting(file, every_s=0.01):
         await until(lambda: file.exists() and len(read_notes(file)) >= 2, within_s=10, what="two notes")
@@ -31,7 +31,7 @@ async def test_it_is_noted_again_and_again(tmp_path: Path) -> None:
     assert first[1] > 1
 
 
-def test_a_slope_that_is_less_than_twice_its_error_is_scatter() -> None:
+def test_a_slope_below_twice_its_error_is_noise() -> None:
     rising = [(60.0 * minute, minute / 60) for minute in range(25)]
     scattered = [(at, value + (5 if at % 120 else 0)) for at, value in rising]
 

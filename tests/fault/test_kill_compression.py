@@ -1,4 +1,4 @@
-"""A conversation of 600 messages in a small window: compressed again and again, and no killed worker changes it."""
+"""A conversation of 600 messages in a small window: it is compressed repeatedly, and kills change nothing."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ WITHIN_S = 60.0
 log = logging.getLogger(__name__)
 
 
-async def test_facts_told_at_messages_5_200_and_400_are_in_the_prompt_of_message_600(tmp_path: Path) -> None:
+async def test_facts_of_messages_5_200_and_400_are_in_the_prompt_of_message_600(tmp_path: Path) -> None:
     model = SummarizingModel()
     async with running_system(
         tmp_path, model, MODEL_CONTEXT_WINDOW=str(WINDOW), OPENAI_MODEL="scripted-8k"
@@ -45,7 +45,7 @@ async def test_facts_told_at_messages_5_200_and_400_are_in_the_prompt_of_message
         log.info("%d messages, %d summaries", history["messages"], model.summaries)
 
 
-async def test_a_worker_killed_while_it_compresses_changes_nothing_that_is_stored(tmp_path: Path) -> None:
+async def test_a_worker_killed_during_a_compression_changes_no_stored_data(tmp_path: Path) -> None:
     model = SummarizingModel(holding=True)
     async with running_system(
         tmp_path, model, MODEL_CONTEXT_WINDOW=str(WINDOW), OPENAI_MODEL="scripted-8k"
@@ -74,7 +74,7 @@ async def test_a_worker_killed_while_it_compresses_changes_nothing_that_is_store
 
 
 def line_of(turn: int) -> str:
-    """What is said in this turn: long enough to fill the window, and now and then a code."""
+    """Return the text of this turn: long enough to fill the window, sometimes with a code."""
     if turn in PLANTED:
         name, code = PLANTED[turn]
         return f"Please remember this for later, I will not say it again: the code of {name} is {code}."
@@ -85,7 +85,7 @@ def line_of(turn: int) -> str:
 
 
 async def answered(system: System, heard: Heard, chat: int, line: str) -> None:
-    """Say it and wait for the answer."""
+    """Send the text and wait for the answer."""
     wanted = len(heard.by_chat[chat]) + 1
     await system.simulator.say(chat, line)
     await until(
@@ -94,7 +94,7 @@ async def answered(system: System, heard: Heard, chat: int, line: str) -> None:
 
 
 async def at_rest(system: System) -> None:
-    """Wait until nothing is to be compressed and every vector is written."""
+    """Wait until no compression is due and every vector is written."""
 
     async def waiting() -> int:
         return int(await system.redis.call("ZCARD", keys.partition_key(0, "compress"))) + int(
@@ -105,23 +105,23 @@ async def at_rest(system: System) -> None:
 
 
 def prompts(system: System) -> list[list[dict[str, Any]]]:
-    """The requests for answers, without those for summaries."""
+    """Return the requests for answers, without those for summaries."""
     bodies = [request.body for request in system.model.chat_requests]
     return [body["messages"] for body in bodies if "response_format" not in body]
 
 
 def sizes(system: System) -> list[int]:
-    """About how many tokens each request had: four characters are more than a token of these texts has."""
+    """Return the approximate tokens of each request. Four characters are more than a token of these texts."""
     return [len(json.dumps(request.body)) // 4 for request in system.model.chat_requests]
 
 
 def memory_prefix(system: System, chat: int) -> str:
-    """Return what the names of all keys of the chat's memory begin with."""
+    """Return the common prefix of all keys of the chat's memory."""
     return keys.context_key(system.context(chat), "meta").removesuffix("meta")
 
 
 async def kept(system: System, chat: int, name: str) -> Any:
-    """The value of a key of the chat's memory."""
+    """Return the value of a key of the chat's memory."""
     key = f"{memory_prefix(system, chat)}{name}"
     if await system.redis.call("TYPE", key) == "zset":
         return await system.redis.call("ZRANGE", key, 0, -1, "WITHSCORES")
@@ -129,7 +129,7 @@ async def kept(system: System, chat: int, name: str) -> Any:
 
 
 async def memory_of(system: System, chat: int) -> dict[str, Any]:
-    """Everything that is kept of the chat, but for prompts' receipts."""
+    """Return all stored data of the chat, except receipts of prompts."""
     prefix = memory_prefix(system, chat)
     names = [key.removeprefix(prefix) for key in await all_keys(system.redis) if key.startswith(prefix)]
     hashes = sorted(set(names) - {"epoch", "prompts"})

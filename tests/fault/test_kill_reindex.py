@@ -1,4 +1,4 @@
-"""Re-indexing under kill -9: the same result as a clean run, every search in one space, and none without an answer."""
+"""Re-indexing under kill -9: the result equals a clean run, and every search is answered from one space."""
 
 import asyncio
 import itertools
@@ -42,14 +42,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Searches:
-    """The collections that a searcher's searches went to, in order."""
+    """The collections that a searcher has searched, in order."""
 
     collections: list[str] = field(default_factory=list[str])
     mixed: list[set[str]] = field(default_factory=list[set[str]])
     missed: list[str] = field(default_factory=list[str])
 
 
-async def test_a_reindex_that_is_killed_twenty_times_ends_as_a_clean_one(tmp_path: Path) -> None:
+async def test_a_reindex_that_is_killed_twenty_times_ends_like_a_clean_one(tmp_path: Path) -> None:
     async with (
         running_system(tmp_path, script=[]) as system,
         proxied_index(system.index.url) as recorder,
@@ -86,7 +86,7 @@ async def test_a_reindex_that_is_killed_twenty_times_ends_as_a_clean_one(tmp_pat
 
 
 async def fill(system: System) -> dict[str, ContextRef]:
-    """Chats of a person and the bot. Each chat contains a code."""
+    """Create chats of a person and the bot. Each chat contains a code."""
     history = RedisHistory(system.redis)
     chats: dict[str, ContextRef] = {}
     roles: tuple[Role, Role] = ("user", "assistant")
@@ -128,9 +128,10 @@ async def reindexed(system: System, environment: Mapping[str, str], *options: st
 async def kill_again_and_again(
     system: System, source: Forks, recorder: IndexProxy, *, environment: Mapping[str, str]
 ) -> list[int]:
-    """Kill processes at random moments of their work; how many messages were done at each kill.
+    """Kill processes at random moments.
 
-    A life is measured in requests that anybody makes for vectors or for writing them: on a busy machine it is longer.
+    Return the number of finished messages at each kill. The lifetime is measured in requests for vectors,
+    because time depends on the machine's load.
     """
     chance = random.Random(SEED)
     lives = [(chance.randint(0, LONGEST_LIFE), chance.uniform(0, 0.05)) for _ in range(KILLS)]
@@ -162,7 +163,7 @@ async def searching(
     chats: Mapping[str, ContextRef],
     recorder: IndexProxy,
 ) -> AsyncGenerator[Searches]:
-    """Search one chat after the other with the new settings, until the block ends."""
+    """Search one chat after the other with the new settings until the block ends."""
     settings = load_settings(**{name.lower(): value for name, value in environment.items()})
     seen = Searches()
     async with open_stores(settings) as stores:

@@ -1,4 +1,4 @@
-"""A worker that is told to end in the midst of a long turn, and one that sleeps past its lease."""
+"""A worker that is stopped during a long turn, and one that sleeps past its lease."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ SEED = 20_261_120
 MOMENT_WITHIN_S = 60.0
 
 
-async def test_a_worker_told_to_end_hands_back_what_it_cannot_finish(tmp_path: Path) -> None:
+async def test_a_stopped_worker_hands_back_its_unfinished_turn(tmp_path: Path) -> None:
     model = WitnessedModel(holding=frozenset({"hold on"}))
     async with running_system(tmp_path, model) as system, watching(system.redis_socket) as witness:
         held, *others = await gather_people(system.simulator, 10)
@@ -73,7 +73,10 @@ async def test_a_worker_that_slept_past_its_lease_writes_and_sends_nothing_more(
 
 
 async def check_all_answered(system: System, plan: Plan) -> int:
-    """Every line answered, in order, in its history and in its chat; how many answers came twice in a chat."""
+    """Check that every line is answered in order, in history and chat.
+
+    Return the number of repeated answers.
+    """
     await settled(system.redis)
     lines = {chat: [line for burst in bursts for line in burst] for chat, bursts in plan.items()}
     assert await update_states(system.redis) == {"answered": sum(map(len, lines.values()))}

@@ -11,7 +11,7 @@ MANY = settings(max_examples=80, stateful_step_count=40)
 
 
 @pytest.mark.parametrize("machine", [InboxMachine, TurnMachine], ids=["inbox", "turn"])
-def test_the_store_is_as_the_model_in_many_examples(
+def test_the_store_matches_the_model_in_many_examples(
     machine: type[RuleBasedStateMachine], redis_url: str
 ) -> None:
     machine.redis_url = redis_url

@@ -1,4 +1,4 @@
-"""What a power cut leaves of a store's files, what the server makes of it, and what we do about that."""
+"""The store's files after a power cut, the server's reaction to them, and our repair."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -30,7 +30,7 @@ def _redis(directory: Path) -> Sequence[str]:
 
 
 def _cut_off(store: PoweredStore, length: int) -> None:
-    """Take so many bytes from the end of its first file."""
+    """Truncate the store's first file by this many bytes."""
     path = store.directory / "appendonlydir" / "appendonly.aof.1.incr.aof"
     os.truncate(path, path.stat().st_size - length)
 
@@ -48,7 +48,7 @@ async def _begun_behind_half_a_transaction(
 
 
 async def _after_another_kill(store: PoweredStore, redis: RedisClient) -> tuple[bool, bool]:
-    """Whether the store has what it acknowledged, and the half of what it did not."""
+    """Return True if the store has its acknowledged data, and half of the rest."""
     await store.kill()
     await store.start()
     acknowledged, half = await redis.calls([("EXISTS", "acknowledged"), ("EXISTS", "half")])
@@ -56,10 +56,10 @@ async def _after_another_kill(store: PoweredStore, redis: RedisClient) -> tuple[
 
 
 @pytest.mark.parametrize("server", [_valkey, _redis])
-async def test_a_store_that_refuses_a_tear_before_its_last_file_comes_up_at_the_second_start(
+async def test_a_store_that_refuses_a_torn_file_starts_at_the_second_try(
     server: Callable[[Path], Sequence[str]], tmp_path: Path
 ) -> None:
-    """docs/operating.md tells operators so: what was torn off is gone, what was written after it is there."""
+    """docs/operating.md promises this: the torn end is removed, and later writes stay."""
     directory = tmp_path / "store"
     async with powered_store(directory, server(directory)) as store:
         async with open_redis(store.url) as redis:
@@ -77,7 +77,7 @@ async def test_a_store_that_refuses_a_tear_before_its_last_file_comes_up_at_the_
             assert await redis.calls([("EXISTS", key) for key in ("kept", "torn", "later")]) == [1, 0, 1]
 
 
-async def test_what_is_acknowledged_behind_a_torn_transaction_stays_once_the_file_is_mended(
+async def test_data_acknowledged_after_a_torn_transaction_survives_the_repair(
     tmp_path: Path,
 ) -> None:
     async with _begun_behind_half_a_transaction(_redis, tmp_path / "store") as (store, redis):
@@ -90,7 +90,7 @@ async def test_what_is_acknowledged_behind_a_torn_transaction_stays_once_the_fil
         assert await _after_another_kill(store, redis) == (True, False)
 
 
-async def test_a_user_who_may_not_have_it_mended_is_told(tmp_path: Path) -> None:
+async def test_a_missing_permission_to_repair_is_reported(tmp_path: Path) -> None:
     directory = tmp_path / "store"
     async with powered_store(directory, _redis(directory)) as store:
         async with open_redis(store.url) as redis:
@@ -100,7 +100,7 @@ async def test_a_user_who_may_not_have_it_mended_is_told(tmp_path: Path) -> None
                 await rewrite_torn_file(redis)
 
 
-async def test_the_embedded_store_needs_no_mending(tmp_path: Path) -> None:
+async def test_the_embedded_store_needs_no_repair(tmp_path: Path) -> None:
     async with _begun_behind_half_a_transaction(_valkey, tmp_path / "store") as (store, redis):
         await redis.call("SET", "acknowledged", 1)
 

@@ -1,6 +1,7 @@
-"""The scorecard in its short form: each row holds, but for what depends on how fast the machine is.
+"""The scorecard in its short form:
 
-Those numbers are logged here, and held by `benchmarks/fault.py`: machines are shared.
+each row holds, except numbers that depend on the machine's speed. They are logged here and checked by
+`benchmarks/fault.py`.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""`mnemogram reindex` in a process of its own, ended by Ctrl-C."""
+"""`mnemogram reindex` in a separate process, stopped by Ctrl-C."""
 
 import asyncio
 import signal
@@ -14,7 +14,7 @@ from tests.scripted_openai import scripted_openai
 ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
 
 
-async def test_ctrl_c_ends_it_and_what_is_done_stays_done(
+async def test_ctrl_c_stops_a_reindex_and_keeps_its_progress(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings_in(monkeypatch, tmp_path, tmp_path / "data")

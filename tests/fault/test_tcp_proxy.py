@@ -1,4 +1,4 @@
-"""The proxy of the rig does what it is told to the traffic, and nothing else."""
+"""The proxy of the fault lab changes traffic as configured, and not otherwise."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @asynccontextmanager
 async def a_server(answer: bytes = b"") -> AsyncGenerator[int]:
-    """Answers each line with `answer` and the line; its port."""
+    """Answer each line with `answer` and the line. Yield the port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -49,7 +49,7 @@ async def ask(ends: Ends, line: bytes = b"line\n", *, within_s: float = 5.0) -> 
 
 
 async def is_cut(ends: Ends) -> bool:
-    """Whether the connection ends instead of an answer."""
+    """Return True if the connection ends instead of an answer."""
     try:
         return await ask(ends) != b"line\n"
     except ConnectionError:
@@ -62,7 +62,7 @@ async def test_without_faults_everything_passes() -> None:
         assert (proxy.connections, proxy.resets) == (1, 0)
 
 
-async def test_a_delay_is_waited_out_both_ways() -> None:
+async def test_a_delay_applies_in_both_directions() -> None:
     async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         proxy.faults = Faults(delay_s=0.05)
         begun = time.monotonic()
@@ -70,7 +70,7 @@ async def test_a_delay_is_waited_out_both_ways() -> None:
         assert time.monotonic() - begun >= 0.1
 
 
-async def test_after_a_drop_the_connection_is_silent_and_a_new_one_is_not() -> None:
+async def test_after_a_drop_the_connection_is_silent_and_a_new_one_works() -> None:
     async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         proxy.faults = Faults(drop=1.0)
         with pytest.raises(TimeoutError):
@@ -90,7 +90,7 @@ async def test_a_blackhole_accepts_and_answers_nothing() -> None:
                 await ask(ends, within_s=0.05)
 
 
-async def test_a_cut_falls_within_a_chunk_by_chance_and_the_same_seed_cuts_the_same() -> None:
+async def test_a_random_cut_falls_within_a_chunk_and_repeats_with_the_same_seed() -> None:
     async def answers_until_cut() -> int:
         async with (
             a_server() as port,
@@ -106,7 +106,7 @@ async def test_a_cut_falls_within_a_chunk_by_chance_and_the_same_seed_cuts_the_s
     assert await answers_until_cut() == await answers_until_cut()
 
 
-async def test_what_refuses_resets_and_comes_back_on_its_port() -> None:
+async def test_a_refusing_proxy_resets_connections_and_returns_on_its_port() -> None:
     async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         assert await ask(ends) == b"line\n"
         proxy.faults = Faults(refuse=True)
@@ -118,7 +118,7 @@ async def test_what_refuses_resets_and_comes_back_on_its_port() -> None:
             assert await ask(others) == b"line\n"
 
 
-async def test_a_balancer_takes_the_next_that_lives() -> None:
+async def test_the_balancer_skips_a_dead_server() -> None:
     async with a_server(b"a ") as first, a_server(b"b ") as second:
         async with a_server() as third:
             dead = third
@@ -134,7 +134,7 @@ async def test_a_balancer_takes_the_next_that_lives() -> None:
             await until(lambda: proxy.resets > 0, within_s=5)
 
 
-async def test_what_is_suffered_for_a_while_is_over_when_the_wait_is_cancelled() -> None:
+async def test_a_temporary_fault_ends_when_its_wait_is_cancelled() -> None:
     async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy:
         suffering = asyncio.create_task(proxy.suffer(Faults(refuse=True), seconds=60))
         await until(lambda: proxy.faults.refuse, within_s=5)

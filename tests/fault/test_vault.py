@@ -1,4 +1,4 @@
-"""The search for secrets: each is found in the forms that it takes on its way."""
+"""The search for secrets finds each one in every form that it takes."""
 
 import base64
 from collections.abc import Callable
@@ -28,10 +28,10 @@ def test_a_password_is_found_in_the_credentials_of_a_header(
 @pytest.mark.parametrize(
     "content", [SECRET, f"redis://:{quote(SECRET, safe='')}@host", f'{{"key": "{SECRET}"}}']
 )
-def test_a_secret_is_found_as_it_is_and_in_urls(content: str) -> None:
+def test_a_secret_is_found_in_plain_text_and_in_urls(content: str) -> None:
     assert leaks(content) == {"it in there"}
 
 
 @pytest.mark.parametrize("other", ["", SECRET[:-1], base64.b64encode(SECRET[:12].encode()).decode()])
-def test_what_is_not_the_whole_secret_is_no_leak(other: str) -> None:
+def test_a_part_of_a_secret_is_no_leak(other: str) -> None:
     assert leaks(other) == set()

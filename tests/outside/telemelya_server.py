@@ -1,4 +1,4 @@
-"""Telemelya's Bot API and control API as a program, without the object store that its own start insists on."""
+"""Run telemelya's Bot API and control API without the object store that its own start requires."""
 
 import asyncio
 import socket

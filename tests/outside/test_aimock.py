@@ -1,7 +1,4 @@
-"""The model client against an OpenAI-compatible server that is not ours: @copilotkit/aimock, from npm.
-
-Node and npm are those of the wheel that the type checker stands on.
-"""
+"""The model client against an independent OpenAI-compatible server, @copilotkit/aimock from npm."""
 
 import json
 import re
@@ -67,7 +64,7 @@ FIXTURES: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def aimock(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """The address of a running server; npm fetches it into a directory of its own."""
+    """Return the address of a running server. npm installs it into its own directory."""
     home = tmp_path_factory.mktemp("aimock")
     (home / "fixtures.json").write_text(json.dumps({"fixtures": FIXTURES}))
     install = [_NODE, _NPM, "install", "--no-audit", "--no-fund", "--prefix", home, PACKAGE]
@@ -91,7 +88,7 @@ async def model(aimock: str) -> AsyncGenerator[OpenAIModel]:
         yield model
 
 
-async def test_a_text_is_streamed_as_it_grows_with_its_pairs_of_surrogates_whole(model: OpenAIModel) -> None:
+async def test_a_streamed_text_grows_and_keeps_its_surrogate_pairs_whole(model: OpenAIModel) -> None:
     grown: list[str] = []
 
     async def tell(text: str) -> None:
@@ -105,7 +102,7 @@ async def test_a_text_is_streamed_as_it_grows_with_its_pairs_of_surrogates_whole
     assert reply.usage.completion_tokens > 0
 
 
-async def test_parallel_tool_calls_are_read_and_their_results_understood(
+async def test_the_client_reads_parallel_tool_calls_and_sends_their_results(
     model: OpenAIModel, aimock: str
 ) -> None:
     asked = await model.chat([said("sums")], [ADD])
@@ -125,7 +122,7 @@ async def test_parallel_tool_calls_are_read_and_their_results_understood(
     assert sent["tools"][0]["function"]["name"] == "add"
 
 
-async def test_a_429_with_retry_after_is_waited_for(model: OpenAIModel) -> None:
+async def test_the_client_waits_as_long_as_a_429_asks(model: OpenAIModel) -> None:
     assert (await model.chat([said("busy")], [])).text == "At last."
 
 
@@ -138,7 +135,7 @@ async def test_a_429_with_retry_after_is_waited_for(model: OpenAIModel) -> None:
         ("something without a fixture, which is a 503", ModelUnavailable),
     ],
 )
-async def test_failures_get_their_names_and_none_of_the_servers_words(
+async def test_failures_are_classified_without_quoting_the_server(
     model: OpenAIModel, text: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error) as raised:

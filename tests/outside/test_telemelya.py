@@ -1,4 +1,4 @@
-"""The bot on a Bot API that is not ours: telemelya writes the updates, and records what the bot calls."""
+"""The bot on an independent Bot API: telemelya writes the updates and records the bot's calls."""
 
 import asyncio
 import json
@@ -38,12 +38,12 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telemelya:
-    """The running server, by its control API."""
+    """The running server with its control API."""
 
     client: httpx.AsyncClient
 
     async def send(self, **update: Any) -> int:
-        """Telemelya makes an update and pushes it to the webhook that was set; the status that it got."""
+        """Make telemelya push an update to the webhook. Return the HTTP status."""
         sent = await self._control(
             "POST", "send_update", json={"chat_id": CHAT, "from_user": PERSON, **update}
         )
@@ -60,15 +60,16 @@ class Telemelya:
         return await _first_found(data)
 
     async def calls(self, method: str) -> list[dict[str, Any]]:
-        """What was called so far, as it was sent, oldest first; without the message with the Stop button, which
-        stands only while an answer is slow.
+        """Return all calls so far, oldest first, except the message with the Stop button.
+
+        It exists only while an answer is slow.
         """
         recorded = (await self._control("GET", "responses"))["responses"]
         raw = [each["raw"] for each in recorded if each["method"] == method]
         return [call for call in raw if not call.get("reply_markup")]
 
     async def wait_for(self, method: str, *, count: int = 1) -> dict[str, Any]:
-        """The `count`-th call of that method; fails after DEADLINE_S."""
+        """Return the `count`-th call of this method. Fail after DEADLINE_S."""
 
         async def nth() -> dict[str, Any] | None:
             return dict(enumerate(await self.calls(method), start=1)).get(count)
@@ -76,7 +77,7 @@ class Telemelya:
         return await _first_found(nth)
 
     async def wait_for_webhook(self) -> str:
-        """The address that the bot gave to setWebhook."""
+        """Return the address that the bot gave to setWebhook."""
 
         async def address() -> str:
             return (await self.client.post(f"/bot{TOKEN}/getWebhookInfo")).json()["result"]["url"]
@@ -96,7 +97,7 @@ class Telemelya:
 
 
 async def _first_found(look: Callable[[], Awaitable[T | None]]) -> T:
-    """What `look` gives once it gives something; fails after DEADLINE_S."""
+    """Return the first result of `look` that is not empty. Fail after DEADLINE_S."""
     async with asyncio.timeout(DEADLINE_S):
         while True:
             if found := await look():
@@ -106,7 +107,7 @@ async def _first_found(look: Callable[[], Awaitable[T | None]]) -> T:
 
 @pytest.fixture
 async def telemelya(tmp_path: Path) -> AsyncGenerator[Telemelya]:
-    """The server as its own process, on a Valkey of its own."""
+    """Run the server as a process with its own Valkey."""
     async with plain_valkey(tmp_path) as redis_url:
         environment = os.environ | {"REDIS_URL": redis_url, "PYTHONPATH": str(ROOT), "AUTH_KEYS": ""}
         server = await asyncio.create_subprocess_exec(
@@ -127,7 +128,7 @@ async def telemelya(tmp_path: Path) -> AsyncGenerator[Telemelya]:
 
 @dataclass(slots=True, kw_only=True)
 class Relay:
-    """Telemelya does not send the secret that setWebhook gave it: what stands in between adds it."""
+    """A proxy that adds the secret of setWebhook, which telemelya does not send."""
 
     address: str
     secret: str = ""
@@ -137,7 +138,7 @@ class Relay:
 async def relay(
     telemelya: Telemelya, redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoint
 ) -> AsyncGenerator[Relay]:
-    """The whole service behind a relay, with telemelya as its Telegram and a scripted model."""
+    """Run the whole service behind a relay, with telemelya as its Telegram and a scripted model."""
     script = [
         replace(text("**Noted**, `Ana`: see [the list](https://example.com/list)."), chunk_delay_s=0.06),
         calls(call("add", {"a": 2, "b": 3})),
@@ -180,7 +181,7 @@ async def _open_relay(port: int) -> AsyncGenerator[Relay]:
             yield relay
 
 
-async def test_the_bot_answers_through_a_bot_api_that_is_not_ours(telemelya: Telemelya, relay: Relay) -> None:
+async def test_the_bot_answers_through_an_independent_bot_api(telemelya: Telemelya, relay: Relay) -> None:
     assert await telemelya.send(text="remember: Ana likes figs") == 200
     first = await telemelya.wait_for("sendMessage")
     assert await telemelya.send(text="add 2 and 3") == 200
@@ -200,7 +201,9 @@ async def test_the_bot_answers_through_a_bot_api_that_is_not_ours(telemelya: Tel
     assert {(each["chat_id"], each["action"]) for each in typing} == {(CHAT, "typing")}
 
 
-async def test_commands_and_forgetting_work_there_too(telemelya: Telemelya, relay: Relay) -> None:
+async def test_commands_and_forgetting_work_on_an_independent_bot_api(
+    telemelya: Telemelya, relay: Relay
+) -> None:
     await telemelya.send(text="remember: Ana likes figs")
     await telemelya.wait_for("sendMessage")
 

@@ -26,7 +26,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_with_its_locked_dependencies_runs_the_library_and_the_console(tmp_path: Path) -> None:
+def test_the_wheel_runs_the_library_and_the_console_with_its_locked_dependencies(tmp_path: Path) -> None:
     built, venv = tmp_path / "dist", tmp_path / "venv"
     run(
         UV,

@@ -1,4 +1,4 @@
-"""A preview fits, can be sent, and names what it previews, whatever the text is."""
+"""A preview of any text fits, can be encoded, and names its contents."""
 
 import json
 

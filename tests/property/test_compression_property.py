@@ -1,4 +1,4 @@
-"""The compression plan and the summary, over generated conversations."""
+"""The compression plan and the summary for generated conversations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,7 +41,7 @@ def some_limits(draw: st.DrawFn) -> CompressionLimits:
 
 
 def ledger_of(messages: Sequence[Message]) -> list[LedgerTurn]:
-    """A call for every third message."""
+    """Return a ledger with a call for every third message."""
     return [
         LedgerTurn(
             first_sequence=message.sequence or 0,
@@ -55,7 +55,7 @@ def ledger_of(messages: Sequence[Message]) -> list[LedgerTurn]:
 
 
 @given(conversations(), some_limits())
-def test_i05_a_plan_covers_the_oldest_whole_exchanges_once_and_in_order(
+def test_i05_a_plan_covers_the_oldest_whole_exchanges_in_order(
     messages: list[Message], limits: CompressionLimits
 ) -> None:
     plan = plan_compression(messages, ledger_of(messages), limits=limits)
@@ -84,7 +84,9 @@ def test_a_piece_fits_unless_it_is_a_single_line(messages: list[Message], limits
 
 
 @given(conversations(), some_limits())
-def test_what_a_piece_covers_was_read_to_its_end(messages: list[Message], limits: CompressionLimits) -> None:
+def test_a_piece_covers_only_messages_that_were_read_to_their_end(
+    messages: list[Message], limits: CompressionLimits
+) -> None:
     plan = plan_compression(messages, (), limits=limits)
     read: list[Line] = []
     covered: list[str] = []
@@ -125,7 +127,7 @@ SUMMARIES = st.builds(
 
 
 @given(SUMMARIES, st.integers(0, 300))
-def test_a_summary_is_made_to_fit_and_never_made_empty(text: SummaryText, max_tokens: int) -> None:
+def test_a_summary_is_shortened_to_fit_and_never_emptied(text: SummaryText, max_tokens: int) -> None:
     fitted = fit_summary(text, max_tokens, TOKENIZER.count)
 
     assert is_blank(fitted) == is_blank(text)

@@ -1,4 +1,4 @@
-"""The inbox on the real store against a tiny model: whatever crashes when, no update is lost, doubled or overtaken."""
+"""The inbox on the real store against a small model: no crash loses, doubles or reorders an update."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -35,7 +35,7 @@ CHAT_OF = {a_ref(chat).context_id: chat for chat in CHATS}
 
 @dataclass(slots=True)
 class Chat:
-    """What the inbox must know of a chat: what waits, who holds it, and what became of the rest."""
+    """The model's state of a chat: waiting updates, holder, and finished updates."""
 
     waiting: set[int] = field(default_factory=set[int])
     finished: list[int] = field(default_factory=list[int])
@@ -49,7 +49,7 @@ class Chat:
 
 @dataclass(slots=True)
 class Attempts:
-    """How often an update was begun, and in which delivery of which entry last."""
+    """The number of attempts of an update, and the last delivery that began it."""
 
     count: int = 0
     last: tuple[str, str] | None = None
@@ -57,14 +57,14 @@ class Attempts:
     """The attempt in which it runs alone."""
 
     def is_dead_letter(self, key: tuple[str, str]) -> bool:
-        """Return True if the attempt `key` may not begin: the last one died alone, or its turn broke."""
+        """Return True if the attempt `key` may not begin: the last attempt died alone, or its turn failed."""
         if self.count < ATTEMPTS_AT_MOST or self.last in (None, key):
             return False
         return self.last == self.alone or self.last[0] != key[0]
 
 
 class InboxMachine(RuleBasedStateMachine):
-    """Two workers, three chats, and everything that may happen between them."""
+    """Two workers, three chats, and every event between them."""
 
     claims = Bundle("claims")
     stale = Bundle("stale")
@@ -111,7 +111,7 @@ class InboxMachine(RuleBasedStateMachine):
 
     @rule(target=claims, worker=st.sampled_from(WORKERS))
     def sweep(self, worker: str) -> Any:
-        """Every holder is taken for dead, whether it is or not."""
+        """Treat every holder as dead, whether it is or not."""
         taken = self.run(self.box.sweep(worker))
         held = [chat for chat in self.chats.values() if chat.holder is not None]
         assert len(taken) == len(held)
@@ -121,7 +121,7 @@ class InboxMachine(RuleBasedStateMachine):
         return multiple(*taken)
 
     def _isolate(self, claim: Claim) -> None:
-        """An update over which two workers died runs alone."""
+        """Run an update alone after two workers died while it was running."""
         key = (claim.fence.entry, claim.fence.delivery)
         for update in self._chat(claim).line[:1]:
             attempts = self.attempts[update]
@@ -214,7 +214,7 @@ class InboxMachine(RuleBasedStateMachine):
             self.runner.close()
 
     def _finish_everything(self) -> None:
-        """A worker that does not die takes over, and works until nothing is left."""
+        """Let a surviving worker take over and finish everything."""
         for claim in [*self.run(self.box.sweep("last")), *self.run(self.box.claim("last", count=9))]:
             chat = self._chat(claim)
             while True:
@@ -230,7 +230,7 @@ class InboxMachine(RuleBasedStateMachine):
                 chat.dead.add(update)
 
     def _bury(self, chat: Chat, claim: Claim) -> list[int]:
-        """What a take must bury, and the attempt that it must count."""
+        """Check the dead letter that a take must create, and the attempt that it must count."""
         key, buried = (claim.fence.entry, claim.fence.delivery), list[int]()
         for update in chat.line:
             attempts = self.attempts[update]
@@ -251,7 +251,7 @@ class InboxMachine(RuleBasedStateMachine):
         return self._chat(claim).holder == claim
 
     def _is_fenced(self, claim: Claim) -> None:
-        """A claim that was lost writes nothing any more."""
+        """Check that a lost claim writes nothing."""
         line = self._chat(claim).line
         for work in (
             self.box.take(claim),
@@ -268,6 +268,6 @@ class InboxMachine(RuleBasedStateMachine):
             raise AssertionError("a worker that lost its context has written")
 
 
-def test_whatever_crashes_when_no_update_is_lost_doubled_or_overtaken(redis_url: str) -> None:
+def test_no_crash_loses_doubles_or_reorders_an_update(redis_url: str) -> None:
     InboxMachine.redis_url = redis_url
     run_state_machine_as_test(InboxMachine, settings=settings(max_examples=15, stateful_step_count=35))

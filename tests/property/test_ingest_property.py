@@ -1,4 +1,4 @@
-"""No JSON, however strange, makes taking an update in fail, or waits in a form that cannot be read again."""
+"""No JSON document makes the ingest fail or store something that cannot be read again."""
 
 import asyncio
 from typing import Any
@@ -45,7 +45,7 @@ shapes = st.builds(_nested, plausible | named, kinds) | updates | st.fixed_dicti
 
 @given(shapes, st.booleans(), st.integers(0, 2**40))
 @settings(deadline=None, max_examples=100)
-def test_whatever_comes_is_taken_in_and_can_be_read_again(
+def test_any_update_is_accepted_and_can_be_read_again(
     raw: dict[str, Any], is_open: bool, update_id: int
 ) -> None:
     access = Access() if is_open else Access(allowed_user_ids=frozenset({5}))

@@ -60,7 +60,7 @@ def test_masking_adds_nothing(text: str, names: dict[int, str]) -> None:
 
 
 @given(texts)
-def test_a_message_is_found_by_its_own_words(text: str) -> None:
+def test_a_message_matches_its_own_words(text: str) -> None:
     message = analyse_message(text, {})
     question = analyse_question(text, {}, asker_id=None, now=0.0)
 
@@ -71,13 +71,13 @@ def test_a_message_is_found_by_its_own_words(text: str) -> None:
     st.text(st.characters(categories=["L"], max_codepoint=0x24F, exclude_characters="µ")),
     st.text(st.characters(categories=["Lo"])),
 )
-def test_latin_is_what_has_more_latin_letters(latin: str, other: str) -> None:
+def test_a_text_with_more_latin_letters_is_latin(latin: str, other: str) -> None:
     assert is_latin(latin)
     assert is_latin(f"{latin} {other}") == is_latin(f"{other} {latin}")
 
 
 @given(st.lists(words, max_size=30).map(" ".join), times)
-def test_dates_never_raise_and_are_told_once(text: str, now: float) -> None:
+def test_date_parsing_never_raises_and_never_repeats_a_period(text: str, now: float) -> None:
     found = find_dates(normal(text), now=now)
 
     assert len(found) == len(set(found))

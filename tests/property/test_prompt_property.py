@@ -1,4 +1,4 @@
-"""For any history and any steps: the request is valid, fits its room, and its receipt counts it exactly."""
+"""For any history and steps, the request is valid, fits its budget, and its receipt is exact."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -132,7 +132,7 @@ anything = st.lists(
 
 
 @given(parts_of_prompts, budgets)
-def test_every_prompt_is_valid_fits_its_room_and_is_counted_exactly(
+def test_every_prompt_is_valid_fits_its_budget_and_has_an_exact_receipt(
     parts: PromptParts, budget: PromptBudget
 ) -> None:
     prompt = assemble(parts, budget, meter=TOKENIZER)
@@ -152,7 +152,9 @@ def test_i13_an_assembled_prompt_needs_no_repair(parts: PromptParts, budget: Pro
 
 
 @given(parts_of_prompts, budgets)
-def test_every_id_of_the_receipt_is_told_or_left_out_once(parts: PromptParts, budget: PromptBudget) -> None:
+def test_the_receipt_lists_each_id_once_as_included_or_omitted(
+    parts: PromptParts, budget: PromptBudget
+) -> None:
     receipt = assemble(parts, budget, meter=TOKENIZER).receipt
 
     named = {part.part: [*part.included, *part.left_out] for part in receipt.parts}
@@ -164,7 +166,7 @@ def test_every_id_of_the_receipt_is_told_or_left_out_once(parts: PromptParts, bu
 
 
 @given(anything)
-def test_i13_what_was_repaired_is_a_valid_request_and_stays_as_it_is(broken: list[PromptMessage]) -> None:
+def test_i13_a_repaired_request_is_valid_and_needs_no_second_repair(broken: list[PromptMessage]) -> None:
     repaired = repair_pairs(broken)
 
     assert find_fault(as_sent([PromptMessage(role="system", text="S"), *repaired], ())) is None
@@ -175,7 +177,7 @@ def test_i13_what_was_repaired_is_a_valid_request_and_stays_as_it_is(broken: lis
 
 
 @given(messages(st.sampled_from(["user", "assistant"])), st.booleans())
-def test_no_line_of_a_message_begins_like_a_record(message: Message, is_group: bool) -> None:
+def test_no_line_of_a_message_looks_like_a_record(message: Message, is_group: bool) -> None:
     lines = as_spoken(message, is_group=is_group).text.splitlines()
 
     assert not [line for line in lines if line.lstrip().startswith("## Tool:")]
@@ -186,14 +188,17 @@ def as_sent(sent: Sequence[PromptMessage], tools: Sequence[ToolSpec]) -> Mapping
 
 
 def content_tokens(content: str | Sequence[Mapping[str, Any]] | None) -> int:
-    """Of a text, or of a text and images."""
+    """Return the tokens of a text, or of a text and images."""
     if content is None or isinstance(content, str):
         return TOKENIZER.count(content or "")
     return sum(TOKENIZER.count(part["text"]) if part["type"] == "text" else 85 for part in content)
 
 
 def tokens_of(body: Mapping[str, Any]) -> int:
-    """The request's tokens, counted from its body alone: 4 around each message, call and tool, and 3 for the reply."""
+    """Return the request's tokens from its body alone:
+
+    4 for each message, call and tool, and 3 for the reply.
+    """
     counted = [3]
     for message in body["messages"]:
         counted += [

@@ -1,4 +1,4 @@
-"""The budgets under any order of calls from two processes: no window ever has more than it may."""
+"""The rate budgets under any order of calls from two processes: no window exceeds its limit."""
 
 import asyncio
 from collections import defaultdict
@@ -26,7 +26,7 @@ calls = st.lists(
 )
 
 
-def test_no_window_has_more_calls_than_its_budget_and_none_goes_while_its_chat_is_held(
+def test_no_window_exceeds_its_budget_and_a_held_chat_gets_no_call(
     redis_url: str,
 ) -> None:
     @settings(max_examples=6, deadline=None)

@@ -1,4 +1,4 @@
-"""What a model may write is taken by the simulator's strict `sendMessage`: some of the benchmark's texts."""
+"""The simulator's strict `sendMessage` accepts rendered model output, shown on texts of the benchmark."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "rendering.py"
 
 
-def test_generated_markdown_is_never_refused_changed_or_cut_badly() -> None:
+def test_generated_markdown_is_accepted_unchanged_and_well_split() -> None:
     run = subprocess.run(
         [sys.executable, str(BENCHMARK), "--count", "40", "--seed", "8", "--processes", "1"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Whatever a model writes, Telegram takes what is rendered."""
+"""Telegram accepts the rendering of any model output."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -89,7 +89,7 @@ def test_entities_keep_telegrams_rules(markdown: str) -> None:
 
 @given(documents)
 @settings(deadline=None)
-def test_the_text_is_one_that_telegram_leaves_as_it_is(markdown: str) -> None:
+def test_telegram_leaves_the_rendered_text_unchanged(markdown: str) -> None:
     text = render(markdown).text
 
     assert text == text.rstrip(TRIMMED)

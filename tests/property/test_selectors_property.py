@@ -1,4 +1,4 @@
-"""For any history: a window is a suffix of the conversation, as large as its limit allows, and no larger."""
+"""For any history, a window is the largest suffix of the conversation that its limit allows."""
 
 from dataclasses import replace
 
@@ -24,14 +24,14 @@ def conversation(history: list[Message]) -> list[Message]:
 
 
 @given(histories(), st.integers(min_value=0, max_value=15))
-async def test_m07_exactly_n_or_all_there_are(history: list[Message], n: int) -> None:
+async def test_m07_a_window_has_n_messages_or_all(history: list[Message], n: int) -> None:
     chosen = await MessageWindowMessageSelector(n).select(newest_of(history))
     talk = conversation(history)
     assert chosen == talk[max(len(talk) - n, 0) :]
 
 
 @given(histories(), st.integers(min_value=0, max_value=60))
-async def test_m08_the_largest_suffix_that_fits(history: list[Message], max_tokens: int) -> None:
+async def test_m08_a_window_is_the_largest_suffix_that_fits(history: list[Message], max_tokens: int) -> None:
     tokenizer = WordTokenizer()
     chosen = await TokenWindowMessageSelector(max_tokens, tokenizer).select(newest_of(history))
     talk = conversation(history)
@@ -46,15 +46,13 @@ async def test_m08_the_largest_suffix_that_fits(history: list[Message], max_toke
 
 
 @given(histories(), st.integers(min_value=1, max_value=60))
-async def test_m08_a_conversation_is_never_answered_with_nothing(
-    history: list[Message], max_tokens: int
-) -> None:
+async def test_m08_a_window_of_a_conversation_is_never_empty(history: list[Message], max_tokens: int) -> None:
     chosen = await TokenWindowMessageSelector(max_tokens, WordTokenizer()).select(newest_of(history))
     assert bool(chosen) == bool(conversation(history))
 
 
 @given(histories(), st.integers(min_value=1, max_value=60), st.integers(min_value=1, max_value=20))
-async def test_m08_in_chunks_a_window_is_a_suffix_of_what_fits_with_half_of_it_or_more(
+async def test_m08_a_chunked_window_is_a_suffix_with_at_least_half_of_the_fitting_messages(
     history: list[Message], max_tokens: int, chunk: int
 ) -> None:
     numbered = [replace(each, sequence=place) for place, each in enumerate(history)]

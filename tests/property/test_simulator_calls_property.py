@@ -1,4 +1,4 @@
-"""Whatever a bot sends, the simulator answers in the Bot API's form and never breaks."""
+"""The simulator answers any bot request in the Bot API's form and never breaks."""
 
 import json
 from typing import Any

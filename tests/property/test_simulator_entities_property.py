@@ -1,4 +1,4 @@
-"""Whatever a bot gives, entities end up nested, inside the text, and stay so."""
+"""Any entities that a bot sends end up nested and inside the text, and stay so."""
 
 from itertools import pairwise
 
@@ -35,19 +35,19 @@ def test_no_two_entities_cross(given_entities: list[Entity]) -> None:
 
 
 @given(entities(30))
-def test_shaping_twice_changes_nothing_more(given_entities: list[Entity]) -> None:
+def test_normalising_entities_twice_changes_nothing(given_entities: list[Entity]) -> None:
     once = nested(given_entities)
     assert nested(once) == once
 
 
 @given(entities(30))
-def test_only_styles_and_quotes_share_a_place_with_others(given_entities: list[Entity]) -> None:
+def test_only_styles_and_quotes_overlap_other_entities(given_entities: list[Entity]) -> None:
     whole = [one for one in nested(given_entities) if one.type not in STYLES | QUOTES]
     assert all(one.end <= other.offset for one, other in pairwise(whole))
 
 
 @given(entities(30))
-def test_a_style_covers_what_it_was_given_except_code(given_entities: list[Entity]) -> None:
+def test_a_style_keeps_its_range_except_in_code(given_entities: list[Entity]) -> None:
     shaped = nested(given_entities)
     code = {place for one in shaped if one.type in {"code", "pre"} for place in range(one.offset, one.end)}
     for kind in STYLES:
@@ -57,7 +57,7 @@ def test_a_style_covers_what_it_was_given_except_code(given_entities: list[Entit
 
 
 @given(TEXTS, entities(45))
-def test_a_text_is_refused_or_its_entities_lie_in_it(text: str, given_entities: list[Entity]) -> None:
+def test_a_text_is_refused_or_contains_its_entities(text: str, given_entities: list[Entity]) -> None:
     try:
         formatted = format_text(text, given_entities)
     except BadRequest:
@@ -72,7 +72,7 @@ def test_a_text_is_refused_or_its_entities_lie_in_it(text: str, given_entities: 
 
 
 @given(TEXTS, entities(45))
-def test_exactly_the_entities_that_fit_the_text_are_taken(text: str, given_entities: list[Entity]) -> None:
+def test_exactly_the_fitting_entities_are_accepted(text: str, given_entities: list[Entity]) -> None:
     boundaries = {utf16_length(text[:index]) for index in range(len(text) + 1)}
     fits = all(one.offset in boundaries and one.end in boundaries for one in given_entities)
     try:
@@ -90,7 +90,7 @@ def test_formatting_a_formatted_text_changes_nothing(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_found_entities_are_apart_and_inside(text: str) -> None:
+def test_found_entities_are_disjoint_and_inside_the_text(text: str) -> None:
     found = find_entities(text)
     assert all(one.end <= other.offset for one, other in pairwise(found))
     assert all(one.length > 0 and one.end <= utf16_length(text) for one in found)

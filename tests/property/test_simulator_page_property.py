@@ -1,4 +1,4 @@
-"""Whatever the page sends, it gets an answer or one sentence, and the world can be read afterwards."""
+"""The page API answers any request with a result or one sentence, and the state stays readable."""
 
 import json
 from typing import Any
@@ -56,7 +56,7 @@ LIKELY: dict[str, st.SearchStrategy[Any]] = {
 
 
 def _body(path: str) -> st.SearchStrategy[dict[str, Any]]:
-    """A body with this path's fields: mostly of their types, now and then of any."""
+    """Return a body with this path's fields, mostly of the right types."""
     who = {"blocks": ("chat_id",), "faults": (), "people": (), "chats": ()}.get(path, ("chat_id", "from_id"))
     return st.fixed_dictionaries(
         {name: st.sampled_from([1001, -2001, -1003001]) for name in who},

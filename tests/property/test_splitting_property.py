@@ -1,4 +1,4 @@
-"""No part is too long, nothing visible is lost, and formatting covers what it covered."""
+"""Splitting: no part is too long, no visible text is lost, and formatting keeps its range."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,7 +46,7 @@ def test_every_part_is_within_the_limit_and_shows_something(rich: RichText, limi
 
 @given(texts, limits)
 @settings(deadline=None)
-def test_the_joined_parts_are_the_text_without_blanks_at_the_cuts(text: str, limit: int) -> None:
+def test_the_joined_parts_are_the_text_without_the_blanks_at_the_cuts(text: str, limit: int) -> None:
     rest = text
     for part in split(RichText(text=text), limit):
         skipped, found, rest = rest.partition(part.text)
@@ -74,13 +74,13 @@ def test_any_text_can_be_encoded_after_the_cut(text: str, limit: int) -> None:
 
 @given(rich_texts())
 @settings(deadline=None)
-def test_splitting_what_was_split_changes_nothing(rich: RichText) -> None:
+def test_splitting_a_part_again_changes_nothing(rich: RichText) -> None:
     for part in split(rich, 20):
         assert split(part, 20) == [part]
 
 
 def formatting(rich: RichText) -> list[tuple[str, tuple[object, ...]]]:
-    """Each visible character with what covers it."""
+    """Return each visible character with its formatting."""
     spans = to_spans(rich)
     return [
         (character, tuple(tuple(span[2:]) for span in spans if span.start <= place < span.end))

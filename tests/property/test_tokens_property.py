@@ -1,4 +1,4 @@
-"""Properties of every text: counts are tiktoken's, and cuts fit and add nothing."""
+"""Token counts equal tiktoken's for any text, and cuts fit and add nothing."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +22,7 @@ texts = st.lists(
 
 @settings(deadline=None)  # the first example loads the encoding
 @given(encodings, texts)
-def test_a_count_is_tiktokens(encoding: EncodingName, text: str) -> None:
+def test_a_count_equals_that_of_tiktoken(encoding: EncodingName, text: str) -> None:
     assert Tokenizer(encoding=encoding).count(text) == len(load_encoding(encoding).encode_ordinary(text))
 
 
@@ -52,7 +52,7 @@ def test_a_head_fits_and_ends_between_characters(encoding: EncodingName, text: s
 
 @settings(deadline=None)  # the first example loads the encoding
 @given(encodings, texts.filter(lambda text: text.strip() != ""), st.integers(min_value=-40, max_value=40))
-def test_a_count_is_exact_where_a_long_text_is_divided_at_a_space(
+def test_a_count_is_exact_for_a_long_text_divided_at_a_space(
     encoding: EncodingName, text: str, shift: int
 ) -> None:
     long = "word " * ((EXACT_CHARACTERS + shift) // 5) + text + " word" * 20

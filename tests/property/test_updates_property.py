@@ -1,4 +1,4 @@
-"""No JSON, however strange, makes reading or admitting an update fail."""
+"""No JSON document makes reading or gating an update fail."""
 
 from typing import get_args
 
@@ -79,7 +79,7 @@ def as_update(message: dict[str, object]) -> dict[str, object]:
 
 @given(updates | plausible.map(as_update), st.booleans())
 @settings(deadline=None)
-def test_every_object_is_read_and_decided_on(raw: dict[str, object], is_permitted: bool) -> None:
+def test_every_object_is_parsed_and_gated(raw: dict[str, object], is_permitted: bool) -> None:
     update = parse_update(raw)
 
     admission = admit(update, bot=BOT, is_permitted=is_permitted, commands={"help"})
@@ -93,7 +93,7 @@ def test_every_object_is_read_and_decided_on(raw: dict[str, object], is_permitte
 @given(updates | plausible.map(as_update))
 @example(as_update({"message_id": 1, "chat": {"id": 1}, "external_reply": None, "quote": {"text": "0"}}))
 @settings(deadline=None)
-def test_what_waits_of_an_update_tells_the_same_of_it_without_more_of_others(raw: dict[str, object]) -> None:
+def test_a_stored_update_keeps_its_own_text_and_less_of_others(raw: dict[str, object]) -> None:
     before = parse_update(raw).message
     if before is None:
         return
@@ -112,7 +112,7 @@ def test_what_waits_of_an_update_tells_the_same_of_it_without_more_of_others(raw
 
 @given(plausible)
 @settings(deadline=None)
-def test_a_message_with_a_chat_and_an_id_is_always_there(raw: dict[str, object]) -> None:
+def test_a_message_with_a_chat_and_an_id_is_always_parsed(raw: dict[str, object]) -> None:
     message = parse_update(as_update(raw)).message
 
     assert message is not None

@@ -1,4 +1,4 @@
-"""A state machine of the inbox and of the turn's commit: all that may happen, on the real store and in a small model."""
+"""A state machine of the inbox and of the turn's commit: every event, on the real store and in a model."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -48,7 +48,7 @@ Meanwhile = Literal["nothing", "clear", "reset"]
 
 @dataclass(slots=True)
 class Update:
-    """What an update must be: where it is, and how often it was begun."""
+    """The model's state of an update: its chat, its state, and its attempts."""
 
     chat: int
     state: str = "pending"
@@ -57,7 +57,7 @@ class Update:
     alone: tuple[str, str] | None = None
 
     def is_dead_letter(self, key: tuple[str, str]) -> bool:
-        """Return True if the attempt `key` may not begin: the last one died alone, or its turn broke."""
+        """Return True if the attempt `key` may not begin: the last attempt died alone, or its turn failed."""
         if self.attempts < ATTEMPTS_AT_MOST or self.attempt in (None, key):
             return False
         return self.attempt == self.alone or self.attempt[0] != key[0]
@@ -65,7 +65,7 @@ class Update:
 
 @dataclass(slots=True)
 class Chat:
-    """What is kept of a chat: what waits, what its turn has done, what is being delivered, and its history."""
+    """The model's state of a chat: waiting updates, journal, outbox, and history."""
 
     number: int
     waiting: set[int] = field(default_factory=set[int])
@@ -90,7 +90,7 @@ class Chat:
         return bool(self.waiting or self.outbox)
 
     def clear(self) -> None:
-        """What a reset leaves: its epoch, and who holds it."""
+        """Clear everything except the epoch and the holder, as a reset does."""
         self.journal.clear()
         self.outbox.clear()
         self.delivering.clear()
@@ -102,7 +102,7 @@ class Chat:
 
 @dataclass(slots=True)
 class Seen:
-    """What a worker knows of its context since its last take."""
+    """A worker's knowledge of its context since its last take."""
 
     epoch: int
     line: list[int]
@@ -126,7 +126,7 @@ def _has_dead(machine: "TurnMachine") -> bool:
 
 
 class TurnMachine(RuleBasedStateMachine):
-    """Two workers, two chats, operators and a door that Telegram knocks at; replies of the store may get lost."""
+    """Two workers, two chats, operators, and updates from Telegram. Replies of the store may get lost."""
 
     claims = Bundle("claims")
     redis_url = ""
@@ -156,7 +156,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     @initialize(target=claims, first=st.integers(1, 20))
     def begin(self, first: int) -> Any:
-        """Nothing of interest happens before some updates are there, and a worker."""
+        """Begin with some updates and a worker."""
         for number in range(first, first + 3):
             for chat in CHATS:
                 self.come(chat, number, "turn")
@@ -168,7 +168,7 @@ class TurnMachine(RuleBasedStateMachine):
         mode=st.sampled_from(["turn", "turn", "stop", "ignored"]),
     )
     def come(self, chat: int, number: int, mode: Literal["turn", "stop", "ignored"]) -> None:
-        """An update at the door."""
+        """Accept an update."""
         update, box = number * 10 + chat, self.chats[chat]
         outcome = self.run(self.box.accept(update, chat=chat, mode=mode))
         if update in self.updates:
@@ -201,7 +201,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     @rule(target=claims, worker=st.sampled_from(WORKERS))
     def sweep(self, worker: str) -> Any:
-        """Every holder is taken for dead, whether it is or not."""
+        """Treat every holder as dead, whether it is or not."""
         return multiple(*self._swept(worker))
 
     def _swept(self, worker: str) -> list[Claim]:
@@ -270,7 +270,7 @@ class TurnMachine(RuleBasedStateMachine):
     def commit(
         self, data: st.DataObject, count: int, parts: int, is_repeated: bool, meanwhile: Meanwhile
     ) -> None:
-        """A turn ends, its chat maybe erased since it was read; its reply may be lost, and then it is tried again."""
+        """End a turn, possibly after a reset. If the reply is lost, the commit runs again."""
         claim = data.draw(st.sampled_from(self.committing()))
         if claim not in self.seen:
             self._take(claim)
@@ -312,7 +312,7 @@ class TurnMachine(RuleBasedStateMachine):
         chat.sent_epoch = chat.epoch
 
     def _commit(self, claim: Claim, of: list[int], work: dict[str, Any], *, times: int) -> None:
-        """A commit of what was forgotten or is finished changes nothing, and says which."""
+        """Commit. A commit of a forgotten or finished turn changes nothing and returns the reason."""
         for _ in range(times):
             if self.updates[of[0]].state == "forgotten":
                 self._raises(Forgotten, self.box.commit(claim, *of, **work))
@@ -326,7 +326,7 @@ class TurnMachine(RuleBasedStateMachine):
         is_repeated=st.booleans(),
     )
     def deliver(self, data: st.DataObject, outcome: Outcome, is_repeated: bool) -> None:
-        """The outbox's first part, as the delivery does it."""
+        """Send the outbox's first part, as the delivery does."""
         self._deliver(data.draw(st.sampled_from(self.sending())), outcome, is_repeated)
 
     def _deliver(self, claim: Claim, outcome: Outcome, is_repeated: bool) -> None:
@@ -383,7 +383,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     @rule(claim=claims)
     def come_late(self, claim: Claim) -> None:
-        """A worker that slept past its lease, or goes on after it let the context go, writes nothing any more."""
+        """Check that a worker without its claim writes nothing."""
         if self._chat(claim).holder != claim:
             self._writes_nothing(claim)
 
@@ -405,7 +405,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     @rule(chat=st.sampled_from(CHATS))
     def reset(self, chat: int) -> None:
-        """From elsewhere, in the middle of whatever is going on."""
+        """Reset from outside, at any moment."""
         box = self.chats[chat]
         erased = self.run(self.box.turns.reset(a_ref(chat)))
         dead = {update for update in self.dead if self.updates[update].chat == chat}
@@ -423,7 +423,7 @@ class TurnMachine(RuleBasedStateMachine):
     @precondition(_is_held)
     @rule(data=st.data())
     def reset_by_the_turn(self, data: st.DataObject) -> None:
-        """A /reset is the update that is being worked on: what came after it stays."""
+        """Reset by the running update. Later updates stay."""
         claim = self._draw_holder(data)
         seen, chat = self.seen.get(claim), self._chat(claim)
         if seen is None or not seen.line or seen.line[0] not in chat.waiting:
@@ -447,7 +447,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     @rule(chat=st.sampled_from(CHATS))
     def clear(self, chat: int) -> None:
-        """The memory alone is erased: what waits stays, and what was read before is not to be written any more."""
+        """Erase the memory only. Waiting updates stay; a turn that has read before must not write."""
         box = self.chats[chat]
         assert self.run(self.history.erase(a_ref(chat))) is not None
         box.history.clear()
@@ -516,7 +516,7 @@ class TurnMachine(RuleBasedStateMachine):
         assert self._states(rows[len(CHATS) * 8 :]) == {n: each.state for n, each in self.updates.items()}
 
     def _states(self, records: list[list[str | None]]) -> dict[int, str]:
-        """The states of all updates; a payload is there as long as it may be needed, and no longer."""
+        """Check the states of all updates. A payload exists only as long as it may be needed."""
         found: dict[int, str] = {}
         for update, (state, payload) in zip(self.updates, records, strict=True):
             needs = self.updates[update].state in {"pending", "dead"} and (
@@ -564,7 +564,7 @@ class TurnMachine(RuleBasedStateMachine):
             self.runner.close()
 
     def _finish_everything(self) -> None:
-        """A worker that does not die takes over, and works until nothing is left."""
+        """Let a surviving worker take over and finish everything."""
         self._swept("last")
         while any(chat.is_active for chat in self.chats.values()):
             self._claimed("last")
@@ -585,7 +585,7 @@ class TurnMachine(RuleBasedStateMachine):
                 self._settle(claim, True)
 
     def _isolate(self, claim: Claim) -> None:
-        """An update over which two workers died runs alone."""
+        """Run an update alone after two workers died while it was running."""
         key = (claim.fence.entry, claim.fence.delivery)
         for number in [] if self._chat(claim).outbox else self._chat(claim).line[:1]:
             update = self.updates[number]
@@ -595,7 +595,7 @@ class TurnMachine(RuleBasedStateMachine):
             assert claim.deaths == deaths
 
     def _bury(self, chat: Chat, claim: Claim) -> list[int]:
-        """What a take must bury, and the attempt that it must count."""
+        """Check the dead letter that a take must create, and the attempt that it must count."""
         key, buried = (claim.fence.entry, claim.fence.delivery), list[int]()
         for number in chat.line:
             update = self.updates[number]
@@ -617,15 +617,15 @@ class TurnMachine(RuleBasedStateMachine):
         return data.draw(st.sampled_from(self.held()))
 
     def held(self) -> list[Claim]:
-        """The claims that hold."""
+        """Return the valid claims."""
         return [chat.holder for chat in self.chats.values() if chat.holder]
 
     def committing(self) -> list[Claim]:
-        """Those whose worker may end a turn: nothing is to be delivered first."""
+        """Return the claims whose worker may end a turn, because nothing waits for delivery."""
         return [claim for claim in self.held() if self._chat(claim).waiting and not self._chat(claim).outbox]
 
     def sending(self) -> list[Claim]:
-        """Those whose worker is at a delivery."""
+        """Return the claims whose worker is delivering."""
         return [
             claim
             for claim in self.held()
