@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.app.http_server import HttpServer, serve_http
+from bot.transport.http_server import HttpServer, serve_http
 from simulator.offline_model.wire import (
     DONE,
     WireCompletion,

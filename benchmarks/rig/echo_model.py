@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
+from bot.transport.http_server import serve_http
 from simulator.offline_model.prompt import text_of
 
 THINKS_S = 0.5

@@ -21,7 +21,6 @@ from bot.app.build import (
     build_inbox,
     build_team,
 )
-from bot.app.http_server import serve_http
 from bot.app.lifecycle import (
     background,
     bounded,
@@ -52,10 +51,10 @@ from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.settings import WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
 from bot.transport.command_menus import CommandMenus
+from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
 from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
-from bot.transport.webhook import Webhook, create_http_app
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
@@ -117,7 +116,7 @@ class _Service:
         self._simulator_port = simulator_port
         self._settings = settings
         self._spec = spec
-        self._ingest: Ingest | None = None
+        self._webhook = Webhook(secret=settings.secret)
         self._stores: Stores | None = None
         self._outside: Outside | None = None
         self._waits_for = "the start has not finished"
@@ -163,7 +162,7 @@ class _Service:
             freeze_garbage_collection()
         inbox = build_inbox(self._settings, stores.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
-        ingest = self._ingest = self._build_ingest(stores, outside, inbox) if serve else None
+        ingest = self._webhook.ingest = self._build_ingest(stores, outside, inbox) if serve else None
         with suppress(
             StoreUnavailable, StoreFull
         ):  # if the store has gone again, the first claim creates the groups
@@ -203,7 +202,7 @@ class _Service:
 
     async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> None:
         settings = self._settings
-        webhook = Webhook(lambda: self._ingest, secret=settings.secret) if takes_updates else None
+        webhook = self._webhook if takes_updates else None
         app = create_http_app(webhook=webhook, what_is_down=self.what_is_down, webhook_path=WEBHOOK_PATH)
         try:
             server = await stack.enter_async_context(

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.app.http_server import HttpServer, serve_http
+from bot.transport.http_server import HttpServer, serve_http
 from tests.local_http import local_client
 
 FaultKind = Literal["down", "slow", "500"]

@@ -15,9 +15,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
 from bot.settings import WEBHOOK_PATH
-from bot.transport.webhook import SECRET_HEADER
+from bot.transport.http_server import SECRET_HEADER, serve_http
 from chaos.rig.system import SECRET
 
 MOST_COPIES = 5

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from bot.app.http_server import serve_http
 from bot.settings import WEBHOOK_PATH
+from bot.transport.http_server import serve_http
 from chaos.card import Bench, Row, Score
 from chaos.rig.crowd import gather_people
 from chaos.rig.forks import Forks, forks

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
+from bot.transport.http_server import serve_http
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]

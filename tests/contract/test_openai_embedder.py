@@ -16,9 +16,9 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.app.http_server import serve_http
 from bot.app.stores import embedder_config
 from bot.settings import load_settings
+from bot.transport.http_server import serve_http
 from chaos.rig.program import until
 from memory.recall.embedders.embedder import (
     EmbeddingError,

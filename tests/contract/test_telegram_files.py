@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
 from bot.errors import FileGone, FileTooLarge, TelegramFailure, TelegramUnavailable
+from bot.transport.http_server import serve_http
 from bot.transport.telegram_api import TelegramFiles, open_files, open_telegram
 
 TOKEN = "4242:secret-token"

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from bot.settings import WEBHOOK_PATH
-from bot.transport import webhook as webhook_module
+from bot.transport import http_server
+from bot.transport.http_server import BODY_LIMIT, SECRET_HEADER
 from bot.transport.ingest import telegram_ref
-from bot.transport.webhook import BODY_LIMIT, SECRET_HEADER
 from memory import keys
 from memory.redis.client import RedisClient, open_redis
 from tests.contract.webhook_rig import SECRET, a_message_update, served_webhook
@@ -22,7 +22,7 @@ BOX = keys.context_key(telegram_ref(4242, 7, None, partitions=1), "box")
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused unread is not waited for long."""
-    monkeypatch.setattr(webhook_module, "UNREAD_WAIT_S", 0.1)
+    monkeypatch.setattr(http_server, "UNREAD_WAIT_S", 0.1)
 
 
 async def test_an_update_is_stored_when_it_is_answered(redis: RedisClient) -> None:
@@ -176,8 +176,8 @@ async def test_a_whole_request_without_the_secret_leaves_the_connection_open(red
 async def test_a_body_that_takes_too_long_is_refused(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook_module, "BODY_WITHIN_S", 0.1)
-    monkeypatch.setattr(webhook_module, "UNREAD_WAIT_S", 0.1)
+    monkeypatch.setattr(http_server, "BODY_WITHIN_S", 0.1)
+    monkeypatch.setattr(http_server, "UNREAD_WAIT_S", 0.1)
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push_raw({"Content-Length": "1000"}, b"{")
 
@@ -205,8 +205,8 @@ async def test_a_client_that_still_sends_hears_why_it_is_refused(
 async def test_a_body_without_an_end_is_not_received_for_ever(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook_module, "UNREAD_LIMIT", BODY_LIMIT)
-    monkeypatch.setattr(webhook_module, "UNREAD_WAIT_S", 60)
+    monkeypatch.setattr(http_server, "UNREAD_LIMIT", BODY_LIMIT)
+    monkeypatch.setattr(http_server, "UNREAD_WAIT_S", 60)
     async with served_webhook(redis) as endpoint, asyncio.timeout(10):
         with pytest.raises(ConnectionError):
             await _send_without_end(endpoint.port)

@@ -9,12 +9,11 @@ from typing import Any
 
 import httpx
 
-from bot.app.http_server import serve_http
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import WEBHOOK_PATH
 from bot.transport.gating import Access, BotIdentity
+from bot.transport.http_server import SECRET_HEADER, Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
-from bot.transport.webhook import SECRET_HEADER, Webhook, create_http_app
 from memory.redis.client import RedisClient
 from tests.anchors import no_migrations
 
@@ -76,7 +75,7 @@ async def served_webhook(
     async def what_is_down() -> dict[str, str]:
         return dict(down or {})
 
-    webhook = Webhook(lambda: ingest, secret=SECRET)
+    webhook = Webhook(secret=SECRET, ingest=ingest)
     app = create_http_app(webhook=webhook, what_is_down=what_is_down, webhook_path=WEBHOOK_PATH)
     async with (
         serve_http(app) as server,

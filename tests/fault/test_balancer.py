@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from bot.settings import WEBHOOK_PATH
-from bot.transport.webhook import SECRET_HEADER
+from bot.transport.http_server import SECRET_HEADER
 from chaos.rig.system import SECRET, System, free_port, running_system
 from tests.scripted_script import echo
 

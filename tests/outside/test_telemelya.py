@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
 from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH
+from bot.transport.http_server import serve_http
 from memory.embedded.index_server import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.scripted_openai import scripted_openai

@@ -18,8 +18,8 @@ from bot.agent.agents_file import Options
 from bot.app.agents import DEMO_AGENTS
 from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH, Settings, load_settings
+from bot.transport.http_server import SECRET_HEADER
 from bot.transport.ingest import telegram_ref
-from bot.transport.webhook import SECRET_HEADER
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
 from memory.history.redis_history import RedisHistory

@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
 from bot.errors import ToolFailed
 from bot.tools.guarded_http import LARGEST_BODY, Address, GuardedHttp, is_public, resolve
 from bot.tools.read_web_page import page_reader, readable_text
+from bot.transport.http_server import serve_http
 from tests.unit.agent.kit import make_context
 
 NOT_PUBLIC = """

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.app.http_server import serve_http
+from bot.transport.http_server import serve_http
 from chaos.rig.injection.payloads import Payload
 
 INSIDE = "127.0.0.2"

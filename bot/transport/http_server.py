@@ -1,24 +1,46 @@
-"""The HTTP side: health, metrics, and the webhook, which answers 200 only after the update is on disk."""
+"""HTTP: a server in the running event loop, with health, metrics, and the webhook.
+
+The webhook answers 200 only after the update is on disk.
+"""
 
 import asyncio
+import errno
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from typing import Any, cast
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, cast
 
 import structlog
+import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from bot.errors import PortInUse
 from bot.observe import metrics
 from bot.transport.ingest import Ingest
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
 log = structlog.get_logger()
+
+LOOPBACK = "127.0.0.1"
+_PATIENCE_S = 2.0
+_ACCEPTED_AT_ONCE = 16
+"""Backlog for asyncio, which accepts this number of connections in a row and does nothing else meanwhile."""
+_BACKLOG = 2048
+_CONNECTIONS = 512
+"""Requests get a 503 above this number of connections."""
+HEAD_S = 10.0
+"""Maximum time for the head of a request."""
+HEAD_BYTES = 65_536
+"""Maximum size of a request head."""
 
 BODY_LIMIT = 1 << 20
 """Maximum bytes of a request body. Telegram's updates are far smaller."""
@@ -79,10 +101,10 @@ def create_http_app(
 
 
 class Webhook:
-    """The endpoint. While `ingest` returns None (the bot's identity is unknown), Telegram is asked to retry."""
+    """The endpoint. Without `ingest`, because the bot's identity is unknown yet, Telegram is asked to retry."""
 
-    def __init__(self, ingest: Callable[[], Ingest | None], *, secret: str) -> None:
-        self._ingest = ingest
+    def __init__(self, *, secret: str, ingest: Ingest | None = None) -> None:
+        self.ingest = ingest
         self._secret = secret.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,7 +112,8 @@ class Webhook:
 
         The secret is checked first, before a request object is built, because strangers fail here.
         """
-        if not hmac.compare_digest(_secret_in(scope), self._secret):
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        if not hmac.compare_digest(headers.get(_SECRET_NAME, b""), self._secret):
             return await _refuse_stranger(receive, send)
         answer = await self._answer(Request(scope, receive))
         return await answer(scope, receive, send)
@@ -108,17 +131,12 @@ class Webhook:
         update = _parse(body)
         if update is None:
             return _refused(400, "not a JSON object with an integer update_id")
-        try:
-            return await self._take_in(update)
-        except RecursionError:
-            return _refused(400, "nested too deeply")
-
-    async def _take_in(self, update: Mapping[str, Any]) -> Response:
-        ingest = self._ingest()
-        if ingest is None:
+        if self.ingest is None:
             return _retry_later("starting")
         try:
-            outcome = await ingest.take_in(update)
+            outcome = await self.ingest.take_in(update)
+        except RecursionError:
+            return _refused(400, "nested too deeply")
         except (StoreUnavailable, StoreFull, CommandRefused) as error:
             metrics.UPDATES.labels("failed").inc()
             log.warning("update_not_stored", update=update["update_id"], error=str(error))
@@ -126,15 +144,6 @@ class Webhook:
         if outcome == "full":
             return _retry_later("too many updates of this chat are waiting")
         return JSONResponse({"ok": True, "outcome": outcome})
-
-
-def _secret_in(scope: Scope) -> bytes:
-    """Return the header's value, which may be any bytes."""
-    headers: list[tuple[bytes, bytes]] = scope["headers"]
-    for name, value in headers:
-        if name == _SECRET_NAME:
-            return value
-    return b""
 
 
 async def _refuse_stranger(receive: Receive, send: Send) -> None:
@@ -222,3 +231,145 @@ async def _discard(receive: Receive) -> None:
 def _retry_later(why: str) -> Response:
     metrics.WEBHOOK_REFUSED.labels("503").inc()
     return JSONResponse({"ok": False, "error": why}, 503, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+class _Connection(Protocol):
+    """A connection as uvicorn knows it."""
+
+    @property
+    def client(self) -> tuple[str, int] | None: ...
+    @property
+    def transport(self) -> asyncio.Transport: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpServer:
+    """A listening server; `origin` is `http://HOST:PORT` with the actual port."""
+
+    origin: str
+    _server: uvicorn.Server
+
+    def close_connection(self, client: tuple[str, int]) -> None:
+        """Close the connection from `client`, if it still exists, after the data that is already sent."""
+        for connection in self._connections():
+            if connection.client == client:
+                connection.transport.close()
+
+    async def end(self, *, drain_s: float) -> None:
+        """Stop listening, give running responses `drain_s` seconds, then drop every connection."""
+        for listening in self._server.servers:
+            listening.close()
+        answering = list(self._server.server_state.tasks)
+        if answering and drain_s:
+            await asyncio.wait(answering, timeout=drain_s)
+        for connection in self._connections():
+            connection.transport.abort()
+        answering = list(self._server.server_state.tasks)
+        if answering:
+            _, stuck = await asyncio.wait(answering, timeout=_PATIENCE_S)
+            for task in stuck:
+                task.cancel()
+        for listening in self._server.servers:
+            await listening.wait_closed()
+
+    def _connections(self) -> list[_Connection]:
+        return [cast(_Connection, connection) for connection in self._server.server_state.connections]
+
+
+@asynccontextmanager
+async def serve_http(
+    app: ASGIApp,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    drain_s: float = 0,
+    head_s: float = HEAD_S,
+) -> AsyncGenerator[HttpServer]:
+    """Serve `app` until the block ends; port 0 takes a free one. Raises PortInUse, or OSError for a bad host."""
+    listener = _listen(host, port)
+    config = uvicorn.Config(
+        app,
+        http=cast("Any", partial(_BoundedHead, head_s=head_s)),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",  # without this, each invalid request of a stranger is a warning
+        limit_concurrency=_CONNECTIONS,
+        backlog=_ACCEPTED_AT_ONCE,
+        access_log=False,
+        proxy_headers=False,
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    # `serve` would take over SIGINT and SIGTERM, and `shutdown` waits for what still answers.
+    server.lifespan = config.lifespan_class(config)
+    await server.startup(sockets=[listener])
+    listener.listen(_BACKLOG)
+    shown = f"[{host}]" if ":" in host else host
+    serving = HttpServer(origin=f"http://{shown}:{listener.getsockname()[1]}", _server=server)
+    try:
+        yield serving
+    finally:
+        await serving.end(drain_s=drain_s)
+
+
+class _BoundedHead(HttpToolsProtocol):
+    """A connection of uvicorn that is dropped if the head of a request is slow or large.
+
+    uvicorn 0.54 limits neither with httptools: a silent connection stays open, and a head may have any size.
+    """
+
+    def __init__(self, *args: Any, head_s: float, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_s = head_s
+        self._head_bytes = 0
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(self._head_s, self._drop, "slow_head")
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        if cycle is not None and not cycle.response_complete:  # the head is complete
+            self._head_bytes = 0
+            self._cancel_deadline()
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > HEAD_BYTES:
+            self._drop("long_head")
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(self._head_s, self._drop, "slow_head")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_deadline()
+        super().connection_lost(exc)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _drop(self, reason: str) -> None:
+        metrics.CONNECTIONS_DROPPED.labels(reason).inc()
+        self._cancel_deadline()
+        self.transport.abort()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    # asyncio turns Nagle's delay off only for a named protocol. Otherwise each response takes 40 ms longer.
+    listener = socket.socket(
+        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(f"port {port} on {host} is in use by another program") from error
+        raise
+    listener.setblocking(False)
+    return listener
