@@ -25,7 +25,7 @@ from bot.media.reader import Files
 from bot.settings import Settings
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.conversation import Conversations
+from bot.turn.answer import Conversations
 from bot.turn.erasure import ChatContexts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.redis.client import RedisClient

@@ -38,14 +38,13 @@ from bot.turn.commands.reset import ResetCommand
 from bot.turn.commands.start import StartCommands
 from bot.turn.commands.usage import Statistics, UsageCommands
 from bot.turn.commit import Committer
-from bot.turn.delivery import Delivery, Traffic, send_part
+from bot.turn.delivery import Delivery, Reachability, Traffic, send_part
 from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.interruption import Buttons, Interruptions
 from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Previews, PreviewSettings
-from bot.turn.reachability import Reachability
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
 from memory.history import contexts

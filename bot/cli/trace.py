@@ -14,7 +14,8 @@ from bot.cli.session import AsJson, finish, load_quietly, open_stores
 if TYPE_CHECKING:
     from bot.inbox.inspection import UpdateRecord
     from bot.settings import Settings
-    from bot.turn.trace import SentPart, TurnTrace
+    from bot.turn.commit import TurnTrace
+    from bot.turn.outbox import SentPart
 
 _MICROS = 1_000_000
 
@@ -80,7 +81,8 @@ async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_j
 
 
 def _parse(record: "UpdateRecord", head: "UpdateRecord") -> _Traced:
-    from bot.turn.trace import SentPart, TurnTrace
+    from bot.turn.commit import TurnTrace
+    from bot.turn.outbox import SentPart
     from memory.codec import parse_json
 
     return _Traced(

@@ -89,9 +89,9 @@ class UpdateRecord:
     turn_of: int | None
     """The update with which it was answered, and which has the turn and the parts."""
     turn: str
-    """Trace of its turn (bot/turn/trace.py)."""
+    """Trace of its turn (bot/turn/commit.py)."""
     parts: Mapping[int, str]
-    """How each part of the answer was sent (bot/turn/trace.py)."""
+    """How each part of the answer was sent (bot/turn/outbox.py)."""
     sent: tuple[int, ...]
     """Telegram message ids of the answer."""
 

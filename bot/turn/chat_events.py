@@ -14,9 +14,9 @@ from bot.transport.telegram_api import TelegramApi
 from bot.transport.updates import IncomingMessage
 from bot.transport.words import Words, words_for
 from bot.turn.commit import Reply
+from bot.turn.delivery import Reachability
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
 from bot.turn.journal import TurnJournal
-from bot.turn.reachability import Reachability
 from bot.turn.store import ErasedContext
 from memory.codec import parse_json
 from memory.erasure import ErasureReceipt

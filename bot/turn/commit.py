@@ -1,8 +1,10 @@
 """Ends a piece of work: one commit with the reply in the outbox, then its delivery."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from bot.agent.context import AgentContext, StepNote
+from bot.agent.model import Usage
 from bot.inbox.records import Claim, TerminalState
 from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
@@ -11,6 +13,10 @@ from bot.transport.words import words_for
 from bot.turn.delivery import Delivery
 from bot.turn.outbox import blank_part, plan_reply
 from bot.turn.store import Commit, TurnStore
+
+STEPS_AT_MOST = 60
+"""The steps that are kept of a longer run, about 3 kB."""
+_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +82,39 @@ class Committer:
             starts_conversation=reply.starts_conversation,
         )
         await self.commit(claim, commit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTrace:
+    """Steps and costs of a turn for operators, in the record of its first update. It has no text of the chat."""
+
+    steps: Sequence[StepNote] = ()
+    more_steps: int = 0
+    """Steps that were left out."""
+    recalled: int | None = None
+    """Messages found in memory; None if memory was not searched."""
+    files: int = 0
+    """Files that were read."""
+    usage: Usage = field(default_factory=Usage)
+    micros: int | None = None
+    """The cost in millionths; None if no price is known."""
+    compresses: bool = False
+
+
+def trace_of(
+    context: AgentContext, *, usage: Usage, micros: int | None, files: int, compresses: bool
+) -> TurnTrace:
+    """Return the trace of the run in this context."""
+    notes, recalled = context.record.notes, context.thinking.recalled
+    return TurnTrace(
+        steps=tuple(
+            replace(note, name=note.name[:_LONGEST_NAME], seconds=round(note.seconds, 3))
+            for note in notes[:STEPS_AT_MOST]
+        ),
+        more_steps=max(0, len(notes) - STEPS_AT_MOST),
+        recalled=None if recalled is None else len(recalled),
+        files=files,
+        usage=usage,
+        micros=micros,
+        compresses=compresses,
+    )

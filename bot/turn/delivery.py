@@ -1,7 +1,7 @@
 """Delivers the outbox part by part. Nothing is lost, and only a send with an unknown outcome is repeated, once."""
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -25,11 +25,12 @@ from bot.inbox.slots import Slots
 from bot.observe import metrics
 from bot.transport.rates import Importance
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.outbox import Part, moved_part, next_form, plan_texts_of
+from bot.turn.outbox import Part, SentPart, moved_part, next_form, plan_texts_of
 from bot.turn.store import NO_MESSAGE, TurnStore
-from bot.turn.trace import SentPart
+from memory import keys
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.http_calls import is_unsent
+from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
 
@@ -40,6 +41,8 @@ LONGEST_PAUSE_S = 60.0
 LONGEST_NOTING_PAUSE_S = 2.0
 SHORT_WAIT_S = 0.25
 """A shorter wait, for a gap between calls for other chats, is not counted and keeps the worker's slot."""
+KNOWN_AT_MOST = 10_000
+"""Marked chats that this process remembers."""
 
 Pause = Callable[[float], Awaitable[None]]
 Send = Callable[[Part], Awaitable[int | None]]
@@ -55,7 +58,7 @@ class Rates(Protocol):
 
 
 class Marks(Protocol):
-    """The chats that do not take our messages: see bot/turn/reachability.py."""
+    """The chats that do not take our messages: see `Reachability`."""
 
     async def mark(self, partition: int, chat_id: int) -> None: ...
     async def is_marked(self, partition: int, chat_id: int) -> bool: ...
@@ -354,3 +357,49 @@ class _DeliveryRun:
         log.warning("send_given_up", chat=part.chat_id, outcome=outcome, error=str(error))
         note = replace(self.note, outcome=outcome)
         await self.store.sent(self.claim, stored, undeliverable=f"undeliverable_{outcome}", note=note)
+
+
+class Reachability:
+    """Marks the chats that do not take our messages (403: blocked, kicked), in Redis.
+
+    An accepted update removes its chat's mark (accept.lua).
+    A chat without a mark costs no round trip: Redis is asked only about chats that this process has marked.
+    Each process learns of a chat by a refusal of its own.
+    """
+
+    def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
+        self._redis = redis
+        self._clock = clock
+        self._known: OrderedDict[int, None] = OrderedDict()
+
+    async def mark(self, partition: int, chat_id: int) -> None:
+        """Mark the chat: nothing is sent there from now on. If the store is away, one more refusal follows."""
+        self._known[chat_id] = None
+        while len(self._known) > KNOWN_AT_MOST:
+            self._known.popitem(last=False)
+        await self._ask("HSET", keys.partition_key(partition, "unreachable"), chat_id, self._clock())
+
+    async def clear(self, partition: int, chat_id: int) -> None:
+        """Remove the chat's mark."""
+        self._known.pop(chat_id, None)
+        await self._ask("HDEL", keys.partition_key(partition, "unreachable"), chat_id)
+
+    def seems_marked(self, chat_id: int) -> bool:
+        """Return True if this process marked the chat; enough for previews. `is_marked` asks the store."""
+        return chat_id in self._known
+
+    async def is_marked(self, partition: int, chat_id: int) -> bool:
+        """Return True if a call for this chat would be refused; False if the store does not answer."""
+        if chat_id not in self._known:
+            return False
+        if await self._ask("HEXISTS", keys.partition_key(partition, "unreachable"), chat_id):
+            return True
+        self._known.pop(chat_id, None)
+        return False
+
+    async def _ask(self, *command: str | int | float) -> object:
+        try:
+            return await self._redis.call(*command)
+        except MemoryFailure as error:
+            log.warning("reachability_unknown", error=type(error).__name__)
+            return None

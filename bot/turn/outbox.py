@@ -61,6 +61,23 @@ class Part:
         return self.edits is not None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentPart:
+    """One part of the reply, kept in the record of the turn's first update (sent.lua)."""
+
+    number: int
+    kind: str
+    outcome: str
+    repeats: int = 0
+    """Sends that were repeated because their outcome was unknown."""
+    refusals: int = 0
+    waited_s: float = 0.0
+    at: float = 0.0
+    """Unix seconds."""
+    telegram_id: int | None = None
+    """The message that shows the part; None if there is none."""
+
+
 def destination_of(update: WaitingUpdate) -> Destination:
     """Return where a reply to the update goes. In a group it quotes the message, if there is one."""
     message = update.message

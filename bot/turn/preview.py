@@ -53,7 +53,7 @@ _TOOL_STATUS = "Running tool "
 
 
 class KnownMarks(Protocol):
-    """The chats that do not take our messages, as far as this process knows: see bot/turn/reachability.py."""
+    """The chats that do not take our messages, as far as this process knows: see bot/turn/delivery.py."""
 
     def seems_marked(self, chat_id: int) -> bool: ...
 

@@ -9,9 +9,8 @@ from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import quote_of
 from bot.transport.words import Words, words_for
-from bot.turn.batch import Batch, is_stopped, plan_continuations
+from bot.turn.batch import Batch, LastTurn, drop_outdated_quotes, is_stopped, plan_continuations, with_edits
 from bot.turn.journal import TurnJournal
-from bot.turn.last_turn import LastTurn, drop_outdated_quotes, with_edits
 from bot.turn.limits import Charge
 from bot.turn.media import ReadMessage
 from bot.turn.outbox import Destination, destination_of

@@ -6,8 +6,7 @@ from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState
-from bot.turn.outbox import Part, dump_part, parse_part
-from bot.turn.trace import SentPart
+from bot.turn.outbox import Part, SentPart, dump_part, parse_part
 from memory import keys
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
@@ -71,7 +70,7 @@ class Commit:
     booking: Sequence[ScriptCall] = ()
     """Runs in the same round trip, whatever becomes of the commit."""
     trace: str = ""
-    """The turn's record for operators: see bot/turn/trace.py."""
+    """The turn's record for operators: see bot/turn/commit.py."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,23 @@ from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
-from bot.turn.batch import BurstWaits, is_outdated, is_stopped, own_presses, plan_batch, seconds_for_more
+from bot.turn.batch import (
+    BurstWaits,
+    LastTurn,
+    find_last_turn,
+    is_outdated,
+    is_stopped,
+    own_presses,
+    plan_again,
+    plan_batch,
+    seconds_for_more,
+)
 from bot.turn.chat_events import Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Committer, Reply
 from bot.turn.interruption import Buttons
 from bot.turn.journal import TurnJournal, joined_updates, preview_in
-from bot.turn.last_turn import LastTurn, find_last_turn, plan_again
 from bot.turn.limits import LimitGuard, Refusal
 from bot.turn.outbox import blank_part, plan_reply
 from bot.turn.question import Presses, Question

@@ -20,9 +20,8 @@ from bot.errors import (
 from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.transport.rich_text import Entity, RichText
-from bot.turn.delivery import Delivery
+from bot.turn.delivery import Delivery, Reachability
 from bot.turn.outbox import Part, plan_changes, plan_parts
-from bot.turn.reachability import Reachability
 from memory import keys
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from bot.inbox.inspection import InboxInspection, UpdateRecord
-from bot.turn.trace import SentPart, TurnTrace
+from bot.turn.commit import TurnTrace
+from bot.turn.outbox import SentPart
 from memory.codec import parse_json
 from tests.scripted_replies import call, calls, held, text
 from tests.story.harness import BEN, Story, StoryStores, running_bot

@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_update
-from bot.turn.last_turn import (
+from bot.turn.batch import (
     AGAIN_WITHIN_S,
     drop_outdated_quotes,
     find_last_turn,
