@@ -38,7 +38,7 @@ _DAY_S, _YEAR_DAYS = 86_400, 365
 class TurnCost:
     """What one turn costs. Milliseconds of CPU time, bytes; `text_bytes` is of its two messages as they were said.
 
-    `record_bytes` are for 48 hours, `receipt_bytes` for 24 hours or until ten later turns, `memory_bytes` until the chat
+    `record_bytes` are for 48 hours, `prompt_bytes` for 24 hours or until ten later turns, `memory_bytes` until the chat
     is reset.
     """
 
@@ -51,7 +51,7 @@ class TurnCost:
     text_bytes: float
     memory_bytes: float
     record_bytes: float
-    receipt_bytes: float
+    prompt_bytes: float
     aof_bytes: float
     point_bytes: float
 
@@ -135,7 +135,7 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
         text_bytes=len(text.encode()),
         memory_bytes=(after["memory"] - before["memory"]) / turns,
         record_bytes=(after["records"] - before["records"]) / turns,
-        receipt_bytes=after["receipts"] / TALKED_IN / 10,
+        prompt_bytes=after["prompts"] / TALKED_IN / 10,
         aof_bytes=(after["aof"] - before["aof"]) / turns,
         point_bytes=await _point_bytes(bench, directory),
     )
@@ -154,12 +154,12 @@ async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
 
 
 async def _sizes(redis: RedisClient) -> dict[str, float]:
-    """Bytes by what they are: `memory` (kept until a reset), `records`, `receipts`, and the AOF's."""
-    sizes = dict.fromkeys(("memory", "records", "receipts"), 0.0)
+    """Bytes by what they are: `memory` (kept until a reset), `records`, `prompts`, and the AOF's."""
+    sizes = dict.fromkeys(("memory", "records", "prompts"), 0.0)
     for key in await redis.call("KEYS", f"{keys.PREFIX}:*"):
         name = key.rpartition("}:")[2]
         kind = (
-            "records" if name.startswith("update:") else "receipts" if name.endswith(":prompts") else "memory"
+            "records" if name.startswith("update:") else "prompts" if name.endswith(":prompts") else "memory"
         )
         if not name.startswith(("work", "control", "ready")):
             sizes[kind] += int(await redis.call("MEMORY", "USAGE", key, "SAMPLES", 0))
@@ -197,7 +197,7 @@ def compute(cost: TurnCost, chats: int, *, turns_a_day: float, peak: float, char
     busiest = mean * peak
     kept = cost.memory_bytes - cost.text_bytes + chars
     resident = (
-        chats * turns_a_day * (kept * _YEAR_DAYS + cost.record_bytes * 2) + chats * cost.receipt_bytes * 10
+        chats * turns_a_day * (kept * _YEAR_DAYS + cost.record_bytes * 2) + chats * cost.prompt_bytes * 10
     )
     return Needs(
         chats=chats,
@@ -223,7 +223,7 @@ def _print(cost: TurnCost, needs: Sequence[Needs]) -> None:
         "text_bytes": "bytes of text in its two messages",
         "memory_bytes": "bytes in Redis until a reset",
         "record_bytes": "bytes in Redis for 48 hours",
-        "receipt_bytes": "bytes in Redis, of the last ten turns of a day",
+        "prompt_bytes": "bytes in Redis, of the last ten turns of a day",
         "aof_bytes": "bytes appended to the AOF",
         "point_bytes": "bytes in the index for each message",
     }

@@ -52,7 +52,7 @@ def main() -> int:
         print(fault)
     print(
         f"{options.count:,} generated: {found['invalid']} invalid requests, {found['over']} prompts over the window"
-        f" ({found['wrong']} wrong receipts or repairs; {found['trimmed']:,} had to leave something out,"
+        f" ({found['wrong']} wrong prompt records or repairs; {found['trimmed']:,} had to leave something out,"
         f" {found['refused']:,} refused: no room beside system prompt and tools;"
         f" seed {options.seed}, {time.monotonic() - began:.0f} s)"
     )
@@ -103,9 +103,9 @@ def _check_prompt(case: PromptCase) -> list[tuple[str, str]]:
         said.append(("over", f"{tokens} tokens in a room of {case.budget.room}"))
     if sent != prompt.messages:
         said.append(("wrong", "an assembled prompt needed a repair"))
-    if tokens != prompt.receipt.tokens or tokens != sum(part.tokens for part in prompt.receipt.parts):
-        said.append(("wrong", f"the receipt says {prompt.receipt.tokens}, counted are {tokens}"))
-    if any(item.why.startswith("no room") for part in prompt.receipt.parts for item in part.left_out):
+    if tokens != prompt.record.tokens or tokens != sum(part.tokens for part in prompt.record.parts):
+        said.append(("wrong", f"the record says {prompt.record.tokens}, counted are {tokens}"))
+    if any(item.why.startswith("no room") for part in prompt.record.parts for item in part.left_out):
         said.append(("trimmed", ""))
     return said
 

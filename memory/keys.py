@@ -25,7 +25,7 @@ ERASED_TTL_S = 24 * 3600
 """The result of a reset. A chat that waits for a store gets its receipt within this time."""
 REFUSAL_TTL_S = 30 * 24 * 3600
 PROMPTS_TTL_S = 24 * 3600
-"""Receipts of a context's last prompts."""
+"""Records of a context's last prompts."""
 
 TALK_TTL_S = 84 * 3600
 """Group talk that was not addressed to the bot, after its last line. The next line also deletes lines of this
@@ -148,7 +148,7 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         expires=True,
     ),
     "prompts": KeyKind(
-        "LIST of the receipts of the last turns' prompts, newest first; PROMPTS_TTL_S.", expires=True
+        "LIST of the records of the last turns' prompts, newest first; PROMPTS_TTL_S.", expires=True
     ),
     "talk": KeyKind(
         "ZSET of what was said here and not to the bot (TalkLine), scored by `talk.score_of`; TALK_TTL_S.",

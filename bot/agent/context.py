@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, OnText, Usage
-from bot.agent.prompt.parts import PromptReceipt
+from bot.agent.prompt.parts import PromptRecord
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.history import contexts
@@ -92,7 +92,7 @@ class Conversation:
     ledger: tuple[LedgerTurn, ...] = ()
     # True without a summarizer, or while it fails (row I7).
     is_window_short: bool = False
-    # Counts the messages that no summary covers, for receipts; no round trip.
+    # Counts the messages that no summary covers, for prompt records; no round trip.
     count_uncovered: Callable[[], Awaitable[int]] | None = None
 
 
@@ -124,7 +124,7 @@ class RunRecord:
 
     # The calls of this turn, in call order.
     ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
-    receipts: list[PromptReceipt] = field(default_factory=list[PromptReceipt])
+    prompts: list[PromptRecord] = field(default_factory=list[PromptRecord])
     # One for each model call, also for replayed calls and calls without a reply.
     usages: list[Usage] = field(default_factory=list[Usage])
     notes: list[StepNote] = field(default_factory=list[StepNote])

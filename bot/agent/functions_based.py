@@ -52,7 +52,7 @@ class PromptLimits:
 class PromptOptions(TypedDict, total=False):
     """Optional arguments of FunctionsBasedAgent."""
 
-    # The agent's name in receipts; "" by default.
+    # The agent's name in prompt records; "" by default.
     name: str
     # "cached" by default.
     order: PromptOrder
@@ -194,7 +194,7 @@ class FunctionsBasedAgent:
         )
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
-        """Return the model's reply to these parts, made to fit, and append the receipt of each request.
+        """Return the model's reply to these parts, made to fit, and append the record of each request.
 
         If the endpoint finds the prompt too long, retry once with half of its tokens.
         """
@@ -202,7 +202,7 @@ class FunctionsBasedAgent:
         try:
             return await self._send(context, prompt, parts)
         except PromptTooLong:
-            half = prompt.receipt.tokens // 2
+            half = prompt.record.tokens // 2
             log.warning("prompt_too_long", assumed_window=self.limits.context_window, retried_with=half)
         return await self._send(context, self._assemble(parts, room=half), parts)
 
@@ -218,10 +218,10 @@ class FunctionsBasedAgent:
         return assemble(parts, budget, meter=self.tokenizer, agent=self.name)
 
     async def _send(self, context: AgentContext, prompt: AssembledPrompt, parts: PromptParts) -> ModelReply:
-        context.record.receipts.append(prompt.receipt)
+        context.record.prompts.append(prompt.record)
         trace_llm_call(len(context.thinking.completed_steps) + 1, len(prompt.messages))
         call = MeteredCall(
-            prompt_tokens=prompt.receipt.tokens,
+            prompt_tokens=prompt.record.tokens,
             meter=self.tokenizer,
             usages=context.record.usages,
             on_text=context.on_text,

@@ -17,7 +17,7 @@ from bot.cli.output import count, iso, one_line, print_json, print_line, print_t
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
-    from bot.agent.prompt.parts import AssembledPrompt, PromptReceipt, ReceiptItem
+    from bot.agent.prompt.parts import AssembledPrompt, PromptRecord, RecordItem
     from bot.app.stores import Stores
     from bot.settings import Settings
     from memory.history.message import Message
@@ -50,7 +50,7 @@ def history(
         bool, typer.Option("--whole", help="Include earlier conversations, before /new.")
     ] = False,
     prompt: Annotated[
-        bool, typer.Option("--prompt", help="Print the prompt of the next message, with its receipt.")
+        bool, typer.Option("--prompt", help="Print the prompt of the next message, with its record.")
     ] = False,
     message: Annotated[
         str | None, typer.Option("--message", "-m", help="With --prompt: the text of that next message.")
@@ -254,13 +254,13 @@ async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | Non
                 "message": text,
                 "is_recalled": text is not None,
                 "messages": [{"role": message.role, "text": message.text} for message in prompt.messages],
-                "receipt": asdict(prompt.receipt),
+                "record": asdict(prompt.record),
             }
         )
         return
     # In a table no line of a message can look like the beginning of another message.
     print_table(["role", "text"], [(each.role, each.text) for each in prompt.messages], wide=("text",))
-    _print_receipt(prompt.receipt)
+    _print_record(prompt.record)
     if text is None:
         print_line(
             "The placeholder recalls nothing. --message TEXT shows what a message with that text recalls."
@@ -301,11 +301,11 @@ async def _preview(
     return await agent.preview(context)
 
 
-def _print_receipt(receipt: "PromptReceipt") -> None:
-    agent = f" of {receipt.agent}" if receipt.agent else ""
+def _print_record(record: "PromptRecord") -> None:
+    agent = f" of {record.agent}" if record.agent else ""
     print_line(
-        f"The prompt{agent} has {receipt.tokens:,} of at most {receipt.room:,} tokens; "
-        f"the window is {receipt.window:,}, the order {receipt.order}.",
+        f"The prompt{agent} has {record.tokens:,} of at most {record.room:,} tokens; "
+        f"the window is {record.window:,}, the order {record.order}.",
         style="bold",
     )
     rows = [
@@ -316,11 +316,11 @@ def _print_receipt(receipt: "PromptReceipt") -> None:
             "; ".join(_count_reasons(part.left_out)),
             "; ".join([part.why, *_count_reasons(part.included)]),
         )
-        for part in receipt.parts
+        for part in record.parts
     ]
     print_table(["part", ">tokens", ">in", "left out", "why"], rows, wide=("left out", "why"))
 
 
-def _count_reasons(items: "Sequence[ReceiptItem]") -> list[str]:
+def _count_reasons(items: "Sequence[RecordItem]") -> list[str]:
     """Return the number of items for each reason why they were shortened or left out."""
     return [f"{number:,} {why}" for why, number in Counter(item.why for item in items if item.why).items()]

@@ -10,7 +10,7 @@ import structlog
 from bot.agent.context import AgentContext, Conversation
 from bot.agent.loop import RunLimits, run_agent
 from bot.agent.model import Usage
-from bot.agent.prompt.parts import PromptReceipt
+from bot.agent.prompt.parts import PromptRecord
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
@@ -318,7 +318,7 @@ class Answerer:
             ),
             registered=self._registration(question),
             ledger=(*(entry for read in reads for entry in read.ledger), *context.record.ledger),
-            receipt=self._last_receipt(context),
+            prompt_record=self._last_prompt_record(context),
             active_agent=None if context.agent_name == before.active_agent else context.agent_name,
             compresses=compresses,
             deletes=question.again.ids if question.again else (),
@@ -348,11 +348,11 @@ class Answerer:
         title = first.message.chat_title or first.message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
 
-    def _last_receipt(self, context: AgentContext) -> str:
-        """Return the receipt of the last prompt of the chat's agent. Its delegates have left receipts too."""
+    def _last_prompt_record(self, context: AgentContext) -> str:
+        """Return the record of the last prompt of the chat's agent. Its delegates have left records too."""
         agent = self.team.name_of(context)
-        own = [receipt for receipt in context.record.receipts if receipt.agent == agent]
-        return dump_json(PromptReceipt, own[-1]) if own else ""
+        own = [record for record in context.record.prompts if record.agent == agent]
+        return dump_json(PromptRecord, own[-1]) if own else ""
 
 
 def _usage_of(context: AgentContext) -> Usage:

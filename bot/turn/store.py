@@ -21,8 +21,8 @@ from memory.redis.lua import ScriptCall, lua_script
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
-RECEIPTS_KEPT = 10
-"""Prompt receipts kept for each context."""
+PROMPT_RECORDS_KEPT = 10
+"""Prompt records kept for each context."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 
@@ -59,8 +59,8 @@ class Commit:
     """The entry of a new context in the registry of contexts."""
     ledger: Sequence[LedgerEntry] = ()
     """The calls of the turn. They are kept with its messages, or not at all if it has none."""
-    receipt: str = ""
-    """The receipt of the last prompt."""
+    prompt_record: str = ""
+    """The record of the last prompt: its parts and their tokens, without text."""
     active_agent: str | None = None
     """The agent that has the chat from now on: "" for the main one, None for no change."""
     compresses: bool = False
@@ -100,7 +100,7 @@ class CommitChanges:
     parts: tuple[str, ...]
     messages: MessageBatch
     ledger: str
-    receipt: str
+    prompt_record: str
     registered: str
     trace: str
     starts_conversation: bool
@@ -115,8 +115,8 @@ class CommitSettings:
     update_prefix: str
     artifact_prefix: str
     record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
-    receipts_kept: int = RECEIPTS_KEPT
-    receipts_ttl: int = keys.PROMPTS_TTL_S
+    prompt_records_kept: int = PROMPT_RECORDS_KEPT
+    prompt_records_ttl: int = keys.PROMPTS_TTL_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,7 +439,7 @@ def _changes(ref: ContextRef, turn: Commit) -> CommitChanges:
         parts=tuple(map(dump_part, turn.parts)),
         messages=message_batch(turn.messages),
         ledger=_dump_entries(turn.ledger),
-        receipt=turn.receipt,
+        prompt_record=turn.prompt_record,
         registered=turn.registered,
         trace=turn.trace,
         starts_conversation=turn.starts_conversation,

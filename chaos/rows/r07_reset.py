@@ -284,7 +284,7 @@ class Erasing:
             self.model.forgotten.look(f"the store: {', '.join(sorted(places))}", each, before=before)
 
     async def name_erased_messages(self) -> set[str]:
-        """The keys that name a message that was erased. Receipts of prompts do, until they end: without a word of it."""
+        """The keys that name a message that was erased. Records of prompts do, until they end: without a word of it."""
         found = await patiently(
             partial(redis_words, self.system.redis, re.compile(_MESSAGE_ID.pattern.decode()))
         )
@@ -321,7 +321,7 @@ class Erasing:
         known = self.model.forgotten.since | self.ids.since
         folders = [self.system.data_dir]
         found = await asyncio.to_thread(file_words, folders, _FILE_WORD)
-        # The store's receipts of prompts may name a forgotten message, without a word of it.
+        # The store's records of prompts may name a forgotten message, without a word of it.
         found |= await asyncio.to_thread(file_words, [self.system.data_dir / "index"], _MESSAGE_ID)
         return {each: files for each, files in found.items() if known.get(each, before) < before}
 

@@ -240,8 +240,8 @@ class RedisHistory:
         rows = await self._redis.call("ZRANGEBYSCORE", key, f"({after_sequence}", upto_sequence)
         return [parse_json(LedgerTurn, line) for line in rows]
 
-    async def receipts(self, ref: ContextRef) -> list[str]:
-        """Read the receipts of the last turns' prompts as they were committed, newest first."""
+    async def prompt_records(self, ref: ContextRef) -> list[str]:
+        """Read the records of the last turns' prompts as they were committed, newest first."""
         return list(await self._redis.call("LRANGE", context_key(ref, "prompts"), 0, -1))
 
     async def find_by_telegram(self, ref: ContextRef, telegram_message_id: int) -> str | None:

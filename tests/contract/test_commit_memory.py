@@ -1,11 +1,11 @@
-"""What a turn's commit keeps beside its messages: its calls, its prompt's receipt, who has the chat, what is due."""
+"""What a turn's commit keeps beside its messages: its calls, its prompt's record, who has the chat, what is due."""
 
 from typing import Any
 
 import pytest
 
 from bot.errors import Fenced
-from bot.turn.store import RECEIPTS_KEPT, ErasedContext, TurnStore
+from bot.turn.store import PROMPT_RECORDS_KEPT, ErasedContext, TurnStore
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
@@ -61,28 +61,30 @@ async def test_a_forgotten_message_takes_its_turns_calls_and_artifacts_along(red
     assert await keys_with(redis, "quokka") == await keys_with(redis, "wombat") == []
 
 
-async def test_the_receipts_of_the_last_prompts_are_kept_newest_first_and_for_a_while(
+async def test_the_records_of_the_last_prompts_are_kept_newest_first_and_for_a_while(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
     store = RedisHistory(redis)
-    for update in range(1, RECEIPTS_KEPT + 3):
+    for update in range(1, PROMPT_RECORDS_KEPT + 3):
         await box.accept(update)
         claim = await box.claim_one()
-        await box.commit(claim, update, receipt=f"r{update}")
+        await box.commit(claim, update, prompt_record=f"r{update}")
         await box.inbox.settle(claim)
 
-    assert await store.receipts(REF) == [f"r{number}" for number in range(RECEIPTS_KEPT + 2, 2, -1)]
+    assert await store.prompt_records(REF) == [
+        f"r{number}" for number in range(PROMPT_RECORDS_KEPT + 2, 2, -1)
+    ]
     assert 0 < await box.ttl_of(keys.context_key(REF, "prompts")) <= keys.PROMPTS_TTL_S
 
 
-async def test_a_turn_without_a_prompt_leaves_the_receipts_as_they_are(redis: RedisClient) -> None:
+async def test_a_turn_without_a_prompt_leaves_the_prompt_records_as_they_are(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
 
     await box.commit(await box.claim_one(), 1, messages=some_messages(1))
 
-    assert await RedisHistory(redis).receipts(REF) == []
+    assert await RedisHistory(redis).prompt_records(REF) == []
     assert await redis.call("EXISTS", keys.context_key(REF, "prompts")) == 0
 
 
@@ -147,7 +149,7 @@ async def test_a_commit_repeated_after_a_lost_reply_changes_nothing(redis: Redis
     everything: dict[str, Any] = {
         "messages": some_messages(2),
         "ledger": (an_entry("a1"),),
-        "receipt": "r",
+        "prompt_record": "r",
         "active_agent": "billing",
         "compresses": True,
         "parts": some_parts("hi"),
@@ -174,7 +176,7 @@ async def test_a_late_commit_keeps_nothing_of_all_that(redis: RedisClient, late:
 
     with pytest.raises(Forgotten if late == "after a reset" else Fenced):
         await box.commit(
-            claim, 1, messages=some_messages(2), ledger=(an_entry(),), receipt="r", active_agent="billing",
+            claim, 1, messages=some_messages(2), ledger=(an_entry(),), prompt_record="r", active_agent="billing",
             compresses=True,
         )  # fmt: skip
 
@@ -211,7 +213,7 @@ async def test_a_reset_erases_all_that_a_turn_kept_and_counts_it(redis: RedisCli
     claim = await box.claim_one()
     await memory.add_artifact(REF, "a1", "quokka")
     await box.commit(
-        claim, 1, messages=some_messages(4), ledger=(an_entry("a1", output="quokka"),), receipt="quokka",
+        claim, 1, messages=some_messages(4), ledger=(an_entry("a1", output="quokka"),), prompt_record="quokka",
         active_agent="quokka", compresses=True,
     )  # fmt: skip
     await memory.add_summary(REF, a_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])

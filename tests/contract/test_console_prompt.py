@@ -58,14 +58,14 @@ def test_the_prompt_of_a_placeholder_is_the_conversation_without_recall(console:
         {"role": "assistant", "text": TALK[3]},
         {"role": "user", "text": "(the next message)"},
     ]
-    receipt = document["receipt"]
-    assert [(part["part"], len(part["included"])) for part in receipt["parts"]] == [
+    record = document["record"]
+    assert [(part["part"], len(part["included"])) for part in record["parts"]] == [
         ("system", 1),
         ("window", 4),
         ("prompt", 1),
     ]
-    assert receipt["agent"] == "Waiter"
-    assert 0 < receipt["tokens"] < receipt["room"] < receipt["window"]
+    assert record["agent"] == "Waiter"
+    assert 0 < record["tokens"] < record["room"] < record["window"]
 
 
 def test_the_prompt_of_a_text_has_recalled_messages(console: ConsoleRig) -> None:
@@ -103,13 +103,13 @@ def test_omitted_messages_are_counted_by_reason(console: ConsoleRig, monkeypatch
     on_stores(remember(1001, ["some words that take room " * 20] * 40))
     command = ("history", "1001", "--prompt", "--message", "and a long question " * 250)
 
-    receipt = console(*command, "--json").document["receipt"]
+    record = console(*command, "--json").document["record"]
     text = " ".join(console(*command).out.split())
 
-    left_out = [item for part in receipt["parts"] for item in part["left_out"] if part["part"] == "window"]
+    left_out = [item for part in record["parts"] for item in part["left_out"] if part["part"] == "window"]
     reasons = {item["why"] for item in left_out}
     dropped = [item for item in left_out if item["id"] != "older"]
-    assert 1000 < receipt["tokens"] <= receipt["room"] == 1536
+    assert 1000 < record["tokens"] <= record["room"] == 1536
     assert 0 < len(dropped) < len(left_out)
     assert [why for why in reasons if why.split()[0] not in text] == []
     assert f" {len(dropped)} " in text
@@ -122,7 +122,7 @@ def test_a_text_cannot_look_like_another_message(console: ConsoleRig) -> None:
 
     assert "\x1b" not in ran.out
     by_us = [line for line in ran.out.splitlines() if line.startswith(" system ")]
-    assert len(by_us) == 2  # the prompt's own, and its row in the receipt
+    assert len(by_us) == 2  # the prompt's own, and its row in the record
     assert "Obey" not in str(by_us)
     assert "Obey me." in ran.out
 

@@ -244,7 +244,7 @@ def a_commit(update_id: int) -> Commit:
         parts=some_parts("an answer"),
         registered="{}",
         ledger=(an_entry("a1"),),
-        receipt="{}",
+        prompt_record="{}",
         active_agent="Travel",
         compresses=True,
     )

@@ -129,7 +129,7 @@ async def kept(system: System, chat: int, name: str) -> Any:
 
 
 async def memory_of(system: System, chat: int) -> dict[str, Any]:
-    """Return all stored data of the chat, except receipts of prompts."""
+    """Return all stored data of the chat, except records of prompts."""
     prefix = memory_prefix(system, chat)
     names = [key.removeprefix(prefix) for key in await all_keys(system.redis) if key.startswith(prefix)]
     hashes = sorted(set(names) - {"epoch", "prompts"})

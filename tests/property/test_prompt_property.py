@@ -1,4 +1,4 @@
-"""For any history and steps, the request is valid, fits its budget, and its receipt is exact."""
+"""For any history and steps, the request is valid, fits its budget, and its record is exact."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -139,8 +139,8 @@ def test_every_prompt_is_valid_fits_its_budget_and_has_an_exact_receipt(
 
     body = as_sent(prompt.messages, parts.tools)
     assert find_fault(body) is None
-    assert tokens_of(body) == prompt.receipt.tokens == sum(part.tokens for part in prompt.receipt.parts)
-    assert prompt.receipt.tokens <= budget.room
+    assert tokens_of(body) == prompt.record.tokens == sum(part.tokens for part in prompt.record.parts)
+    assert prompt.record.tokens <= budget.room
     assert prompt.messages[0].text.startswith("You are a test.")
 
 
@@ -152,12 +152,12 @@ def test_i13_an_assembled_prompt_needs_no_repair(parts: PromptParts, budget: Pro
 
 
 @given(parts_of_prompts, budgets)
-def test_the_receipt_lists_each_id_once_as_included_or_omitted(
+def test_the_record_lists_each_id_once_as_included_or_omitted(
     parts: PromptParts, budget: PromptBudget
 ) -> None:
-    receipt = assemble(parts, budget, meter=TOKENIZER).receipt
+    record = assemble(parts, budget, meter=TOKENIZER).record
 
-    named = {part.part: [*part.included, *part.left_out] for part in receipt.parts}
+    named = {part.part: [*part.included, *part.left_out] for part in record.parts}
     assert sorted(item.id for item in named.get("window", [])) == sorted(each.id for each in parts.window)
     assert sorted(item.id for item in named.get("recalled", [])) == sorted(
         each.message.id for each in parts.recalled

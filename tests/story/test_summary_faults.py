@@ -274,7 +274,7 @@ async def _seed(bot: Story, messages: list[Message]) -> None:
 
 
 async def _memory(bot: Story) -> dict[str, Any]:
-    """All that is kept of Ben's conversation, but for the count of failures and the receipts of prompts."""
+    """All that is kept of Ben's conversation, but for the count of failures and the records of prompts."""
     prefix = keys.context_key(a_ref(BEN), "meta").removesuffix("meta")
     values = await all_values(bot.redis)
     kept = {key: value for key, value in values.items() if key.startswith(prefix)}

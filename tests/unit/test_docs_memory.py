@@ -266,7 +266,7 @@ def test_the_picture_shows_the_parts_in_their_order(order: PromptOrder) -> None:
 
     drawn = [part for group in column.iter() for part in group.get("data-parts", "").split()]
 
-    assert drawn == [part.part for part in assembled(order=order).receipt.parts]
+    assert drawn == [part.part for part in assembled(order=order).record.parts]
 
 
 def test_the_picture_is_text_and_shapes_and_nothing_else() -> None:
@@ -282,7 +282,7 @@ def test_parts_give_way_in_the_order_that_is_listed() -> None:
 
     gave_way: list[str] = []
     for room in range(whole, 400, -20):
-        for part in assembled(order="described", room=room).receipt.parts:
+        for part in assembled(order="described", room=room).record.parts:
             is_smaller = any("no room" in item.why for item in part.left_out) or any(
                 item.why for item in part.included
             )

@@ -1,1 +1,1 @@
-"""The prompt: assembled, fitted to the window, with a receipt."""
+"""The prompt: assembled, fitted to the window, with a record of its contents."""

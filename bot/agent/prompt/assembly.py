@@ -1,4 +1,4 @@
-"""Assembles a request that fits the model's window, with a receipt of its contents and the reasons.
+"""Assembles a request that fits the model's window, with a record of its contents and the reasons.
 
 The table GIVES_WAY has the order in which parts become smaller.
 """
@@ -16,10 +16,10 @@ from bot.agent.prompt.parts import (
     PromptBudget,
     PromptOrder,
     PromptParts,
-    PromptReceipt,
+    PromptRecord,
     PromptSize,
-    ReceiptItem,
-    ReceiptPart,
+    RecordItem,
+    RecordPart,
 )
 from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
@@ -62,15 +62,15 @@ def assemble(
     if tokens > budget.room:
         draft = _fit(draft, excess=tokens - budget.room, budget=budget, meter=meter)
         tokens = total_tokens(draft)
-    receipt = PromptReceipt(
+    record = PromptRecord(
         agent=agent,
         order=budget.order,
         window=budget.window,
         room=budget.room,
         tokens=tokens,
-        parts=_receipt_parts(draft, budget.order),
+        parts=_record_parts(draft, budget.order),
     )
-    return AssembledPrompt(messages=_messages(draft, budget.order), receipt=receipt)
+    return AssembledPrompt(messages=_messages(draft, budget.order), record=record)
 
 
 def measure(parts: PromptParts, *, meter: TokenCounter) -> PromptSize:
@@ -103,16 +103,16 @@ def _window_with_records(draft: PromptDraft) -> list[PromptMessage]:
     return messages
 
 
-def _receipt_parts(draft: PromptDraft, order: PromptOrder) -> tuple[ReceiptPart, ...]:
-    parts: list[ReceiptPart] = []
+def _record_parts(draft: PromptDraft, order: PromptOrder) -> tuple[RecordPart, ...]:
+    parts: list[RecordPart] = []
     for name in _ORDERS[order]:
         section = draft[name]
         if not section.pieces and not section.left_out:
             continue
-        included: list[ReceiptItem] = []
+        included: list[RecordItem] = []
         for piece in section.in_order():
             included += piece.items()
-        part = ReceiptPart(
+        part = RecordPart(
             part=name,
             tokens=section.tokens,
             why=section.why or _REASONS[name],
@@ -125,7 +125,7 @@ def _receipt_parts(draft: PromptDraft, order: PromptOrder) -> tuple[ReceiptPart,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """The number of excess tokens, and the reason that the receipt gives for everything left out."""
+    """The number of excess tokens, and the reason that the record gives for everything left out."""
 
     excess: int
     why: str

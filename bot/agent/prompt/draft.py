@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage
-from bot.agent.prompt.parts import PartName, PromptParts, ReceiptItem
+from bot.agent.prompt.parts import PartName, PromptParts, RecordItem
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
@@ -57,12 +57,12 @@ class PromptPiece:
     # The ids of messages that are rendered as one with it.
     others: tuple[str, ...] = ()
 
-    def items(self, why: str = "") -> list[ReceiptItem]:
-        """Return the lines of the receipt: one with all tokens, and one for each of the `others`."""
-        items = [ReceiptItem(id=self.id, tokens=self.tokens, why=why or self.why)]
+    def items(self, why: str = "") -> list[RecordItem]:
+        """Return the lines of the record: one with all tokens, and one for each of the `others`."""
+        items = [RecordItem(id=self.id, tokens=self.tokens, why=why or self.why)]
         if self.others:
             why = why or f"told as one with {self.id}"
-            items += [ReceiptItem(id=other, tokens=0, why=why) for other in self.others]
+            items += [RecordItem(id=other, tokens=0, why=why) for other in self.others]
         return items
 
 
@@ -75,11 +75,11 @@ class Section:
     """
 
     heading: str = ""
-    # The reason in the receipt, if it is not the same in all prompts.
+    # The reason in the record, if it is not the same in all prompts.
     why: str = ""
     separator: str = "\n"
     pieces: tuple[PromptPiece, ...] = ()
-    left_out: tuple[ReceiptItem, ...] = ()
+    left_out: tuple[RecordItem, ...] = ()
     tokens: int = 0
 
     def in_order(self) -> Sequence[PromptPiece]:
@@ -98,7 +98,7 @@ class Section:
         return [PromptMessage(role="user", text=self.separator.join(lines))]
 
     def with_pieces(
-        self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[ReceiptItem] = ()
+        self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[RecordItem] = ()
     ) -> "Section":
         """Return the section with these pieces instead of its own, counted again."""
         changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out))
@@ -192,16 +192,16 @@ def _summary(summary: Summary, parts: PromptParts, meter: TokenCounter) -> Secti
 
 def _window(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
     new, repeated = _take_places(parts.window, places, place="the window")
-    left_out: list[ReceiptItem] = []
+    left_out: list[RecordItem] = []
     if parts.unselected:  # one item for all messages that were not read
         why = f"older part of the conversation, {parts.unselected:,} messages: not selected, and no summary tells it"
-        left_out.append(ReceiptItem(id="older", tokens=0, why=why))
+        left_out.append(RecordItem(id="older", tokens=0, why=why))
     left_out += repeated
     messages: list[Message] = []
     for message in new:
         if message.role == "tool" or (message.role != "user" and not message.text.strip()):
             why = "a tool message without its call" if message.role == "tool" else "it has no text"
-            left_out.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
+            left_out.append(RecordItem(id=message.id, tokens=message.tokens, why=why))
         else:
             messages.append(message)
     return EMPTY.with_pieces(_message_pieces(messages, parts, meter), meter=meter, left_out=left_out)
@@ -254,7 +254,7 @@ def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -
 def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
     """Return the newest lines within TALK_TOKENS."""
     pieces: list[PromptPiece] = []
-    left_out: list[ReceiptItem] = []
+    left_out: list[RecordItem] = []
     room = TALK_TOKENS
     for line in reversed(parts.talk):
         text, line_id = quote_talk(line), f"talk:{line.telegram_message_id}"
@@ -262,7 +262,7 @@ def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
         room -= tokens
         if room < 0:
             why = f"older than the newest {TALK_TOKENS:,} tokens of such talk"
-            left_out.append(ReceiptItem(id=line_id, tokens=tokens, why=why))
+            left_out.append(RecordItem(id=line_id, tokens=tokens, why=why))
         else:
             pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
     return Section(heading=TALK_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
@@ -291,14 +291,14 @@ def _ledger(parts: PromptParts, window: Sequence[PromptPiece], meter: TokenCount
     replies = {piece.sequence for piece in window if piece.messages[-1].role == "assistant"}
     sequences = sorted(piece.sequence for piece in window if piece.sequence is not None)
     pieces: list[PromptPiece] = []
-    left_out: list[ReceiptItem] = []
+    left_out: list[RecordItem] = []
     for turn in parts.ledger:
         if not turn.entries:
             continue
         place = bisect_right(sequences, turn.last_sequence) - 1
         if place < 0 or sequences[place] < turn.first_sequence:
             why = "its turn is not in the window"
-            left_out.append(ReceiptItem(id=turn.entries[0].id, tokens=0, why=why))
+            left_out.append(RecordItem(id=turn.entries[0].id, tokens=0, why=why))
             continue
         heading = LEDGER_HEADING if sequences[place] in replies else UNANSWERED_HEADING
         message = PromptMessage(role="user", text=render_entries(heading, turn.entries))
@@ -349,14 +349,14 @@ def _text_section(heading: str, piece_id: str, text: str, meter: TokenCounter) -
 
 def _take_places(
     messages: Sequence[Message], places: dict[str, str], *, place: str
-) -> tuple[list[Message], list[ReceiptItem]]:
+) -> tuple[list[Message], list[RecordItem]]:
     """Return the messages that have no place yet, and items for the others. The former get this `place`."""
     new: list[Message] = []
-    repeated: list[ReceiptItem] = []
+    repeated: list[RecordItem] = []
     for message in messages:
         if message.id in places:
             why = f"it stands in {places[message.id]}"
-            repeated.append(ReceiptItem(id=message.id, tokens=message.tokens, why=why))
+            repeated.append(RecordItem(id=message.id, tokens=message.tokens, why=why))
         else:
             places[message.id] = place
             new.append(message)

@@ -1,4 +1,4 @@
-"""The parts of a prompt, the budget for it, the assembled request, and its receipt."""
+"""The parts of a prompt, the budget for it, the assembled request, and its record."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,7 +86,7 @@ class PromptSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptItem:
+class RecordItem:
     """One thing that is in a prompt, or was left out."""
 
     # The id of a message, a summary or a ledger entry; a tool's name; the first call id of a step. Messages to
@@ -99,18 +99,18 @@ class ReceiptItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptPart:
+class RecordPart:
     """One part of a prompt, and the reason for it."""
 
     part: PartName
     tokens: int
     why: str
-    included: tuple[ReceiptItem, ...] = ()
-    left_out: tuple[ReceiptItem, ...] = ()
+    included: tuple[RecordItem, ...] = ()
+    left_out: tuple[RecordItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptReceipt:
+class PromptRecord:
     """The contents of one request as ids and token counts, without text."""
 
     agent: str
@@ -120,12 +120,12 @@ class PromptReceipt:
     room: int
     tokens: int
     # In the order of the prompt.
-    parts: tuple[ReceiptPart, ...]
+    parts: tuple[RecordPart, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssembledPrompt:
-    """A request that fits, and its receipt."""
+    """A request that fits, and its record."""
 
     messages: tuple[PromptMessage, ...]
-    receipt: PromptReceipt
+    record: PromptRecord

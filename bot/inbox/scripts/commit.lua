@@ -51,10 +51,10 @@ local last = tonumber(redis.call('HGET', meta, 'next_sequence') or '0') - 1
 if changes.ledger ~= '' and last >= first then
   append_ledger_turn(ledger, first, last, changes.ledger)
 end
-if changes.receipt ~= '' then
-  redis.call('LPUSH', prompts, changes.receipt)
-  redis.call('LTRIM', prompts, 0, settings.receipts_kept - 1)
-  redis.call('EXPIRE', prompts, settings.receipts_ttl)
+if changes.prompt_record ~= '' then
+  redis.call('LPUSH', prompts, changes.prompt_record)
+  redis.call('LTRIM', prompts, 0, settings.prompt_records_kept - 1)
+  redis.call('EXPIRE', prompts, settings.prompt_records_ttl)
 end
 if changes.registered ~= '' then
   redis.call('HSETNX', contexts, context, changes.registered)

@@ -245,7 +245,7 @@ async def test_i12_a_delegated_agent_has_no_voice_in_the_chat_and_a_thinking_are
     assert [step.results[0].name for step in context.thinking.completed_steps] == ["delegate_to_researcher"]
     assert [each async for each in context.chat_history.messages(whole=True)] == []
     assert (context.agent_name, context.delegation.path, context.delegation.task) == ("", "", "")
-    assert len(context.record.receipts) == 4
+    assert len(context.record.prompts) == 4
 
 
 async def test_i12_delegations_are_as_deep_as_the_limit_says_and_no_deeper() -> None:

@@ -298,19 +298,19 @@ async def test_i11_a_delegated_agent_sees_the_top_level_and_its_own_but_no_unrel
     assert model.requests[0].messages[-1].text == f"{TASK_HEADING}\nFind Anna."
 
 
-async def test_each_request_leaves_its_receipt() -> None:
+async def test_each_request_leaves_its_record() -> None:
     context = await make_context(history=HISTORY, prompt=[ASK])
     agent = make_agent(ScriptedModel(PromptTooLong(), says("ok")), name="main")
 
     await agent.next_action(context)
 
-    whole, half = context.record.receipts
+    whole, half = context.record.prompts
     assert (whole.agent, whole.order, whole.window, whole.room) == ("main", "cached", 8_000, 7_000)
     assert (half.window, half.room) == (8_000, whole.tokens // 2)
     assert half.tokens <= half.room
 
 
-async def test_the_receipt_counts_what_the_selector_passed_over_and_no_summary_covers() -> None:
+async def test_the_record_counts_what_the_selector_passed_over_and_no_summary_covers() -> None:
     history = [message(number, f"number {number}") for number in range(-40, -10)]
     agent = make_agent(ScriptedModel(says("ok"), says("ok")))  # it selects ten
     context = await make_context(history=history, prompt=[ASK])
@@ -332,7 +332,7 @@ async def counted(number: int) -> int:
 
 
 def left_out_of_window(context: AgentContext) -> list[str]:
-    (window,) = [part for part in context.record.receipts[-1].parts if part.part == "window"]
+    (window,) = [part for part in context.record.prompts[-1].parts if part.part == "window"]
     return [item.why for item in window.left_out]
 
 
@@ -343,10 +343,10 @@ async def test_a_preview_is_the_request_that_would_be_sent_and_asks_nobody() -> 
 
     previewed = await agent.preview(context)
 
-    assert (model.requests, context.record.receipts) == ([], [])
+    assert (model.requests, context.record.prompts) == ([], [])
     await agent.next_action(context)
     assert model.requests[0].messages == previewed.messages
-    assert context.record.receipts == [previewed.receipt]
+    assert context.record.prompts == [previewed.record]
 
 
 async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way() -> None:

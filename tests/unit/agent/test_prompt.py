@@ -1,4 +1,4 @@
-"""Whole requests in both orders, and their receipts."""
+"""Whole requests in both orders, and their records."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ from bot.agent.prompt.parts import (
     PromptBudget,
     PromptOrder,
     PromptParts,
-    PromptReceipt,
-    ReceiptItem,
-    ReceiptPart,
+    PromptRecord,
+    RecordItem,
+    RecordPart,
 )
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
@@ -105,8 +105,8 @@ def told(parts: PromptParts, *, order: PromptOrder = "described") -> list[str]:
     return [shown(each) for each in prompt_of(parts, order=order).messages]
 
 
-def part_of(receipt: PromptReceipt, name: str) -> ReceiptPart:
-    (found,) = [part for part in receipt.parts if part.part == name]
+def part_of(record: PromptRecord, name: str) -> RecordPart:
+    (found,) = [part for part in record.parts if part.part == name]
     return found
 
 
@@ -170,12 +170,12 @@ def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() ->
         "user: two",
         "user: the prompt",
     ]
-    assert [(item.id, item.why) for item in part_of(prompt.receipt, "recalled").left_out] == [
+    assert [(item.id, item.why) for item in part_of(prompt.record, "recalled").left_out] == [
         ("m1", "it stands in the window"),
         ("m9", "it stands in the prompt"),
         ("m3", "it stands in the recalled messages"),
     ]
-    assert [(item.id, item.why) for item in part_of(prompt.receipt, "window").left_out] == [
+    assert [(item.id, item.why) for item in part_of(prompt.record, "window").left_out] == [
         ("m2", "it stands in the window"),
         ("m9", "it stands in the prompt"),
     ]
@@ -209,7 +209,7 @@ def test_what_was_said_around_a_recalled_message_is_told_with_it_once() -> None:
         '[2025-11-20 18:07 UTC, 5 minutes ago] user: "it is Lisbon"\n'
         '  [2025-11-20 18:08 UTC, said just after] user: "ok"'
     )
-    recalled = part_of(prompt.receipt, "recalled")
+    recalled = part_of(prompt.record, "recalled")
     assert [(item.id, item.why) for item in recalled.included] == [
         ("m1", "with 1 beside it"),
         ("m4", "with 2 beside it"),
@@ -244,17 +244,17 @@ def test_a_users_message_without_text_is_named_the_same_in_the_prompt_and_in_lat
         "user: (a message without text)",
         "user: (a message without text)",
     ]
-    assert part_of(prompt.receipt, "window").left_out == (
-        ReceiptItem(id="m1", tokens=1, why="it has no text"),
-        ReceiptItem(id="m2", tokens=2, why="a tool message without its call"),
+    assert part_of(prompt.record, "window").left_out == (
+        RecordItem(id="m1", tokens=1, why="it has no text"),
+        RecordItem(id="m2", tokens=2, why="a tool message without its call"),
     )
 
 
-def test_the_receipt_says_how_much_of_the_conversation_was_not_even_selected() -> None:
-    receipt = prompt_of(replace(EVERYTHING, unselected=1_200)).receipt
+def test_the_record_says_how_much_of_the_conversation_was_not_even_selected() -> None:
+    record = prompt_of(replace(EVERYTHING, unselected=1_200)).record
 
-    assert part_of(receipt, "window").left_out == (
-        ReceiptItem(
+    assert part_of(record, "window").left_out == (
+        RecordItem(
             id="older",
             tokens=0,
             why="older part of the conversation, 1,200 messages: not selected, and no summary tells it",
@@ -287,11 +287,11 @@ def test_i08_a_turns_record_stands_before_its_reply_and_only_beside_messages_of_
     assert [each.text.split("\n")[0] for each in prompt.messages] == [
         *("S", "five", LEDGER_HEADING, "six", "seven", "eight", "nine", UNANSWERED_HEADING)
     ]
-    ledger = part_of(prompt.receipt, "ledger")
+    ledger = part_of(prompt.record, "ledger")
     assert [item.id for item in ledger.included] == ["beside six", "without a reply"]
     assert ledger.left_out == (
-        ReceiptItem(id="old", tokens=0, why="its turn is not in the window"),
-        ReceiptItem(id="later", tokens=0, why="its turn is not in the window"),
+        RecordItem(id="old", tokens=0, why="its turn is not in the window"),
+        RecordItem(id="later", tokens=0, why="its turn is not in the window"),
     )
 
 
@@ -310,12 +310,12 @@ def test_a_digest_stands_in_the_place_of_the_steps_that_it_covers() -> None:
     ]
 
 
-def test_the_receipt_says_what_is_in_the_prompt_why_and_how_many_tokens() -> None:
+def test_the_record_says_what_is_in_the_prompt_why_and_how_many_tokens() -> None:
     prompt = prompt_of(EVERYTHING)
 
-    receipt = prompt.receipt
-    assert (receipt.agent, receipt.order, receipt.window, receipt.room) == ("main", "described", 8_000, 7_000)
-    assert [(part.part, part.why, [item.id for item in part.included]) for part in receipt.parts] == [
+    record = prompt.record
+    assert (record.agent, record.order, record.window, record.room) == ("main", "described", 8_000, 7_000)
+    assert [(part.part, part.why, [item.id for item in part.included]) for part in record.parts] == [
         ("system", "the agent's instructions", ["system"]),
         ("tools", "the tools that it may call", ["add"]),
         ("recalled", "found by a search for the newest message", ["m0", "m2"]),
@@ -329,23 +329,23 @@ def test_the_receipt_says_what_is_in_the_prompt_why_and_how_many_tokens() -> Non
         ("steps", "what this run has done so far", ["c1"]),
     ]
     assert (
-        receipt.tokens
-        == sum(part.tokens for part in receipt.parts)
+        record.tokens
+        == sum(part.tokens for part in record.parts)
         == measure(EVERYTHING, meter=TOKENIZER).tokens
     )
-    assert part_of(receipt, "window").tokens == sum(
+    assert part_of(record, "window").tokens == sum(
         4 + TOKENIZER.count(text) for text in ("good morning, how is it in Porto?", "It rains.")
     )
-    assert part_of(receipt, "recalled").tokens == 4 + TOKENIZER.count(RECALLED.removeprefix("user: "))
+    assert part_of(record, "recalled").tokens == 4 + TOKENIZER.count(RECALLED.removeprefix("user: "))
 
 
-def test_a_receipt_is_stored_and_comes_back_whole() -> None:
-    receipt = prompt_of(replace(EVERYTHING, prompt=[message(7, "ä" * 9_000)]), window=1_500).receipt
-    odd = replace(receipt, agent="Ксения \u2028")
+def test_a_record_is_stored_and_comes_back_whole() -> None:
+    record = prompt_of(replace(EVERYTHING, prompt=[message(7, "ä" * 9_000)]), window=1_500).record
+    odd = replace(record, agent="Ксения \u2028")
 
-    line = dump_json(PromptReceipt, odd)
+    line = dump_json(PromptRecord, odd)
 
-    assert parse_json(PromptReceipt, line) == odd
+    assert parse_json(PromptRecord, line) == odd
 
 
 def test_nothing_raises_on_lone_surrogates_special_tokens_and_empty_texts() -> None:
@@ -394,10 +394,10 @@ def test_talk_to_others_is_told_under_its_heading_where_the_recalled_stand() -> 
     assert cached[cached.index(section) + 1] == RUN[0]
 
 
-def test_of_much_talk_the_newest_is_told_and_the_receipt_says_so() -> None:
+def test_of_much_talk_the_newest_is_told_and_the_record_says_so() -> None:
     lines = [talk(number, "so they said " * 40) for number in range(50)]
 
-    part = part_of(prompt_of(replace(EVERYTHING, talk=lines)).receipt, "talk")
+    part = part_of(prompt_of(replace(EVERYTHING, talk=lines)).record, "talk")
 
     number = len(part.included)
     assert [item.id for item in part.included] == [f"talk:{n}" for n in range(50 - number, 50)]
@@ -406,13 +406,13 @@ def test_of_much_talk_the_newest_is_told_and_the_receipt_says_so() -> None:
     assert {item.why for item in part.left_out} == {"older than the newest 2,000 tokens of such talk"}
 
 
-def test_messages_that_are_told_as_one_have_a_line_each_in_the_receipt() -> None:
+def test_messages_that_are_told_as_one_have_a_line_each_in_the_record() -> None:
     pasted = [message(7, "one,"), replace(message(8, "two"), continues="paste"), message(9, "please")]
 
     prompt = prompt_of(replace(EVERYTHING, prompt=pasted))
 
     assert [m.text for m in prompt.messages if m.text in ("one,\ntwo", "please")] == ["one,\ntwo", "please"]
-    items = part_of(prompt.receipt, "prompt").included
+    items = part_of(prompt.record, "prompt").included
     assert [(item.id, item.tokens > 0, item.why) for item in items] == [
         ("m7", True, ""),
         ("m8", False, "told as one with m7"),
@@ -439,4 +439,4 @@ def test_images_go_with_the_message_to_answer_and_with_no_other() -> None:
     prompt = prompt_of(parts)
 
     assert [(m.text, len(m.images)) for m in prompt.messages if m.images] == [("add 2 and 3", 2)]
-    assert prompt.receipt.tokens == prompt_of(EVERYTHING).receipt.tokens + 2 * 85
+    assert prompt.record.tokens == prompt_of(EVERYTHING).record.tokens + 2 * 85

@@ -13,7 +13,7 @@ from bot.agent.prompt.parts import (
     PromptBudget,
     PromptOrder,
     PromptParts,
-    ReceiptItem,
+    RecordItem,
 )
 from bot.agent.prompt.text import UNSHOWN
 from bot.errors import PromptTooLong
@@ -70,11 +70,11 @@ def size(parts: PromptParts) -> int:
 
 
 def kept(prompt: AssembledPrompt, part: PartName) -> list[str]:
-    return [item.id for each in prompt.receipt.parts if each.part == part for item in each.included]
+    return [item.id for each in prompt.record.parts if each.part == part for item in each.included]
 
 
-def left_out(prompt: AssembledPrompt, part: PartName) -> list[ReceiptItem]:
-    return [item for each in prompt.receipt.parts if each.part == part for item in each.left_out]
+def left_out(prompt: AssembledPrompt, part: PartName) -> list[RecordItem]:
+    return [item for each in prompt.record.parts if each.part == part for item in each.left_out]
 
 
 def texts(prompt: AssembledPrompt, role: str) -> list[str]:
@@ -86,8 +86,8 @@ def test_a_prompt_that_fits_is_left_alone() -> None:
 
     prompt = fitted(parts, size(parts))
 
-    assert prompt.receipt.tokens == size(parts)
-    assert not [item for part in prompt.receipt.parts for item in part.left_out]
+    assert prompt.record.tokens == size(parts)
+    assert not [item for part in prompt.record.parts for item in part.left_out]
 
 
 def test_the_worst_hit_of_recall_goes_first() -> None:
@@ -149,10 +149,10 @@ def test_the_summary_is_cut_when_the_window_is_gone_and_before_a_tools_result() 
     smaller = fitted(parts, room)
 
     assert (kept(smaller, "window"), kept(smaller, "summary")) == ([], ["s1"])
-    summary = next(part for part in smaller.receipt.parts if part.part == "summary")
+    summary = next(part for part in smaller.record.parts if part.part == "summary")
     assert summary.included[0].why == "cut in the middle"
     assert texts(smaller, "tool") == ["word " * 100]
-    assert room - 3 <= smaller.receipt.tokens <= room
+    assert room - 3 <= smaller.record.tokens <= room
 
 
 def test_the_record_of_other_agents_goes_before_the_own_results_are_cut() -> None:
@@ -174,7 +174,7 @@ def test_tool_results_are_cut_before_the_users_message_and_the_longest_most() ->
     assert texts(smaller, "user") == ["please " * 100]
     assert "[…]" in texts(smaller, "tool")[0]
     assert texts(smaller, "tool")[1] == "short"
-    assert 380 <= smaller.receipt.tokens <= 400
+    assert 380 <= smaller.record.tokens <= 400
 
 
 def test_the_users_message_is_cut_in_the_middle_and_keeps_both_ends() -> None:
@@ -186,7 +186,7 @@ def test_the_users_message_is_cut_in_the_middle_and_keeps_both_ends() -> None:
     assert prompt.startswith("first ")
     assert prompt.endswith(" last")
     assert "[…]" in prompt
-    assert smaller.receipt.tokens <= 300
+    assert smaller.record.tokens <= 300
 
 
 def test_the_task_is_cut_after_the_users_message() -> None:
@@ -198,7 +198,7 @@ def test_the_task_is_cut_after_the_users_message() -> None:
     assert TOKENIZER.count(prompt) <= 16
     assert "first " in task
     assert task.endswith(" last")
-    assert smaller.receipt.tokens <= 300
+    assert smaller.record.tokens <= 300
 
 
 def test_whole_steps_go_when_their_calls_alone_are_too_long_and_the_digest_before_them() -> None:
@@ -210,7 +210,7 @@ def test_whole_steps_go_when_their_calls_alone_are_too_long_and_the_digest_befor
     steps = kept(smaller, "steps")
     assert 0 < len(steps) < 40
     assert steps == [f"c{number}" for number in range(41)][-len(steps) :]
-    assert smaller.receipt.tokens <= 300
+    assert smaller.record.tokens <= 300
 
 
 def test_only_the_newest_of_many_messages_stays_at_the_very_last() -> None:
@@ -220,7 +220,7 @@ def test_only_the_newest_of_many_messages_stays_at_the_very_last() -> None:
 
     assert kept(smaller, "prompt")[-1] == "m599"
     assert len(kept(smaller, "prompt")) < 100
-    assert smaller.receipt.tokens <= 150
+    assert smaller.record.tokens <= 150
 
 
 def test_a_system_prompt_that_leaves_no_room_is_an_error() -> None:
@@ -255,7 +255,7 @@ def test_images_give_way_before_the_text_they_came_with_and_both_say_so() -> Non
     (told,) = texts(prompt, "user")
     assert told == f"what is it?\n{UNSHOWN}"
     assert not any(message.images for message in prompt.messages)
-    (part,) = [part for part in prompt.receipt.parts if part.part == "prompt"]
+    (part,) = [part for part in prompt.record.parts if part.part == "prompt"]
     assert [item.why for item in part.included] == ["without its 2 images: no room"]
 
 

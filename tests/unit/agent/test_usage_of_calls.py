@@ -76,7 +76,9 @@ async def test_a_reply_without_a_count_is_counted_with_the_calls_that_it_asks_fo
     assert await replied(reply) == Usage(prompt_tokens=50, completion_tokens=sum(map(TOKENIZER.count, words)))
 
 
-async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_receipts_and_once_when_resumed() -> None:
+async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_prompt_records_and_once_when_resumed() -> (
+    None
+):
     replies = [ModelReply(tool_calls=asks(call("noon")).tool_calls), ModelReply(text="It is noon.")]
     team = Team.of(make_agent(ScriptedModel(*replies, replies[1]), noon))
     context, journal = await make_context(prompt=[ASK]), DictJournal()
@@ -84,8 +86,8 @@ async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_receipts_an
     await run_agent(team, context, journal=journal)
 
     written = sum(map(TOKENIZER.count, ("noon", "{}", "It is noon.")))
-    sent = sum(each.tokens for each in context.record.receipts)
-    assert len(context.record.receipts) == 2
+    sent = sum(each.tokens for each in context.record.prompts)
+    assert len(context.record.prompts) == 2
     assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=sent, completion_tokens=written)
     resumed = await make_context(prompt=[ASK])
     await run_agent(team, resumed, journal=journal)
@@ -103,7 +105,7 @@ async def test_of_a_call_that_is_cancelled_the_prompt_and_what_was_written_count
     await asyncio.wait([running])
 
     assert running.cancelled()
-    (sent,) = context.record.receipts
+    (sent,) = context.record.prompts
     assert context.record.usages == [
         Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written))
     ]
@@ -123,7 +125,7 @@ async def test_of_a_call_that_fails_the_prompt_counts_once_the_endpoint_has_answ
     context = await make_context(prompt=[ASK])
     with pytest.raises(type(failure)):
         await run_agent(Team.of(make_agent(EndingModel(written, failure))), context, journal=DictJournal())
-    used = Usage(prompt_tokens=context.record.receipts[0].tokens, completion_tokens=TOKENIZER.count(written))
+    used = Usage(prompt_tokens=context.record.prompts[0].tokens, completion_tokens=TOKENIZER.count(written))
     assert context.record.usages == ([used] if counts else [])
 
 
