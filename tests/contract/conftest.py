@@ -1,4 +1,4 @@
-"""The console on real embedded stores, and the history on both of its stores, for their suites."""
+"""Fixtures: the console on real embedded stores, and the history on both of its stores."""
 
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
@@ -33,7 +33,7 @@ def console(
 
 @pytest.fixture(params=["redis", "memory"])
 async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerator[Memory]:
-    """A history on Redis, and the fake of it: both keep the same promises."""
+    """A history on Redis, and its fake. Both keep the same promises."""
     if request.param == "memory":
         yield FakeMemory()
         return

@@ -1,4 +1,4 @@
-"""An inbox on the real store with its workers' side, and short words for what happens to it."""
+"""An inbox on the real store with its workers, and helpers for common steps."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ DEADLINE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """The parts under test. Each chat is a context; workers are called by their names."""
+    """The parts under test. Each chat is a context; workers have names."""
 
     redis: RedisClient
     inbox: RedisInbox
@@ -30,7 +30,7 @@ class Inbox:
     async def accept(
         self, update_id: int, chat: int = 1, *, mode: Literal["turn", "stop", "ignored"] = "turn"
     ) -> Accepted:
-        """An update at the door, with its own number as payload."""
+        """Accept an update whose payload is its number."""
         reason = "not_addressed" if mode == "ignored" else ""
         return await self.inbox.accept(
             Arrival(update_id=update_id, ref=a_ref(chat), mode=mode, payload=f"p{update_id}", reason=reason)
@@ -44,11 +44,14 @@ class Inbox:
         return claim
 
     async def sweep(self, worker: str, *, idle_ms: int = 0, count: int = 8) -> list[Claim]:
-        """Take over what has been silent for `idle_ms`: at once, unless told otherwise."""
+        """Take over entries that are idle for `idle_ms`, by default at once."""
         return await self.inbox.sweep(0, consumer=worker, count=count, idle_ms=idle_ms)
 
     async def wear_out(self, claim: Claim) -> Claim:
-        """Begin the first update and lose its worker, as often as it may be begun; the claim of the next worker."""
+        """Begin the first update and lose its worker as often as allowed.
+
+        Return the claim of the next worker.
+        """
         for _ in range(ATTEMPTS_AT_MOST):
             assert (await self.take(claim)).buried == ()
             (claim,) = [taken for taken in await self.sweep("anna") if taken.ref == claim.ref]
@@ -67,11 +70,11 @@ class Inbox:
         await self.turns.record(claim, epoch=epoch, newest_update=1, fields={step: value})
 
     async def record_of(self, update_id: int) -> dict[str, str]:
-        """What is kept of an update."""
+        """Return the record of an update."""
         return await self.redis.call("HGETALL", keys.partition_key(0, "update", update_id))
 
     async def state_of(self, update_id: int) -> tuple[str, str]:
-        """The state of an update and its reason."""
+        """Return the state of an update and its reason."""
         record = await self.record_of(update_id)
         return record["state"], record.get("reason", "")
 
@@ -79,7 +82,7 @@ class Inbox:
         return int(await self.redis.call("TTL", key))
 
     async def waiting(self, chat: int = 1) -> list[int]:
-        """The update ids in a chat's box, in order."""
+        """Return the update ids in a chat's box, in order."""
         return [
             int(number)
             for number in await self.redis.call("ZRANGE", keys.context_key(a_ref(chat), "box"), 0, -1)
@@ -91,7 +94,7 @@ class Inbox:
 
 
 async def open_inbox(redis: RedisClient, *, box_limit: int = 5, talk_limit: int = 50) -> Inbox:
-    """An inbox of one partition, at a time that stands still."""
+    """Open an inbox of one partition with a fixed time."""
     await end_blocking_reads_on_time(redis)
     inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, talk_limit=talk_limit, clock=lambda: NOW)
     await inbox.open()
@@ -99,19 +102,22 @@ async def open_inbox(redis: RedisClient, *, box_limit: int = 5, talk_limit: int 
 
 
 async def end_blocking_reads_on_time(redis: RedisClient) -> None:
-    """An idle server looks at its clock ten times a second: a read that blocks for 1 ms would take 100."""
+    """Make blocking reads end in time.
+
+    An idle server checks its clock ten times a second, so a read of 1 ms would take 100.
+    """
     await redis.call("CONFIG", "SET", "hz", 100)
 
 
 def some_parts(*texts: str, update_id: int = 1, chat: int = 1, epoch: int = 0, of: str = "") -> list[Part]:
-    """Parts of a reply, one for each text; `of` is the message that they show."""
+    """Return parts of a reply, one for each text. `of` is the message that they edit."""
     return plan_parts([RichText(text=text) for text in texts], a_blank(update_id, chat, epoch=epoch, of=of))
 
 
 def a_blank(
     update_id: int = 1, chat: int = 1, *, epoch: int = 0, of: str = "", reply_to: int | None = None
 ) -> Part:
-    """The part without a text of a reply."""
+    """Return the part of a reply without text."""
     return Part(
         update_id=update_id,
         number=0,
@@ -125,7 +131,7 @@ def a_blank(
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
-    """Return once it holds; TimeoutError after DEADLINE_S."""
+    """Return when the condition holds. Raise TimeoutError after DEADLINE_S."""
     async with asyncio.timeout(DEADLINE_S):
         while not holds():  # noqa: ASYNC110 - what is waited for has no event to wait on
             await asyncio.sleep(0.002)
@@ -133,7 +139,7 @@ async def eventually(holds: Callable[[], bool]) -> None:
 
 @dataclass(slots=True)
 class Clocked:
-    """A pause that passes at once and remembers how long it was asked to be."""
+    """A pause that ends at once and records its length."""
 
     waits: list[float] = field(default_factory=list[float])
     during: Callable[[], Awaitable[None]] | None = None

@@ -1,4 +1,4 @@
-"""Summaries and ledger turns for tests, and two ways to have them stored: as Redis does it, and as the fake does."""
+"""Summaries and ledger turns for tests, and two stores for them: Redis and the fake."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -25,12 +25,12 @@ class Store(HistoryStore, Protocol):
 
 
 class TellingStore(Store, CurrentHistory, Protocol):
-    """A store that tells the indexer what is current, too."""
+    """A history store that the indexer can read current messages from."""
 
 
 @asynccontextmanager
 async def open_history(kind: str, redis_url: str) -> AsyncGenerator[TellingStore]:
-    """An empty history: the fake one ("memory"), or the one in Redis."""
+    """Open an empty history: the fake ("memory") or the one in Redis."""
     if kind == "memory":
         yield InMemoryHistory()
         return
@@ -40,7 +40,7 @@ async def open_history(kind: str, redis_url: str) -> AsyncGenerator[TellingStore
 
 
 class Memory(Protocol):
-    """A store of histories, and how something comes into it that a HistoryStore does not write."""
+    """A history store, with the writes that a HistoryStore does not have."""
 
     @property
     def store(self) -> Store: ...
@@ -51,7 +51,7 @@ class Memory(Protocol):
 
 
 class RedisMemory:
-    """The real one."""
+    """The store in Redis."""
 
     def __init__(self, redis: RedisClient) -> None:
         self.redis = redis
@@ -60,7 +60,7 @@ class RedisMemory:
         self.summaries = RedisSummaries(redis, clock=self.clock)
 
     async def claim(self, ref: ContextRef) -> CompressionClaim:
-        """A compression of this context, which is the only one that is queued."""
+        """Claim the compression of this context, the only queued one."""
         await self.summaries.queue(ref)
         claim = await self.summaries.claim(ref.partition, lease_s=LEASE_S)
         assert claim is not None
@@ -96,7 +96,7 @@ class RedisMemory:
 
 
 class FakeMemory:
-    """The one for tests."""
+    """The fake store."""
 
     def __init__(self) -> None:
         self.store = InMemoryHistory()
@@ -110,7 +110,7 @@ class FakeMemory:
 
 @dataclass(slots=True)
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that the test moves."""
 
     now: float = NOW
 
@@ -126,7 +126,7 @@ def a_summary(
     start: int = 0,
     overview: str = "They talked.",
 ) -> Summary:
-    """A summary up to this sequence, on top of another one."""
+    """Return a summary up to this sequence that builds on another one."""
     return Summary(
         id=summary_id,
         builds_on=after.id if after else "",
@@ -141,12 +141,12 @@ def a_summary(
 
 
 def a_turn(first: int, last: int, *, artifact: str = "", output: str = "42") -> LedgerTurn:
-    """A turn that called one tool."""
+    """Return a turn that called one tool."""
     return LedgerTurn(first_sequence=first, last_sequence=last, entries=(an_entry(artifact, output=output),))
 
 
 def an_entry(artifact: str = "", *, output: str = "42", call: str = "call-1") -> LedgerEntry:
-    """One call of a tool."""
+    """Return a ledger entry of one tool call."""
     return LedgerEntry(
         id=call,
         kind="tool",

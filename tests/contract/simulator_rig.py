@@ -1,4 +1,4 @@
-"""A simulator on a free port, a webhook to deliver to, and the people who write to the bot."""
+"""A simulator on a free port, a webhook for its updates, and people who write to the bot."""
 
 import asyncio
 import json
@@ -32,8 +32,10 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """`url` is the simulator's address; `call` gives a Bot API answer as it is. `simulation` is what it holds, for
-    loads that would spend their time on HTTP.
+    """A running simulator.
+
+    `url` is its address, `call` returns a Bot API response as it is. `simulation` is its state, for tests
+    with much data.
     """
 
     url: str
@@ -73,11 +75,11 @@ class Rig:
         return People(simulator=self.http)
 
     async def updates(self) -> list[dict[str, Any]]:
-        """What waits for the bot, every kind of update included; it is not confirmed."""
+        """Return all pending updates for the bot without confirming them."""
         return await self.result("getUpdates", allowed_updates=sorted(UPDATE_KINDS))
 
     async def messages(self, chat_id: int) -> list[dict[str, Any]]:
-        """What the page shows of a chat, without service messages."""
+        """Return the messages of a chat that the page shows, without service messages."""
         shown = (await self.world())["messages"]
         return [one for one in shown if one["chat"]["id"] == chat_id and "text" in one]
 
@@ -89,7 +91,7 @@ class Rig:
 
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncGenerator[AsyncIterator[dict[str, Any]]]:
-        """The page's events as they come, each with its `id`; connected when entered."""
+        """Read the page's events, each with its `id`. It is connected when entered."""
         headers = {} if after is None else {"Last-Event-ID": str(after)}
         async with self.http.stream("GET", "/api/events", headers=headers) as answer:
             lines = answer.aiter_lines()
@@ -99,7 +101,7 @@ class Rig:
 
 @asynccontextmanager
 async def simulator(**changes: Any) -> AsyncGenerator[Rig]:
-    """A simulator called in this process, without a port: no events, no broken connections.
+    """Open a simulator in this process, without a port, events or broken connections.
 
     `changes` are fields of its configuration.
     """
@@ -115,7 +117,7 @@ async def simulator(**changes: Any) -> AsyncGenerator[Rig]:
 
 @asynccontextmanager
 async def served_simulator(**changes: Any) -> AsyncGenerator[Rig]:
-    """A simulator on a free port."""
+    """Serve a simulator on a free port."""
     config, clock = _config(changes)
     async with (
         serve(config) as served,
@@ -126,7 +128,7 @@ async def served_simulator(**changes: Any) -> AsyncGenerator[Rig]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a webhook answers; None closes the connection. `hold` is awaited before it."""
+    """A webhook's answer. None closes the connection. `hold` is awaited first."""
 
     status: int | None = 200
     headers: dict[str, str] = field(default_factory=dict[str, str])
@@ -141,13 +143,16 @@ class Post:
 
     @property
     def text(self) -> str:
-        """The text of the update's message."""
+        """Return the text of the update's message."""
         return self.body["message"]["text"]
 
 
 @dataclass(slots=True)
 class Sink:
-    """A webhook that records each POST and answers as `decide` says; `under_way` are not answered yet."""
+    """A webhook that records each POST and answers as `decide` says.
+
+    `under_way` holds unanswered requests.
+    """
 
     url: str = ""
     posts: list[Post] = field(default_factory=list[Post])
@@ -206,7 +211,7 @@ async def eventually(holds: Callable[[], bool]) -> None:
 
 
 async def next_event(events: AsyncIterator[dict[str, Any]], kind: str) -> dict[str, Any]:
-    """The next event of this type."""
+    """Return the next event of this type."""
     async with asyncio.timeout(DEADLINE_S):
         async for event in events:
             if event["type"] == kind:

@@ -1,4 +1,4 @@
-"""Contexts by their keys, in the real store."""
+"""Contexts and their keys in the real store."""
 
 import asyncio
 

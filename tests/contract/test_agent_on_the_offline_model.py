@@ -1,4 +1,4 @@
-"""The agent on the offline model, over HTTP: the prompt's form is one that a simple reader understands."""
+"""The agent on the offline model over HTTP: a simple reader understands the prompt's form."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -44,16 +44,14 @@ async def ask(
     return await run_alone(agent, context, journal=DictJournal())
 
 
-async def test_t05_it_adds_with_the_tool(model: OpenAIModel) -> None:
+async def test_t05_the_agent_adds_with_the_tool(model: OpenAIModel) -> None:
     reply = await ask(model, message(9, "add 2 and 3"))
 
     assert "5" in reply
 
 
 @pytest.mark.parametrize("is_group", [False, True])
-async def test_m10_it_answers_from_what_recall_put_into_the_prompt(
-    model: OpenAIModel, is_group: bool
-) -> None:
+async def test_m10_the_agent_answers_from_recalled_messages(model: OpenAIModel, is_group: bool) -> None:
     asked = message(9, "where does my sister Anna live?")
 
     reply = await ask(model, asked, history=[SISTER, *UNRELATED], is_group=is_group)
@@ -62,7 +60,7 @@ async def test_m10_it_answers_from_what_recall_put_into_the_prompt(
 
 
 @pytest.mark.parametrize("is_group", [False, True])
-async def test_it_does_not_know_what_the_prompt_does_not_hold(model: OpenAIModel, is_group: bool) -> None:
+async def test_the_agent_does_not_know_facts_outside_the_prompt(model: OpenAIModel, is_group: bool) -> None:
     reply = await ask(
         model, message(9, "where does my sister Anna live?"), history=UNRELATED, is_group=is_group
     )
@@ -71,7 +69,7 @@ async def test_it_does_not_know_what_the_prompt_does_not_hold(model: OpenAIModel
     assert "do not know" in reply
 
 
-async def test_it_searches_its_memory_when_it_is_told_to(model: OpenAIModel) -> None:
+async def test_the_agent_searches_its_memory_when_asked_to(model: OpenAIModel) -> None:
     reply = await ask(model, message(9, "search your memory for Anna"), history=[SISTER, *UNRELATED])
 
     assert "Lisbon" in reply

@@ -1,4 +1,4 @@
-"""A turn that is answered again: what it reads as if that turn had not been, and the one commit that takes its place."""
+"""Answering a turn again: it reads a history without that turn, and one commit replaces it."""
 
 from typing import Any
 
@@ -22,7 +22,10 @@ REF = a_ref()
 
 
 async def an_answered_turn(box: Inbox) -> None:
-    """m0, m1; then m2 ("quokka", shown as 12) with its answer m3, shown as 13 and 14, which called a tool."""
+    """Create m0 and m1, then m2 ("quokka", shown as 12) with its answer m3, shown as 13 and 14.
+
+    The answer called a tool.
+    """
     memory = RedisMemory(box.redis)
     await memory.store.append(REF, some_messages(2), epoch=0)
     await memory.add_artifact(REF, "a1", "quokka")
@@ -40,7 +43,7 @@ async def an_answered_turn(box: Inbox) -> None:
     await box.inbox.settle(claim)
 
 
-async def test_the_new_turn_stands_where_the_old_one_stood_and_nothing_of_that_is_left(
+async def test_the_new_turn_replaces_the_old_one_and_all_its_traces(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -70,7 +73,7 @@ async def test_the_new_turn_stands_where_the_old_one_stood_and_nothing_of_that_i
     assert await stray_keys(redis) == []
 
 
-async def test_the_indexer_is_told_to_drop_the_old_messages_and_to_take_the_new(redis: RedisClient) -> None:
+async def test_the_indexer_drops_the_old_messages_and_takes_the_new(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await an_answered_turn(box)
     await redis.call("UNLINK", keys.partition_key(0, "work"))
@@ -103,7 +106,7 @@ async def test_a_repeated_commit_deletes_and_appends_nothing_more(redis: RedisCl
 
 
 @pytest.mark.parametrize("ended_by", ["another worker", "a reset"])
-async def test_a_commit_that_may_not_write_deletes_nothing(redis: RedisClient, ended_by: str) -> None:
+async def test_a_fenced_commit_deletes_nothing(redis: RedisClient, ended_by: str) -> None:
     box = await open_inbox(redis)
     await an_answered_turn(box)
     await box.accept(2)
@@ -120,7 +123,7 @@ async def test_a_commit_that_may_not_write_deletes_nothing(redis: RedisClient, e
     assert await all_values(redis) == before
 
 
-async def test_a_restart_forgets_the_steps_and_keeps_what_is_shown(redis: RedisClient) -> None:
+async def test_a_restart_drops_the_steps_and_keeps_the_preview(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -136,10 +139,13 @@ async def test_a_restart_forgets_the_steps_and_keeps_what_is_shown(redis: RedisC
 
 
 @pytest.mark.parametrize("handed_back", [None, 1])
-async def test_a_turn_that_is_restarted_again_and_again_is_no_dead_letter(
+async def test_a_turn_with_many_restarts_is_no_dead_letter(
     redis: RedisClient, handed_back: int | None
 ) -> None:
-    """Its question is edited each time, and others wait, or its worker is told to stop: it goes to the end of the line."""
+    """The question is edited each time, and others wait or the worker stops.
+
+    The turn goes to the end of the line.
+    """
     box = await open_inbox(redis)
     await box.accept(1)
     for _ in range(5):
@@ -155,7 +161,7 @@ async def test_a_turn_that_is_restarted_again_and_again_is_no_dead_letter(
     assert (await box.record_of(1))["attempts"] == "1"
 
 
-async def test_a_restart_of_what_another_worker_holds_forgets_nothing(redis: RedisClient) -> None:
+async def test_a_restart_of_another_workers_turn_drops_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -168,7 +174,9 @@ async def test_a_restart_of_what_another_worker_holds_forgets_nothing(redis: Red
     assert (await box.take(taken_over)).journal == {"model:1": "done"}
 
 
-async def test_an_updates_payload_is_told_to_its_own_context_until_it_is_finished(redis: RedisClient) -> None:
+async def test_an_updates_payload_is_readable_in_its_own_context_until_it_is_finished(
+    redis: RedisClient,
+) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
 
@@ -181,9 +189,7 @@ async def test_an_updates_payload_is_told_to_its_own_context_until_it_is_finishe
 
 @pytest.mark.parametrize("kind", ["redis", "memory"])
 @pytest.mark.parametrize("limit", [2, 3, 50])
-async def test_a_rewound_history_reads_as_if_its_newest_messages_were_not_there(
-    redis: RedisClient, kind: str, limit: int
-) -> None:
+async def test_a_rewound_history_hides_its_newest_messages(redis: RedisClient, kind: str, limit: int) -> None:
     store: HistoryStore = RedisHistory(redis) if kind == "redis" else InMemoryHistory()
     await store.append(REF, some_messages(6), epoch=0)
     turn = BufferedHistory(store, REF, await store.load(REF, limit=limit), hidden_from=4)
@@ -201,7 +207,7 @@ async def test_a_rewound_history_reads_as_if_its_newest_messages_were_not_there(
     assert now.next_sequence == 7
 
 
-async def test_a_rewound_history_is_without_the_last_turns_calls(redis: RedisClient) -> None:
+async def test_a_rewound_history_hides_the_last_turns_calls(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await memory.store.append(REF, some_messages(4), epoch=0)
     for turn in (a_turn(0, 1), a_turn(2, 3)):

@@ -1,4 +1,4 @@
-"""Artifacts on the real store: kept in pieces, read in parts, searched, aged out, erased and fenced."""
+"""Artifacts on the real store: storing, reading, searching, expiry, erasure and fencing."""
 
 import asyncio
 import random
@@ -41,13 +41,13 @@ def open_artifacts(
 
 
 def a_text(length: int) -> str:
-    """A text in which each place is another."""
+    """Return a text in which every position is different."""
     return "".join(f"{number:07d} " for number in range(length // 8 + 1))[:length]
 
 
 @asynccontextmanager
 async def writing(redis: RedisClient, text: str, *, key: str = "k") -> AsyncGenerator[asyncio.Task[Artifact]]:
-    """A task that is in the middle of keeping this long text."""
+    """Start a task that is storing this long text."""
     task = asyncio.create_task(open_artifacts(redis).keep(text, tool="t", key=key))
     async with asyncio.timeout(10):
         while not await redis.call("EXISTS", context_key(a_ref(), "artifacts")):
@@ -60,7 +60,7 @@ async def fields_of(redis: RedisClient, artifact_id: str) -> set[str]:
     return set(await redis.call("HKEYS", context_key(a_ref(), "artifact", artifact_id)))
 
 
-async def test_i06_an_artifact_is_known_by_a_short_id_with_its_tool_length_and_end(
+async def test_i06_an_artifact_has_a_short_id_a_tool_a_length_and_an_end(
     redis: RedisClient,
 ) -> None:
     artifacts = open_artifacts(redis)
@@ -90,7 +90,7 @@ async def test_i06_an_artifact_is_known_by_a_short_id_with_its_tool_length_and_e
         (7, 2),
     ],
 )
-async def test_i06_any_part_is_read_as_it_was_kept(redis: RedisClient, start: int, end: int) -> None:
+async def test_i06_any_part_reads_as_it_was_stored(redis: RedisClient, start: int, end: int) -> None:
     artifacts, text = open_artifacts(redis), a_text(12 * PIECE + 100)
     kept = await artifacts.keep(text, tool="t", key="k")
 
@@ -111,9 +111,7 @@ async def test_a_read_needs_only_the_pieces_that_it_touches_and_one_round_trip(r
 
 
 @pytest.mark.parametrize("at", [0, PIECE - 3, PIECES_AT_ONCE * PIECE - 3, 11 * PIECE, 12 * PIECE + 94])
-async def test_i06_a_search_finds_what_stands_across_pieces_whatever_its_case(
-    redis: RedisClient, at: int
-) -> None:
+async def test_i06_a_search_finds_text_across_pieces_in_any_case(redis: RedisClient, at: int) -> None:
     text = a_text(12 * PIECE + 100)
     text = text[:at] + "NeEdle" + text[at + 6 :]
     artifacts = open_artifacts(redis)
@@ -125,7 +123,7 @@ async def test_i06_a_search_finds_what_stands_across_pieces_whatever_its_case(
     assert match.excerpt == text[max(at - 100, 0) : at + 106]
 
 
-async def test_the_offsets_of_a_search_are_those_of_the_text_as_it_was_kept(redis: RedisClient) -> None:
+async def test_the_offsets_of_a_search_are_those_of_the_stored_text(redis: RedisClient) -> None:
     text = "ß" * 30 + "İstanbul " + "x" * PIECE + " STRASSE, Straße und straẞe"
     artifacts = open_artifacts(redis)
     kept = await artifacts.keep(text, tool="t", key="k")
@@ -136,7 +134,7 @@ async def test_the_offsets_of_a_search_are_those_of_the_text_as_it_was_kept(redi
     assert [match.start for match in await artifacts.search(kept.id, "s", at_most=3)] == [0, 1, 2]
 
 
-async def test_a_search_gives_the_same_as_one_over_the_whole_text(
+async def test_a_search_in_pieces_equals_a_search_in_the_whole_text(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "PIECE", 5)
@@ -155,7 +153,7 @@ async def test_a_search_gives_the_same_as_one_over_the_whole_text(
         assert [match.start for match in found] == expected, (text, sought, start)
 
 
-async def test_a_search_stops_at_its_limit_and_goes_on_from_where_it_is_told(redis: RedisClient) -> None:
+async def test_a_search_stops_at_its_limit_and_continues_at_a_given_place(redis: RedisClient) -> None:
     artifacts = open_artifacts(redis)
     kept = await artifacts.keep("aXaXa" * 3 * PIECE, tool="t", key="k")
 
@@ -170,7 +168,7 @@ async def test_a_search_stops_at_its_limit_and_goes_on_from_where_it_is_told(red
 
 
 @pytest.mark.parametrize("text", ["", "0", "false", "null", "\x00\x01", "a\r\n\u2028b", "😀" * 60_000])
-async def test_whatever_a_text_is_it_is_kept_as_it_is(redis: RedisClient, text: str) -> None:
+async def test_any_text_is_stored_unchanged(redis: RedisClient, text: str) -> None:
     artifacts = open_artifacts(redis)
 
     kept = await artifacts.keep(text, tool="t", key="k")
@@ -189,7 +187,7 @@ async def test_lone_surrogates_do_not_break_the_store(redis: RedisClient) -> Non
     assert [match.start for match in await artifacts.search(kept.id, "\udfffC", at_most=2)] == [3]
 
 
-async def test_i06_20_megabytes_are_kept_and_any_part_of_them_is_read(redis: RedisClient) -> None:
+async def test_i06_20_megabytes_are_stored_and_any_part_can_be_read(redis: RedisClient) -> None:
     artifacts, text = open_artifacts(redis), a_text(20_000_000)
 
     shown, artifact_id = await keep_if_large(text, artifacts, tool="dump", key="k")
@@ -204,15 +202,13 @@ async def test_i06_20_megabytes_are_kept_and_any_part_of_them_is_read(redis: Red
 @pytest.mark.parametrize(
     ("text", "size"), [("x" * (LARGEST_TEXT + 1), LARGEST_TEXT + 1), ("€" * 12_000_000, 36_000_000)]
 )
-async def test_what_is_larger_than_32_mib_is_refused_with_its_size(
-    redis: RedisClient, text: str, size: int
-) -> None:
+async def test_a_text_over_32_mib_is_refused_with_its_size(redis: RedisClient, text: str, size: int) -> None:
     with pytest.raises(ArtifactTooLarge, match=f"^{size} bytes; at most 33554432 bytes are stored$"):
         await open_artifacts(redis).keep(text, tool="t", key="k")
     assert await all_keys(redis) == []
 
 
-async def test_the_same_key_replaces_its_own_and_another_key_does_not(redis: RedisClient) -> None:
+async def test_a_key_replaces_its_own_artifact_and_no_other(redis: RedisClient) -> None:
     artifacts = open_artifacts(redis)
     first = await artifacts.keep(a_text(3 * PIECE), tool="t", key="k")
 
@@ -225,7 +221,7 @@ async def test_the_same_key_replaces_its_own_and_another_key_does_not(redis: Red
     assert await fields_of(redis, first.id) == {"0", "about", "writing"}
 
 
-async def test_every_key_ends_and_the_list_with_its_longest_lived_member(redis: RedisClient) -> None:
+async def test_every_key_has_a_ttl_and_the_list_lives_as_long_as_its_last_member(redis: RedisClient) -> None:
     long_lived = await open_artifacts(redis, ttl_s=9000).keep("a", tool="t", key="k")
     short_lived = await open_artifacts(redis, ttl_s=60).keep("b", tool="t", key="l")
 
@@ -245,7 +241,7 @@ async def test_every_key_ends_and_the_list_with_its_longest_lived_member(redis: 
     assert listed == [[short_lived.id, NOW + 60], [long_lived.id, NOW + 9000]]
 
 
-async def test_an_ended_artifact_leaves_the_list_but_not_while_its_text_is_there(redis: RedisClient) -> None:
+async def test_an_expired_artifact_leaves_the_list_after_its_text(redis: RedisClient) -> None:
     ended = await open_artifacts(redis).keep("ended", tool="t", key="k")
     lasting = await open_artifacts(redis).keep("lasting", tool="t", key="l")
     await redis.call("DEL", context_key(a_ref(), "artifact", ended.id))
@@ -256,7 +252,7 @@ async def test_an_ended_artifact_leaves_the_list_but_not_while_its_text_is_there
     assert await open_artifacts(redis).find(ended.id) is None
 
 
-async def test_no_other_context_finds_reads_or_searches_an_artifact(redis: RedisClient) -> None:
+async def test_no_other_context_can_find_read_or_search_an_artifact(redis: RedisClient) -> None:
     kept = await open_artifacts(redis, a_ref(1)).keep("secret", tool="t", key="k")
     others = open_artifacts(redis, a_ref(2))
     own = await others.keep("own", tool="t", key="k")
@@ -272,7 +268,7 @@ async def test_no_other_context_finds_reads_or_searches_an_artifact(redis: Redis
 @pytest.mark.parametrize(
     "artifact_id", ["", "a", "a0123456789b", "a0123456789B", "*", "a0123456789b\n", "\ud800", "a" * 10**6]
 )
-async def test_an_id_that_was_never_given_is_not_found(redis: RedisClient, artifact_id: str) -> None:
+async def test_an_unknown_id_is_not_found(redis: RedisClient, artifact_id: str) -> None:
     artifacts = open_artifacts(redis)
 
     assert await artifacts.find(artifact_id) is None
@@ -280,7 +276,7 @@ async def test_an_id_that_was_never_given_is_not_found(redis: RedisClient, artif
         await artifacts.read(artifact_id, start=0, length=9)
 
 
-async def test_a_writing_that_is_stopped_leaves_no_trace(redis: RedisClient) -> None:
+async def test_a_cancelled_write_leaves_no_trace(redis: RedisClient) -> None:
     async with writing(redis, "canary " * 1_500_000) as task:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -291,7 +287,7 @@ async def test_a_writing_that_is_stopped_leaves_no_trace(redis: RedisClient) -> 
 
 
 class Dying:
-    """A client whose first trip arrives, and then the process is gone."""
+    """A client whose process dies after its first round trip."""
 
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
@@ -304,7 +300,7 @@ class Dying:
         return await self._redis.run(*arguments)
 
 
-async def test_a_crash_in_the_middle_of_writing_leaves_nothing_that_can_be_read(redis: RedisClient) -> None:
+async def test_a_crash_during_a_write_leaves_nothing_readable(redis: RedisClient) -> None:
     text = a_text(10_000_000)
     with pytest.raises(SystemExit):
         await open_artifacts(cast(RedisClient, Dying(redis))).keep(text, tool="t", key="k")
@@ -323,7 +319,7 @@ async def test_a_crash_in_the_middle_of_writing_leaves_nothing_that_can_be_read(
     assert await artifacts.read(cut_off, start=9_999_990, length=10) == text[-10:]
 
 
-async def test_a_reset_between_two_batches_is_forgotten_and_nothing_comes_back(redis: RedisClient) -> None:
+async def test_a_write_that_a_reset_overtakes_is_forgotten(redis: RedisClient) -> None:
     async with writing(redis, "canary " * 1_500_000) as task:
         await RedisHistory(redis).erase(a_ref())
         with pytest.raises(Forgotten):
@@ -370,7 +366,7 @@ async def test_the_later_of_two_writers_of_a_key_wins_and_their_texts_are_never_
     assert await fields_of(redis, later.id) == {"0", "about", "writing"}
 
 
-async def test_an_artifact_that_vanishes_while_it_is_written_is_not_taken_for_whole(
+async def test_an_artifact_that_vanishes_during_its_write_is_not_reported_as_stored(
     redis: RedisClient,
 ) -> None:
     async with writing(redis, a_text(10_000_000)) as task:
@@ -383,7 +379,7 @@ async def test_an_artifact_that_vanishes_while_it_is_written_is_not_taken_for_wh
 
 
 @pytest.mark.parametrize("end", ["", "\ud800"], ids=["text", "surrogate"])
-async def test_i06_a_large_result_becomes_a_reference_and_a_small_one_stays(
+async def test_i06_a_large_result_becomes_a_reference_and_a_small_one_does_not(
     redis: RedisClient, end: str
 ) -> None:
     artifacts = open_artifacts(redis)

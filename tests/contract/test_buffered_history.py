@@ -1,4 +1,4 @@
-"""The history of one turn: what it reads without the store, and what stays unwritten until the commit."""
+"""The buffered history of one turn: reads without the store, and writes that wait for the commit."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ async def test_a_turn_over_a_preloaded_conversation_needs_no_round_trip(redis: R
     assert redis.round_trips == before
 
 
-async def test_what_a_turn_appends_is_not_written(redis: RedisClient) -> None:
+async def test_messages_of_a_turn_are_not_stored_before_the_commit(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     turn = await a_turn(store, stored=2, limit=50)
     appended = await turn.append(REF, [a_message("mine"), a_message("m1"), a_message("mine")], epoch=0)
@@ -49,7 +49,7 @@ async def test_a_turn_of_a_forgotten_epoch_cannot_append(redis: RedisClient) -> 
         await turn.append(REF, [a_message("mine")], epoch=3)
 
 
-async def test_a_turn_reads_on_in_the_store_beyond_what_was_preloaded(redis: RedisClient) -> None:
+async def test_a_turn_reads_older_messages_from_the_store(redis: RedisClient) -> None:
     turn = await a_turn(RedisHistory(redis), stored=8, limit=3)
     await turn.append(REF, [a_message("mine")], epoch=0)
     assert ids(await turn.page(REF, limit=10)) == ["mine", "m7", "m6", "m5"]
@@ -58,7 +58,7 @@ async def test_a_turn_reads_on_in_the_store_beyond_what_was_preloaded(redis: Red
     assert set(await turn.get(REF, ["m0", "mine"])) == {"m0", "mine"}
 
 
-async def test_deleting_goes_through_at_once_and_takes_pending_messages_along(redis: RedisClient) -> None:
+async def test_a_deletion_takes_effect_at_once_and_includes_pending_messages(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     turn = await a_turn(store, stored=4, limit=2)
     await turn.append(REF, [a_message("mine"), a_message("kept")], epoch=0)
@@ -68,7 +68,7 @@ async def test_deleting_goes_through_at_once_and_takes_pending_messages_along(re
     assert ids(turn.pending) == ["kept"]
 
 
-async def test_erasing_goes_through_at_once_and_leaves_nothing_to_commit(redis: RedisClient) -> None:
+async def test_an_erasure_takes_effect_at_once_and_leaves_nothing_to_commit(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     turn = await a_turn(store, stored=4, limit=2)
     await turn.append(REF, [a_message("mine")], epoch=0)
@@ -81,7 +81,7 @@ async def test_erasing_goes_through_at_once_and_leaves_nothing_to_commit(redis: 
 
 
 async def a_covered_turn(memory: RedisMemory, *, stored: int, upto: int, limit: int = 50) -> BufferedHistory:
-    """A turn over a conversation that is summarised up to this sequence."""
+    """Open a turn over a conversation with a summary up to this sequence."""
     await memory.store.append(REF, some_messages(stored), epoch=0)
     await memory.add_summary(REF, a_summary("s1", upto=upto), [f"m{n}" for n in range(upto + 1)])
     for first in range(0, stored, 2):
@@ -89,7 +89,7 @@ async def a_covered_turn(memory: RedisMemory, *, stored: int, upto: int, limit: 
     return BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=limit))
 
 
-async def test_i05_a_turn_over_a_summary_needs_no_round_trip_for_what_is_not_covered(
+async def test_i05_a_turn_reads_uncovered_messages_without_a_round_trip(
     redis: RedisClient,
 ) -> None:
     turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
@@ -104,7 +104,7 @@ async def test_i05_a_turn_over_a_summary_needs_no_round_trip_for_what_is_not_cov
     assert [call.first_sequence for call in snapshot.ledger] == [4, 6]
 
 
-async def test_a_turn_reads_the_covered_messages_in_the_store_when_it_is_asked_for_them(
+async def test_a_turn_can_read_covered_messages_from_the_store(
     redis: RedisClient,
 ) -> None:
     turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
@@ -121,7 +121,7 @@ async def test_a_shorter_load_has_the_ledger_of_its_messages_only(redis: RedisCl
     assert (await turn.load(REF, limit=1)).ledger == ()
 
 
-async def test_deleting_a_covered_message_in_a_turn_brings_back_what_the_summary_told(
+async def test_deleting_a_covered_message_drops_the_summary_and_shows_the_other_messages(
     redis: RedisClient,
 ) -> None:
     turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
@@ -136,7 +136,7 @@ async def test_deleting_a_covered_message_in_a_turn_brings_back_what_the_summary
     assert (await turn.count_traces(REF)).ledger_turns == 3
 
 
-async def test_an_edit_in_a_turn_goes_through_at_once(redis: RedisClient) -> None:
+async def test_an_edit_in_a_turn_takes_effect_at_once(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     turn = await a_covered_turn(memory, stored=8, upto=3)
 
@@ -157,7 +157,7 @@ async def test_an_edit_of_a_pending_message_waits_with_it(redis: RedisClient) ->
     assert [(message.text, message.sequence) for message in turn.pending] == [("new", 1)]
 
 
-async def test_a_turn_does_not_read_on_in_an_epoch_that_is_not_its_own(redis: RedisClient) -> None:
+async def test_a_turn_of_an_old_epoch_cannot_read_the_store(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     turn = await a_turn(store, stored=4, limit=2)
     await store.erase(REF)
@@ -178,7 +178,7 @@ async def test_a_turn_reads_no_other_context(redis: RedisClient) -> None:
     stored=st.integers(0, 8), covered=st.integers(0, 8), limit=st.integers(0, 9), appended=st.integers(0, 4),
     gone=st.sets(st.integers(0, 11)), started=st.booleans(), whole=st.booleans(),
 )  # fmt: skip
-async def test_a_turn_reads_as_if_all_had_been_written(
+async def test_a_turn_reads_its_own_messages_like_stored_ones(
     stored: int, covered: int, limit: int, appended: int, gone: set[int], started: bool, whole: bool
 ) -> None:
     store, written = InMemoryHistory(), InMemoryHistory()

@@ -1,4 +1,4 @@
-"""The command menus: one for each scope and language, registered when they have changed."""
+"""The command menus: one for each scope and language, registered after a change."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -16,7 +16,7 @@ OPERATOR = 1001
 
 
 class Registered:
-    """A Bot API that takes menus, and fails where it is told to."""
+    """A Bot API that accepts menus and fails where the test says so."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int | None, str]] = []
@@ -58,7 +58,7 @@ async def test_there_is_a_menu_for_every_scope_and_language_and_for_each_operato
     assert "stats" in api.menus["chat", OPERATOR, ""]
 
 
-async def test_a_second_start_registers_nothing_and_a_new_operator_only_theirs(redis: RedisClient) -> None:
+async def test_a_second_start_registers_only_the_menu_of_a_new_operator(redis: RedisClient) -> None:
     await menus_of(Registered(), redis).register()
     api = Registered()
     await menus_of(api, redis).register()
@@ -67,7 +67,7 @@ async def test_a_second_start_registers_nothing_and_a_new_operator_only_theirs(r
     assert {(scope, chat) for scope, chat, _ in api.calls} == {("chat", 5)}
 
 
-async def test_an_operator_who_has_not_met_the_bot_does_not_keep_the_others_from_their_menus(
+async def test_an_operator_unknown_to_telegram_does_not_block_the_other_menus(
     redis: RedisClient,
 ) -> None:
     api = Registered()
@@ -84,7 +84,7 @@ async def test_an_operator_who_has_not_met_the_bot_does_not_keep_the_others_from
         (SendUnknown("cut"), AGAIN_AFTER_S),
     ],
 )
-async def test_telegrams_no_ends_the_round_and_the_next_one_goes_on_where_it_ended(
+async def test_a_refusal_ends_the_round_and_the_next_one_continues_there(
     redis: RedisClient, failure: TelegramFailure, pause: float
 ) -> None:
     api = Registered()
@@ -98,7 +98,9 @@ async def test_telegrams_no_ends_the_round_and_the_next_one_goes_on_where_it_end
     assert len(api.calls) == len(set(api.calls)) == 5 * len(LANGUAGES)
 
 
-async def test_changed_words_are_registered_anew(redis: RedisClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changed_texts_are_registered_again(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await menus_of(Registered(), redis).register()
     plan = [*plan_menus(frozenset({OPERATOR}))]
     (changed,) = [menu for menu in plan if menu.name == "default:0:ru"]

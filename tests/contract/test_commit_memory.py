@@ -1,4 +1,4 @@
-"""What a turn's commit keeps beside its messages: its calls, its prompt's record, who has the chat, what is due."""
+"""A turn's commit beside its messages: tool calls, prompt records, the active agent, and queued compressions."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.stores import stray_keys
 REF = a_ref()
 
 
-async def test_i08_a_commit_keeps_what_the_turn_called_with_the_messages_that_it_appends(
+async def test_i08_a_commit_stores_the_tool_calls_with_their_messages(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -37,7 +37,7 @@ async def test_i08_a_commit_keeps_what_the_turn_called_with_the_messages_that_it
     )
 
 
-async def test_without_messages_there_is_nothing_that_calls_could_be_kept_with(redis: RedisClient) -> None:
+async def test_a_commit_without_messages_stores_no_tool_calls(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
 
@@ -46,7 +46,7 @@ async def test_without_messages_there_is_nothing_that_calls_could_be_kept_with(r
     assert await redis.call("EXISTS", keys.context_key(REF, "ledger")) == 0
 
 
-async def test_a_forgotten_message_takes_its_turns_calls_and_artifacts_along(redis: RedisClient) -> None:
+async def test_forgetting_a_message_deletes_the_calls_and_artifacts_of_its_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     memory = RedisMemory(redis)
     await box.accept(1)
@@ -61,7 +61,7 @@ async def test_a_forgotten_message_takes_its_turns_calls_and_artifacts_along(red
     assert await keys_with(redis, "quokka") == await keys_with(redis, "wombat") == []
 
 
-async def test_the_records_of_the_last_prompts_are_kept_newest_first_and_for_a_while(
+async def test_the_newest_prompt_records_come_first_and_expire(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -88,7 +88,7 @@ async def test_a_turn_without_a_prompt_leaves_the_prompt_records_as_they_are(red
     assert await redis.call("EXISTS", keys.context_key(REF, "prompts")) == 0
 
 
-async def test_i12_a_transfer_lasts_until_the_next_one_or_until_the_main_agent_has_the_chat_again(
+async def test_i12_a_transfer_lasts_until_the_next_one_or_a_return_to_the_main_agent(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -103,7 +103,7 @@ async def test_i12_a_transfer_lasts_until_the_next_one_or_until_the_main_agent_h
     assert seen == ["billing", "billing", "shipping", ""]
 
 
-async def test_i12_a_new_conversation_gives_the_chat_back_to_the_main_agent_and_drops_the_summaries(
+async def test_i12_a_new_conversation_returns_to_the_main_agent_and_drops_the_summaries(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -121,7 +121,7 @@ async def test_i12_a_new_conversation_gives_the_chat_back_to_the_main_agent_and_
     assert snapshot.count == 4
 
 
-async def test_a_commit_queues_its_conversation_for_compression_and_leaves_one_that_is_queued(
+async def test_a_commit_queues_its_conversation_for_compression_once(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -164,7 +164,7 @@ async def test_a_commit_repeated_after_a_lost_reply_changes_nothing(redis: Redis
 
 
 @pytest.mark.parametrize("late", ["after a reset", "without the claim"])
-async def test_a_late_commit_keeps_nothing_of_all_that(redis: RedisClient, late: str) -> None:
+async def test_a_late_commit_stores_nothing(redis: RedisClient, late: str) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -183,7 +183,7 @@ async def test_a_late_commit_keeps_nothing_of_all_that(redis: RedisClient, late:
     assert await all_values(redis) == before
 
 
-async def test_a_take_brings_the_summary_the_ledger_and_who_has_the_chat_in_one_round_trip(
+async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -206,7 +206,7 @@ async def test_a_take_brings_the_summary_the_ledger_and_who_has_the_chat_in_one_
     assert snapshot.active_agent == "billing"
 
 
-async def test_a_reset_erases_all_that_a_turn_kept_and_counts_it(redis: RedisClient) -> None:
+async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     memory = RedisMemory(redis)
     await box.accept(1)
@@ -231,7 +231,7 @@ async def test_a_reset_erases_all_that_a_turn_kept_and_counts_it(redis: RedisCli
     assert (await memory.store.load(REF, limit=1)).active_agent == ""
 
 
-async def test_a_reset_that_is_answered_leaves_its_counts_for_the_answer(redis: RedisClient) -> None:
+async def test_a_reset_from_the_chat_leaves_its_counts_for_the_answer(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     memory = RedisMemory(redis)
     await memory.store.append(REF, some_messages(4), epoch=0)
@@ -249,7 +249,7 @@ async def test_a_reset_that_is_answered_leaves_its_counts_for_the_answer(redis: 
     )
 
 
-async def test_a_reset_repeated_after_a_lost_reply_counts_the_same(redis: RedisClient) -> None:
+async def test_a_reset_repeated_after_a_lost_reply_returns_the_same_counts(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await open_inbox(redis)
     await memory.store.append(REF, some_messages(4), epoch=0)

@@ -1,4 +1,4 @@
-"""The compressor on the real store: what it saves, and what it leaves alone when anything goes wrong."""
+"""The compressor on the real store: its summaries, and its failures, which change nothing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ LEASE_S = 60.0
 
 @dataclass
 class Joining:
-    """A summarizer whose summary is the texts that it read, joined. `during` runs while it works."""
+    """A summarizer that joins the texts that it reads. `during` runs while it works."""
 
     model: str = "joining-1"
     failures: list[SummaryFailed] = field(default_factory=list[SummaryFailed])
@@ -64,7 +64,7 @@ class Joining:
 
 @dataclass
 class Rig:
-    """A conversation of 40 messages that is due, on a store whose clock is turned by hand."""
+    """A conversation of 40 messages that is due for compression, and a clock that the test moves."""
 
     redis: RedisClient
     now: float = 1_000.0
@@ -108,7 +108,7 @@ class Rig:
         return await self.redis.call("ZSCORE", partition_key(0, "compress"), REF.context_id) is not None
 
     async def everything(self) -> dict[str, Any]:
-        """All that is stored but the queue."""
+        """Return all stored data except the queue."""
         values = await all_values(self.redis)
         values.pop(partition_key(0, "compress"), None)
         return values
@@ -126,14 +126,14 @@ def told(*numbers: int) -> str:
     return " ".join(f"text {number}" for number in numbers)
 
 
-async def test_nothing_queued_is_idle(redis: RedisClient) -> None:
+async def test_the_compressor_is_idle_without_a_queued_conversation(redis: RedisClient) -> None:
     result = await Rig(redis=redis).compressor().step()
 
     assert result == CompressionResult(outcome="idle")
     assert not result.is_busy
 
 
-async def test_i05_the_older_part_is_summarised_and_the_newest_stay(rig: Rig) -> None:
+async def test_i05_the_older_messages_are_summarised_and_the_newest_stay(rig: Rig) -> None:
     result = await rig.compressor().step()
 
     after = await rig.state()
@@ -147,7 +147,7 @@ async def test_i05_the_older_part_is_summarised_and_the_newest_stay(rig: Rig) ->
     assert not await rig.is_queued()
 
 
-async def test_i05_each_piece_is_saved_on_top_of_the_one_before_with_what_it_adds(rig: Rig) -> None:
+async def test_i05_each_piece_is_saved_on_the_previous_one_with_its_own_messages(rig: Rig) -> None:
     result = await rig.compressor().step()
 
     newest = (await rig.state()).summary
@@ -174,7 +174,7 @@ async def test_i05_the_next_compression_builds_on_the_summary(rig: Rig) -> None:
     assert last.text.overview == told(*range(72))
 
 
-async def test_what_is_not_due_any_more_leaves_the_queue(redis: RedisClient) -> None:
+async def test_a_conversation_that_is_no_longer_due_leaves_the_queue(redis: RedisClient) -> None:
     rig = Rig(redis=redis)
     await rig.append(4)
     await rig.summaries.queue(REF)
@@ -196,7 +196,7 @@ async def test_i01_thousands_of_messages_are_read_page_by_page_and_compressed(re
     assert len((await rig.state()).newest) == 8
 
 
-async def test_i01_what_is_beyond_the_most_that_is_read_at_once_is_compressed_next(
+async def test_i01_messages_beyond_the_limit_of_a_read_are_compressed_next(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compressor, "MESSAGES_AT_MOST", 30)
@@ -212,7 +212,7 @@ async def test_i01_what_is_beyond_the_most_that_is_read_at_once_is_compressed_ne
     assert summary.text.overview == told(*range(summary.upto_sequence + 1))
 
 
-async def test_what_tools_gave_is_read_before_the_reply(redis: RedisClient) -> None:
+async def test_tool_results_are_read_before_the_reply(redis: RedisClient) -> None:
     rig = Rig(redis=redis)
     await rig.append(40)
     entry = LedgerEntry(id="e", kind="tool", agent="", name="add", input="{}", output="five")
@@ -232,7 +232,7 @@ async def keep_ledger(rig: Rig, *, first: int, last: int, entry: LedgerEntry) ->
 
 
 @pytest.mark.parametrize("message", ["The summary model failed.", ""])
-async def test_i07_a_failure_changes_nothing_and_is_tried_three_times(rig: Rig, message: str) -> None:
+async def test_i07_a_failure_changes_nothing_and_there_are_three_tries(rig: Rig, message: str) -> None:
     before = await rig.state()
     rig.summarizer.failures = [SummaryFailed(message) for _ in range(3)]
     one = rig.compressor()
@@ -250,7 +250,7 @@ async def test_i07_a_failure_changes_nothing_and_is_tried_three_times(rig: Rig, 
     assert not await rig.is_queued()
 
 
-async def test_i07_a_success_forgets_the_failures_before_it(rig: Rig) -> None:
+async def test_i07_a_success_resets_the_count_of_failures(rig: Rig) -> None:
     rig.summarizer.failures = [SummaryFailed(), SummaryFailed()]
     one = rig.compressor()
     for pause_s in RETRY_PAUSES_S:
@@ -275,7 +275,7 @@ async def test_i07_an_empty_summary_is_a_failure(rig: Rig) -> None:
     assert (await rig.state()).summary is None
 
 
-async def test_a_failure_at_a_later_piece_keeps_what_was_saved(rig: Rig) -> None:
+async def test_a_failure_at_a_later_piece_keeps_the_saved_pieces(rig: Rig) -> None:
     async def fail_at_the_third() -> None:
         if len(rig.summarizer.pieces) == 3:
             raise SummaryFailed
@@ -290,7 +290,7 @@ async def test_a_failure_at_a_later_piece_keeps_what_was_saved(rig: Rig) -> None
     assert summary.upto_sequence == rig.summarizer.pieces[1].covers[-1].sequence
 
 
-async def test_a_piece_that_is_too_long_is_halved_twice_at_most(rig: Rig) -> None:
+async def test_a_piece_that_is_too_long_is_halved_at_most_twice(rig: Rig) -> None:
     rig.summarizer.most_lines = 1  # of a whole piece's six; the half has two, the quarter one
     assert (await rig.compressor().step()).outcome == "compressed"
     assert [len(piece.lines) for piece in rig.summarizer.pieces[:3]] == [6, 2, 1]
@@ -308,7 +308,7 @@ async def test_a_piece_that_is_too_long_is_halved_twice_at_most(rig: Rig) -> Non
     assert summary.upto_sequence == 31
 
 
-async def test_one_message_larger_than_a_piece_is_saved_once_it_is_read_to_its_end(
+async def test_a_message_larger_than_a_piece_is_covered_after_it_was_read_to_its_end(
     redis: RedisClient,
 ) -> None:
     rig = Rig(redis=redis)
@@ -334,7 +334,7 @@ async def test_one_message_larger_than_a_piece_is_saved_once_it_is_read_to_its_e
     assert "".join(parts) == long.text
 
 
-async def test_i14_an_append_meanwhile_stays_and_is_not_covered(rig: Rig) -> None:
+async def test_i14_a_message_appended_during_a_compression_is_not_covered(rig: Rig) -> None:
     async def append_once() -> None:
         if len(rig.summarizer.pieces) == 1:
             await rig.append(2, start=40)
@@ -345,7 +345,7 @@ async def test_i14_an_append_meanwhile_stays_and_is_not_covered(rig: Rig) -> Non
     assert ids((await rig.state()).newest) == [f"m{n}" for n in range(32, 42)]
 
 
-async def test_i14_a_reset_meanwhile_leaves_no_summary(rig: Rig) -> None:
+async def test_i14_a_reset_during_a_compression_leaves_no_summary(rig: Rig) -> None:
     async def reset() -> None:
         await rig.history.erase(REF)
 
@@ -371,7 +371,7 @@ async def test_i14_a_reset_right_before_the_save_leaves_no_summary(rig: Rig) -> 
     assert "text 1" not in str(await rig.everything())
 
 
-async def test_a_covered_message_forgotten_meanwhile_is_not_told(rig: Rig) -> None:
+async def test_a_message_forgotten_during_a_compression_is_not_in_the_summary(rig: Rig) -> None:
     async def forget_m1_at_the_second() -> None:
         if len(rig.summarizer.pieces) == 2:
             await rig.history.delete(REF, ["m1"], epoch=0)
@@ -384,7 +384,7 @@ async def test_a_covered_message_forgotten_meanwhile_is_not_told(rig: Rig) -> No
     assert summary.text.overview == told(0, *range(2, 32))
 
 
-async def test_a_covered_message_edited_meanwhile_is_told_as_it_is_now(rig: Rig) -> None:
+async def test_a_message_edited_during_a_compression_is_summarised_with_its_new_text(rig: Rig) -> None:
     async def edit_m1_at_the_second() -> None:
         if len(rig.summarizer.pieces) == 2:
             await rig.history.replace(REF, "m1", text="edited", tokens=20, edited_at=5.0, epoch=0)
@@ -397,7 +397,7 @@ async def test_a_covered_message_edited_meanwhile_is_told_as_it_is_now(rig: Rig)
     assert summary.text.overview == f"text 0 edited {told(*range(2, 32))}"
 
 
-async def test_a_conversation_that_changes_under_every_summary_rests(rig: Rig) -> None:
+async def test_a_conversation_that_changes_during_every_compression_gets_a_pause(rig: Rig) -> None:
     async def forget_another() -> None:
         await rig.history.delete(REF, [f"m{len(rig.summarizer.pieces)}"], epoch=0)
 
@@ -409,7 +409,7 @@ async def test_a_conversation_that_changes_under_every_summary_rests(rig: Rig) -
     assert result.reason == "The conversation changed under every summary."
 
 
-async def test_a_new_conversation_meanwhile_gets_no_summary_of_the_old_one(rig: Rig) -> None:
+async def test_a_new_conversation_gets_no_summary_of_the_old_one(rig: Rig) -> None:
     async def begin() -> None:
         await rig.history.start_conversation(REF, epoch=0)
 
@@ -419,9 +419,9 @@ async def test_a_new_conversation_meanwhile_gets_no_summary_of_the_old_one(rig: 
     assert (await rig.state()).summary is None
 
 
-async def test_what_is_queued_after_the_last_look_is_looked_at_again(rig: Rig) -> None:
+async def test_a_conversation_queued_during_its_compression_is_compressed_again(rig: Rig) -> None:
     class Late(RedisSummaries):
-        """Finishes a moment after a message was forgotten and the compression that this needs was queued."""
+        """A store that finishes a compression after a message was forgotten and a new one was queued."""
 
         async def finish(self, claim: CompressionClaim, *, seen: HistorySnapshot | None = None) -> None:
             if await rig.history.get(REF, ["m0"]):
@@ -442,7 +442,7 @@ async def test_what_is_queued_after_the_last_look_is_looked_at_again(rig: Rig) -
 
 
 class Repeating:
-    """A client that sends each script twice and has the second reply, as the driver does after it lost the first."""
+    """A client that sends each script twice and returns the second reply, like a driver after a lost reply."""
 
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
@@ -461,7 +461,7 @@ class Repeating:
         return await self._redis.call(*command)
 
 
-async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(rig: Rig) -> None:
+async def test_repeating_any_step_after_a_lost_reply_does_no_harm(rig: Rig) -> None:
     result = await rig.compressor(redis=cast(RedisClient, Repeating(rig.redis))).step()
 
     assert (result.outcome, result.messages) == ("compressed", 32)
@@ -469,7 +469,7 @@ async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(rig: R
 
 
 async def step_thrice(rig: Rig, one: Compressor) -> list[CompressionResult]:
-    """As many tries as there are, each when it is due."""
+    """Run all tries, each when it is due."""
     results: list[CompressionResult] = []
     for pause_s in (*RETRY_PAUSES_S, 0.0):
         results.append(await one.step())
@@ -477,7 +477,7 @@ async def step_thrice(rig: Rig, one: Compressor) -> list[CompressionResult]:
     return results
 
 
-async def test_i07_a_compression_that_breaks_is_given_up_like_one_that_fails(rig: Rig) -> None:
+async def test_i07_a_compression_that_raises_is_given_up_like_one_that_fails(rig: Rig) -> None:
     async def break_down() -> None:
         raise ValueError("text 3 is secret")
 
@@ -502,7 +502,7 @@ async def test_i07_a_compression_that_redis_refuses_is_given_up_like_one_that_fa
     assert (await one.step()).outcome == "idle"
 
 
-async def test_i14_two_compressors_work_on_different_conversations_or_not_at_all(rig: Rig) -> None:
+async def test_i14_two_compressors_never_work_on_the_same_conversation(rig: Rig) -> None:
     working, go = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -518,7 +518,7 @@ async def test_i14_two_compressors_work_on_different_conversations_or_not_at_all
     assert (await first).outcome == "compressed"
 
 
-async def test_i14_whoever_lost_its_lease_saves_nothing_more(rig: Rig) -> None:
+async def test_i14_a_compressor_without_its_lease_saves_nothing(rig: Rig) -> None:
     working, go = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -563,7 +563,7 @@ async def wait_until_async(read: Callable[[], Awaitable[float]], holds: Callable
 
 
 class TrippingRedis:
-    """A client whose user is cancelled at its round trip number `at`: before it is sent, or when the reply is there."""
+    """A client that cancels its caller at round trip `at`, before the request or after the reply."""
 
     def __init__(self, redis: RedisClient, at: int, when: Literal["before", "after"]) -> None:
         self._redis = redis
@@ -598,7 +598,7 @@ async def _be_cancelled() -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_cancelled_at_any_round_trip_nothing_is_half_done_and_the_next_one_ends_it(
+async def test_a_cancellation_at_any_round_trip_leaves_nothing_half_done(
     redis: RedisClient, when: Literal["before", "after"]
 ) -> None:
     at, was_cancelled = 0, True
@@ -627,13 +627,13 @@ async def test_cancelled_at_any_round_trip_nothing_is_half_done_and_the_next_one
 
 
 def told_by(snapshot: HistorySnapshot) -> str:
-    """What summary and window tell together."""
+    """Return the text of summary and window together."""
     newest: list[Message] = list(snapshot.newest)
     summary = [snapshot.summary.text.overview] if snapshot.summary else []
     return " ".join([*summary, *(message.text for message in newest)])
 
 
-async def test_cancelled_while_the_model_works_nothing_is_stored_and_no_task_is_left(rig: Rig) -> None:
+async def test_a_cancellation_during_the_model_call_stores_nothing_and_leaves_no_task(rig: Rig) -> None:
     working = asyncio.Event()
 
     async def hang() -> None:

@@ -68,14 +68,14 @@ async def test_a_head_that_comes_byte_by_byte_is_ended() -> None:
         await asyncio.gather(dripping, return_exceptions=True)
 
 
-async def test_so_is_the_second_head_of_a_connection() -> None:
+async def test_a_slow_second_head_of_a_connection_is_ended() -> None:
     async with served() as port, connected(port) as ends:
         assert await answer(ends) == b"HTTP/1.1 200 OK"
         ends[1].write(b"GET / HT")
         assert await is_ended(ends[0])
 
 
-async def test_a_head_without_an_end_is_ended_before_it_takes_much_memory() -> None:
+async def test_an_endless_head_is_ended_before_it_takes_much_memory() -> None:
     async with served(head_s=60) as port, connected(port) as (reader, writer):
         writer.write(b"GET / HTTP/1.1\r\nX-Junk: " + b"a" * 100_000)
         assert await is_ended(reader)

@@ -20,7 +20,7 @@ ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "S
 GROUP, BAND = -1001234, -1005678
 
 
-def test_without_chats_one_sentence_says_so(console: ConsoleRig) -> None:
+def test_chats_says_that_there_are_none(console: ConsoleRig) -> None:
     ran = console("chats")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == "No chat has a memory yet.\n"
@@ -53,7 +53,7 @@ def test_history_shows_the_newest_messages_in_order(console: ConsoleRig) -> None
     assert shown[0]["sender"] == {"id": 1, "name": "Anna Berg"}
 
 
-def test_whole_includes_earlier_conversations(console: ConsoleRig) -> None:
+def test_history_whole_includes_earlier_conversations(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     on_stores(start_conversation(1001))
     ran = console("history", "1001")
@@ -84,7 +84,7 @@ def test_an_unknown_chat_is_reported(console: ConsoleRig) -> None:
     assert ran.err == ("Chat -5 has no memory. `mnemogram chats` lists the chats that have one.\n")
 
 
-def test_a_chat_with_a_memory_only_in_topics_names_them(console: ConsoleRig) -> None:
+def test_a_chat_with_a_memory_only_in_topics_lists_them(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ["hello"], thread_id=7))
     assert (
         console("history", str(GROUP)).err == "Chat -1001234 has a memory only in its topics: -1001234/7.\n"
@@ -144,7 +144,7 @@ def test_a_search_without_matches_says_so(console: ConsoleRig) -> None:
     assert ran.out.startswith("Nothing was found.")
 
 
-def test_a_mistyped_option_is_not_searched_for(console: ConsoleRig) -> None:
+def test_a_mistyped_option_is_refused(console: ConsoleRig) -> None:
     ran = console("search", str(GROUP), "coffee", "--jsn")
     assert ran.status == 2
     assert "No such option: --jsn" in ran.err
@@ -170,7 +170,7 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     assert console("trace", "11", "--json").document["state"] == "forgotten"
 
 
-def test_the_receipt_of_a_reset_is_one_document_with_every_count(console: ConsoleRig) -> None:
+def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> None:
     on_stores(remember(1001, ANNA))
     assert console("reset", "1001", "--json").document == {
         "chat": "1001",
@@ -190,7 +190,7 @@ def test_the_receipt_of_a_reset_is_one_document_with_every_count(console: Consol
     }
 
 
-def test_reset_of_a_chat_leaves_its_topics_and_says_so(console: ConsoleRig) -> None:
+def test_reset_of_a_chat_keeps_its_topics_and_says_so(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ["in General"]))
     on_stores(remember(GROUP, ["in a topic"], thread_id=7))
     ran = console("reset", str(GROUP), "--json")
@@ -209,13 +209,15 @@ def test_reset_all_erases_the_topics_too(console: ConsoleRig) -> None:
     assert [one["chat"] for one in console("chats", "--json").document] == ["1001"]
 
 
-def test_reset_all_of_one_topic_is_a_contradiction(console: ConsoleRig) -> None:
+def test_reset_all_of_one_topic_is_refused(console: ConsoleRig) -> None:
     ran = console("reset", f"{GROUP}/7", "--all")
     assert ran.status == 2
     assert "one topic" in ran.err
 
 
-def test_reset_without_the_index_is_not_proven(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reset_without_the_index_is_reported_as_unproven(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     on_stores(remember(1001, ANNA))
     monkeypatch.setenv("QDRANT_URL", "http://127.0.0.1:1")
     ran = console("reset", "1001", "--json")
@@ -227,15 +229,13 @@ def test_reset_without_the_index_is_not_proven(console: ConsoleRig, monkeypatch:
 
 
 class Terminal(io.StringIO):
-    """A person's answers."""
+    """The answers of a person at a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
-def test_a_person_at_a_terminal_is_asked_before_a_reset(
-    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reset_at_a_terminal_asks_first(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
     on_stores(remember(1001, ANNA))
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     ran = console("reset", "1001")
@@ -338,7 +338,9 @@ def test_another_bots_chats_are_not_shown(console: ConsoleRig, monkeypatch: pyte
     assert console("history", "1001").status == 1
 
 
-def test_a_store_that_does_not_answer_is_named(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_store_is_reported_with_its_setting(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("REDIS_URL", "redis://:hunter2@127.0.0.1:1")
     ran = console("chats")
     assert (ran.status, ran.out) == (1, "")

@@ -53,7 +53,7 @@ def body_of(file: Path) -> list[str]:
     return file.read_text().splitlines()[1:]
 
 
-def test_a_chat_goes_into_a_file_and_comes_back(console: ConsoleRig, tmp_path: Path) -> None:
+def test_an_exported_chat_can_be_imported_again(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(-100, TEXTS))
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
 
@@ -74,7 +74,7 @@ def test_a_chat_goes_into_a_file_and_comes_back(console: ConsoleRig, tmp_path: P
     assert on_stores(staged_keys()) == []
 
 
-def test_without_a_file_the_lines_go_to_stdout(console: ConsoleRig) -> None:
+def test_export_without_a_file_writes_to_stdout(console: ConsoleRig) -> None:
     on_stores(remember(7, TEXTS))
 
     lines = [json.loads(line) for line in console("export", "7").out.splitlines()]
@@ -106,7 +106,7 @@ def test_a_second_import_works_only_into_another_chat(console: ConsoleRig, tmp_p
     assert [line["message"]["text"] for line in lines if line["kind"] == "message"] == TEXTS
 
 
-def test_replacing_erases_first_with_a_receipt(console: ConsoleRig, tmp_path: Path) -> None:
+def test_import_replace_erases_first_with_a_receipt(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     on_stores(remember(8, ["an older memory"]))
     file = tmp_path / "f.jsonl"
@@ -119,7 +119,7 @@ def test_replacing_erases_first_with_a_receipt(console: ConsoleRig, tmp_path: Pa
     assert "older" not in console("export", "8").out
 
 
-def test_a_pipe_is_refused_as_it_is_read_twice(console: ConsoleRig, tmp_path: Path) -> None:
+def test_import_refuses_a_pipe_because_it_reads_twice(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     reading, writing = os.pipe()
     os.write(writing, console("export", "7").out.encode())
@@ -147,7 +147,7 @@ def test_an_import_that_fails_after_the_erasure_reports_the_erasure(
     assert console("export", "7").status == 1
 
 
-def test_a_full_store_after_the_erasure_is_reported_with_it(
+def test_a_full_store_after_the_erasure_is_reported_with_the_erasure(
     console: ConsoleRig, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_stores(remember(7, TEXTS))
@@ -218,7 +218,7 @@ def test_a_file_cannot_control_the_terminal(console: ConsoleRig, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("name", "problem"), [("f.jsonl", "/f.jsonl cannot be written"), (None, "TMPDIR (")])
-def test_a_full_disk_is_named_and_leaves_no_file(tmp_path: Path, name: str | None, problem: str) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, name: str | None, problem: str) -> None:
     with pytest.raises(CommandFailed) as failed, whole_file(tmp_path / name if name else None):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -227,7 +227,7 @@ def test_a_full_disk_is_named_and_leaves_no_file(tmp_path: Path, name: str | Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_truncated_file_is_named_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
     console("export", "7", "--file", str(file))

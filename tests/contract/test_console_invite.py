@@ -34,7 +34,7 @@ def test_an_invitation_is_a_link_that_works_for_one_person(console: ConsoleRig) 
     assert on_stores(_redeem(ANNA + 1, _code(url))) == "invalid"
 
 
-def test_as_json_it_is_one_document(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invite_json_is_one_document(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INVITED_ONLY", "true")
     document = console("invite", "--json").document
     assert set(document) == {"url", "expires_at", "is_needed"}
@@ -58,7 +58,7 @@ def test_guests_are_listed_and_revoked(console: ConsoleRig) -> None:
     )
 
 
-def test_without_telegram_no_invitation_is_made_and_the_setting_is_named(
+def test_invite_without_telegram_fails_and_names_the_setting(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "123456:" + "a" * 35)

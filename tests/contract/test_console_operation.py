@@ -61,7 +61,7 @@ def levels(document: Any) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("bot")
-def test_doctor_finds_all_well(console: ConsoleRig) -> None:
+def test_doctor_reports_a_healthy_system(console: ConsoleRig) -> None:
     ran = console("doctor", "--json")
     assert (ran.status, ran.err, ran.document["is_well"]) == (0, "", True)
     assert levels(ran.document) == {
@@ -232,7 +232,7 @@ def test_without_a_token_webhook_uses_the_running_simulator(
 
 
 @pytest.mark.parametrize("command", ["serve", "work"])
-def test_a_service_of_its_own_needs_a_token(console: ConsoleRig, command: str) -> None:
+def test_a_separate_service_needs_a_token(console: ConsoleRig, command: str) -> None:
     ran = console(command)
     assert (ran.status, ran.out) == (2, "")
     assert re.fullmatch(rf"TELEGRAM_BOT_TOKEN: is not set, and `mnemogram {command}` needs .*\n", ran.err)
@@ -259,7 +259,7 @@ def test_an_unknown_token_ends_a_service(
         (["work", "--health-port", "{port}"], "", "--health-port"),
     ],
 )
-def test_a_taken_port_ends_the_start_and_is_named(
+def test_a_used_port_ends_the_start_and_is_named(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, command: list[str], setting: str, named: str
 ) -> None:
     if command[0] == "work":

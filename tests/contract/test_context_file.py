@@ -1,4 +1,4 @@
-"""A context's file on the real store: written of one moment, taken in whole or not at all."""
+"""A context's file on the real store: an export of one moment, and an import of all or nothing."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def a_message(number: int, text: str = "") -> Message:
 
 
 async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
-    """A context that has some of everything; the id of its artifact."""
+    """Fill a context with every kind of record. Return the id of its artifact."""
     history = RedisHistory(redis)
     await history.append(
         ref, [a_message(number, ODD if number == 6 else "") for number in range(messages)], epoch=0
@@ -107,7 +107,7 @@ async def body(redis: RedisClient, ref: ContextRef) -> list[BodyLine]:
 
 
 def as_file(lines: Sequence[BodyLine], ref: ContextRef | None = None) -> list[str]:
-    """The file's lines as they are read."""
+    """Return the file's lines as they are read."""
     seal, texts = Seal(), [dump_line(Header(format=2, context=(ref or a_ref()).context_id, chat="1"))]
     for line in lines:
         texts.append(dump_line(line))
@@ -136,7 +136,7 @@ async def take_in(
         await importing.clear_up()
 
 
-async def test_a_context_comes_back_as_it_was(redis: RedisClient) -> None:
+async def test_an_imported_context_equals_the_exported_one(redis: RedisClient) -> None:
     kept = await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await RedisHistory(redis).erase(a_ref())
@@ -162,7 +162,7 @@ async def test_a_context_comes_back_as_it_was(redis: RedisClient) -> None:
     assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 
-async def test_what_was_imported_is_forgotten_like_any_other(redis: RedisClient) -> None:
+async def test_imported_messages_can_be_forgotten(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     history = RedisHistory(redis)
@@ -177,7 +177,7 @@ async def test_what_was_imported_is_forgotten_like_any_other(redis: RedisClient)
     assert (erased.messages, erased.artifacts, erased.talk) == (11, 1, 1)
 
 
-async def test_another_chat_gets_no_telegram_ids_and_no_talk(redis: RedisClient) -> None:
+async def test_an_import_into_another_chat_has_no_telegram_ids_and_no_talk(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     other, history = a_ref(2), RedisHistory(redis)
 
@@ -203,7 +203,7 @@ async def test_a_second_import_is_refused_and_changes_nothing(redis: RedisClient
     assert await all_values(redis) == before
 
 
-async def test_after_a_reset_nothing_is_placed(redis: RedisClient) -> None:
+async def test_an_import_that_a_reset_overtakes_places_nothing(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await RedisHistory(redis).erase(a_ref())
@@ -215,7 +215,7 @@ async def test_after_a_reset_nothing_is_placed(redis: RedisClient) -> None:
     assert await all_values(redis) == before
 
 
-async def test_what_waits_for_the_rest_of_its_file_ends_by_itself(redis: RedisClient) -> None:
+async def test_staged_lines_expire(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await redis.call("FLUSHALL")
@@ -232,7 +232,7 @@ async def test_what_waits_for_the_rest_of_its_file_ends_by_itself(redis: RedisCl
     assert (await RedisHistory(redis).load(a_ref(), limit=0)).count == 0
 
 
-async def test_an_artifact_keeps_its_end_and_one_that_has_aged_out_stays_behind(redis: RedisClient) -> None:
+async def test_an_artifact_keeps_its_expiry_and_an_expired_one_is_left_out(redis: RedisClient) -> None:
     kept = await fill(redis, a_ref())
     gone = await artifacts_of(redis, a_ref(), ttl_s=100).keep("y" * 50, tool="t", key="k2")
     file = as_file(await body(redis, a_ref()))
@@ -247,7 +247,7 @@ async def test_an_artifact_keeps_its_end_and_one_that_has_aged_out_stays_behind(
     assert await redis.call("PEXPIRETIME", context_key(a_ref(), "artifact", kept)) == (NOW + 10**8) * 1000
 
 
-async def test_an_export_that_is_overtaken_says_so(redis: RedisClient) -> None:
+async def test_an_export_that_a_change_overtakes_fails(redis: RedisClient) -> None:
     history = RedisHistory(redis)
     await history.append(a_ref(), [a_message(number) for number in range(1200)], epoch=0)
 
@@ -264,7 +264,7 @@ async def test_an_export_that_is_overtaken_says_so(redis: RedisClient) -> None:
             _ = [line async for line in lines]
 
 
-async def test_what_comes_while_it_is_read_is_not_in_the_file(redis: RedisClient) -> None:
+async def test_messages_that_arrive_during_an_export_are_not_in_the_file(redis: RedisClient) -> None:
     history = RedisHistory(redis)
     await history.append(a_ref(), [a_message(number) for number in range(600)], epoch=0)
     before = as_file(await body(redis, a_ref()))
@@ -289,7 +289,9 @@ async def test_what_comes_while_it_is_read_is_not_in_the_file(redis: RedisClient
         (-1, '{"kind":"end","counts":{},"sha256":""}', "the end's counts and SHA-256 are not those"),
     ],
 )  # fmt: skip
-async def test_a_wrong_line_is_named(redis: RedisClient, line: int, now: str | None, told: str) -> None:
+async def test_a_wrong_line_is_reported_with_its_number(
+    redis: RedisClient, line: int, now: str | None, told: str
+) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     at = line - 1 if line > 0 else line
@@ -301,7 +303,7 @@ async def test_a_wrong_line_is_named(redis: RedisClient, line: int, now: str | N
     assert told in str(problem.value)
 
 
-async def test_a_file_that_breaks_off_or_was_changed_is_refused(redis: RedisClient) -> None:
+async def test_a_truncated_or_changed_file_is_refused(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
 
@@ -318,7 +320,7 @@ async def test_a_file_that_breaks_off_or_was_changed_is_refused(redis: RedisClie
 
 
 def _changed(kind: str, file: Sequence[str], change: dict[str, Any]) -> list[str]:
-    """The file with this change in the first line of the kind, and sealed anew."""
+    """Return the file with a change in the first line of this kind, with a new seal."""
     seal, texts, left = Seal(), [file[0].rstrip()], change
     for line in file[1:-1]:
         fields = json.loads(line)
@@ -374,7 +376,7 @@ HALF = "\ud800"
         ("message", {"message": {"role": "secret words"}}, "message.message.role: Input should be 'user'"),
     ],
 )  # fmt: skip
-async def test_a_whole_file_that_would_break_a_chat_is_refused(
+async def test_a_sealed_file_with_harmful_contents_is_refused(
     redis: RedisClient, kind: str, change: dict[str, Any], told: str
 ) -> None:
     await fill(redis, a_ref())
@@ -388,7 +390,7 @@ async def test_a_whole_file_that_would_break_a_chat_is_refused(
     assert "secret" not in str(problem.value)
 
 
-async def test_a_call_with_another_artifact_than_one_of_ours_is_refused(redis: RedisClient) -> None:
+async def test_a_call_with_a_foreign_artifact_id_is_refused(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     (entry,) = next(json.loads(line)["entries"] for line in file if '"kind":"ledger"' in line)
@@ -397,7 +399,7 @@ async def test_a_call_with_another_artifact_than_one_of_ours_is_refused(redis: R
         check_file(_changed("ledger", file, {"entries": [entry | {"artifact_id": "a b"}]}))
 
 
-async def test_what_is_changed_and_sealed_anew_is_taken_in(redis: RedisClient) -> None:
+async def test_a_changed_file_with_a_new_seal_is_accepted(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
 
@@ -405,7 +407,7 @@ async def test_what_is_changed_and_sealed_anew_is_taken_in(redis: RedisClient) -
         assert check_file(_changed(kind, file, {})).counts["message"] == 12
 
 
-def test_a_line_without_an_end_is_read_so_far_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.transfer.file.LONGEST_LINE", 1_000)
     stream = io.StringIO("x" * 50_000)
 
@@ -416,7 +418,7 @@ def test_a_line_without_an_end_is_read_so_far_only(monkeypatch: pytest.MonkeyPat
     assert list(split_lines(io.StringIO("x" * 1_000 + "\n" + "y"))) == ["x" * 1_000 + "\n", "y"]
 
 
-async def test_talk_from_the_future_is_kept_no_longer_than_other_talk(redis: RedisClient) -> None:
+async def test_talk_from_the_future_expires_like_other_talk(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await RedisHistory(redis).erase(a_ref())
@@ -427,7 +429,7 @@ async def test_talk_from_the_future_is_kept_no_longer_than_other_talk(redis: Red
 
 
 class LosingConnection:
-    """A client that sends one command more, and then none."""
+    """A client that loses its connection after one more command."""
 
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
@@ -440,7 +442,7 @@ class LosingConnection:
         return await self._redis.call(*command)
 
 
-async def test_a_placing_that_arrives_as_it_is_cleared_up_finds_nothing(redis: RedisClient) -> None:
+async def test_a_late_placement_after_the_cleanup_places_nothing(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await redis.call("FLUSHALL")
@@ -454,11 +456,11 @@ async def test_a_placing_that_arrives_as_it_is_cleared_up_finds_nothing(redis: R
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The simulated end of a process."""
 
 
 class KilledAt:
-    """A client whose process ends at its n-th script: before it reaches the store, or before its answer is read."""
+    """A client whose process ends at its n-th script, before the request or before the reply."""
 
     def __init__(self, redis: RedisClient, number: int, *, is_before: bool) -> None:
         self._redis = redis
@@ -483,7 +485,7 @@ class KilledAt:
 
 
 class LosingReplies:
-    """A client whose every first reply is lost: the driver sends each script again."""
+    """A client that loses every first reply, so that the driver sends each script again."""
 
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
@@ -497,7 +499,7 @@ class LosingReplies:
         return await self._redis.run_durably(call)
 
 
-async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(redis: RedisClient) -> None:
+async def test_repeating_any_step_after_a_lost_reply_does_no_harm(redis: RedisClient) -> None:
     await fill(redis, a_ref())
     file = as_file(await body(redis, a_ref()))
     await redis.call("FLUSHALL")
@@ -512,7 +514,7 @@ async def test_each_step_that_is_repeated_after_a_lost_reply_does_no_harm(redis:
 
 
 @pytest.mark.parametrize("is_before", [True, False])
-async def test_a_kill_at_any_point_leaves_nothing_or_all(
+async def test_a_kill_at_any_point_imports_nothing_or_all(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch, is_before: bool
 ) -> None:
     monkeypatch.setattr("memory.transfer.importer.COMMANDS_AT_ONCE", 8)
@@ -542,7 +544,7 @@ async def test_a_kill_at_any_point_leaves_nothing_or_all(
     assert left == sorted(left, reverse=True)
 
 
-async def test_a_turn_that_runs_meanwhile_is_answered_and_stands_after_what_was_imported(
+async def test_a_turn_during_an_import_is_answered_after_the_imported_messages(
     redis: RedisClient,
 ) -> None:
     await fill(redis, a_ref())

@@ -23,21 +23,23 @@ async def test_m01_two_first_messages_at_the_same_instant_create_one_context(
     assert await list_contexts(redis, [0]) == [made[0]]
 
 
-async def test_m01_a_context_that_exists_is_got_with_its_keys_and_its_birth(redis: RedisClient) -> None:
+async def test_m01_an_existing_context_is_returned_with_its_keys_and_creation_time(
+    redis: RedisClient,
+) -> None:
     created = await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
     got = await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=9.0)
     assert got == created
     assert (got.keys, got.title, got.created_at) == (KEYS, "Anna", 5.5)
 
 
-async def test_a_new_title_replaces_the_old_one_and_nothing_else(redis: RedisClient) -> None:
+async def test_a_new_title_replaces_only_the_old_title(redis: RedisClient) -> None:
     await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
     renamed = await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna & Ben", now=9.0)
     assert (renamed.title, renamed.created_at) == ("Anna & Ben", 5.5)
     assert await list_contexts(redis, [0]) == [renamed]
 
 
-async def test_getting_a_known_context_is_one_round_trip(redis: RedisClient) -> None:
+async def test_reading_a_known_context_takes_one_round_trip(redis: RedisClient) -> None:
     await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)
     before = redis.round_trips
     await get_or_create(redis, a_ref(), context_keys=KEYS, title="Anna", now=5.5)

@@ -1,4 +1,4 @@
-"""Delivery of the outbox: nothing lost, nothing twice but a send whose outcome is unknown, and that once."""
+"""Delivery of the outbox: no part is lost, and only a send with an unknown outcome is repeated, once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +38,10 @@ from tests.traffic import OpenRates, open_traffic
 
 @dataclass(slots=True)
 class Telegram:
-    """Takes what is sent, as chat, text; `outcomes` come first, in order: a failure, or None for a success."""
+    """A Bot API that records sends as chat and text.
+
+    `outcomes` come first: a failure, or None for a success.
+    """
 
     outcomes: list[TelegramFailure | None] = field(default_factory=list[TelegramFailure | None])
     tried: list[Part] = field(default_factory=list[Part])
@@ -58,7 +61,7 @@ class Telegram:
 
 @dataclass(slots=True)
 class Pauses:
-    """Pauses that pass at once; `during` each something may happen."""
+    """Pauses that end at once. `during` runs in each."""
 
     waits: list[float] = field(default_factory=list[float])
     during: Callable[[], Awaitable[object]] | None = None
@@ -70,7 +73,7 @@ class Pauses:
 
 
 async def _committed(redis: RedisClient, lines: Sequence[Part], *messages: Message) -> tuple[Inbox, Claim]:
-    """An inbox in which update 1 has its answer in the outbox, and who holds its chat."""
+    """Return an inbox whose update 1 has its answer in the outbox, and the claim of its chat."""
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -112,7 +115,7 @@ async def test_a_send_of_unknown_outcome_is_repeated_only_once(redis: RedisClien
     assert await box.outbox() == []
 
 
-async def test_a_429_waits_as_long_as_it_asks_for_and_is_no_send(redis: RedisClient) -> None:
+async def test_a_429_is_waited_for_and_counts_as_no_send(redis: RedisClient) -> None:
     lines = some_parts("one")
     box, claim = await _committed(redis, lines)
     counted: list[object] = []
@@ -129,7 +132,7 @@ async def test_a_429_waits_as_long_as_it_asks_for_and_is_no_send(redis: RedisCli
     assert telegram.arrived == ["one"]
 
 
-async def test_an_outage_is_waited_out_with_longer_and_longer_pauses(redis: RedisClient) -> None:
+async def test_an_outage_is_waited_for_with_growing_pauses(redis: RedisClient) -> None:
     lines = some_parts("one")
     box, claim = await _committed(redis, lines)
     telegram, pauses = Telegram([TelegramUnavailable()] * 9), Pauses()
@@ -140,7 +143,7 @@ async def test_an_outage_is_waited_out_with_longer_and_longer_pauses(redis: Redi
     assert telegram.arrived == ["one"]
 
 
-async def test_after_an_outage_an_unknown_outcome_still_has_its_one_repetition(redis: RedisClient) -> None:
+async def test_an_unknown_outcome_can_be_repeated_after_an_outage(redis: RedisClient) -> None:
     lines = some_parts("one")
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramUnavailable(), SendUnknown(), TelegramUnavailable(), SendUnknown(), None])
@@ -151,7 +154,7 @@ async def test_after_an_outage_an_unknown_outcome_still_has_its_one_repetition(r
     assert telegram.arrived == []
 
 
-async def test_a_chat_that_blocked_us_ends_the_whole_answer(redis: RedisClient) -> None:
+async def test_a_chat_that_blocked_the_bot_gets_no_further_parts(redis: RedisClient) -> None:
     lines = some_parts("one", "two")
     box, claim = await _committed(redis, lines)
     telegram = Telegram([ChatUnreachable()])
@@ -183,7 +186,7 @@ async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) 
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_plain_text_that_is_refused_too_is_given_up(redis: RedisClient) -> None:
+async def test_plain_text_that_is_refused_as_well_is_given_up(redis: RedisClient) -> None:
     lines = _a_bold_line()
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused(), TelegramRefused()])
@@ -194,7 +197,7 @@ async def test_plain_text_that_is_refused_too_is_given_up(redis: RedisClient) ->
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
 
 
-async def test_plain_text_that_is_refused_is_not_tried_again(redis: RedisClient) -> None:
+async def test_refused_plain_text_is_not_sent_again(redis: RedisClient) -> None:
     lines = some_parts("plain")
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused()])
@@ -205,7 +208,7 @@ async def test_plain_text_that_is_refused_is_not_tried_again(redis: RedisClient)
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
 
 
-async def test_a_group_that_became_a_supergroup_is_answered_there(redis: RedisClient) -> None:
+async def test_an_answer_follows_its_group_to_the_supergroup(redis: RedisClient) -> None:
     lines = some_parts("one")
     box, claim = await _committed(redis, lines)
     telegram = Telegram([ChatMigrated(-1009)])
@@ -216,7 +219,7 @@ async def test_a_group_that_became_a_supergroup_is_answered_there(redis: RedisCl
     assert telegram.arrived == ["one"]
 
 
-async def test_an_answer_erased_between_two_parts_is_not_sent_on(redis: RedisClient) -> None:
+async def test_an_answer_erased_between_two_parts_is_not_continued(redis: RedisClient) -> None:
     lines = some_parts("one", "two", "three")
     box, claim = await _committed(redis, lines)
     telegram = Telegram(during=lambda: box.turns.reset(a_ref()))
@@ -228,7 +231,7 @@ async def test_an_answer_erased_between_two_parts_is_not_sent_on(redis: RedisCli
 
 
 @pytest.mark.parametrize("failure", [SendUnknown(), TelegramUnavailable(retry_after=3), TelegramRefused()])
-async def test_an_answer_erased_while_a_send_waits_is_not_sent_at_all(
+async def test_an_answer_erased_before_its_send_is_not_sent(
     redis: RedisClient, failure: TelegramFailure
 ) -> None:
     lines = _a_bold_line()
@@ -241,7 +244,7 @@ async def test_an_answer_erased_while_a_send_waits_is_not_sent_at_all(
     assert len(telegram.tried) == 1
 
 
-async def test_a_worker_that_lost_its_chat_during_a_send_sends_no_more(redis: RedisClient) -> None:
+async def test_a_worker_that_lost_its_claim_during_a_send_sends_no_more(redis: RedisClient) -> None:
     lines = some_parts("one", "two")
     box, claim = await _committed(redis, lines)
     telegram = Telegram(during=lambda: box.sweep("bert"))
@@ -252,7 +255,7 @@ async def test_a_worker_that_lost_its_chat_during_a_send_sends_no_more(redis: Re
     assert [part.rich.text for part in telegram.tried] == ["one"]
 
 
-async def test_a_worker_that_lost_its_chat_during_a_refused_send_tries_no_other_form(
+async def test_a_worker_that_lost_its_claim_during_a_refused_send_tries_no_other_form(
     redis: RedisClient,
 ) -> None:
     lines = _a_bold_line()
@@ -275,7 +278,7 @@ async def _sends_begun(box: Inbox) -> int:
     return int(await box.redis.call("GET", keys.context_key(a_ref(), "sending")) or 0)
 
 
-async def test_a_crash_between_commit_and_send_leaves_both_sends(redis: RedisClient) -> None:
+async def test_a_crash_between_commit_and_send_keeps_both_tries(redis: RedisClient) -> None:
     box, _ = await _committed(redis, some_parts("one", "two"))
     telegram = Telegram([SendUnknown()])
 
@@ -304,7 +307,7 @@ async def test_a_second_crash_inside_the_same_send_does_not_repeat_it_again(redi
     assert await box.state_of(1) == ("answered", "send_outcome_unknown")
 
 
-async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> None:
+async def test_a_crash_during_a_wait_for_telegram_counts_as_no_send(redis: RedisClient) -> None:
     box, claim = await _committed(redis, some_parts("one"))
     first = Delivery(box.turns, Telegram([TelegramUnavailable()]), open_traffic(), pause=Pauses(during=_die))
     with pytest.raises(asyncio.CancelledError):
@@ -324,7 +327,7 @@ async def test_a_crash_in_a_wait_for_telegram_is_no_send(redis: RedisClient) -> 
     assert telegram.arrived == ["one"]
 
 
-async def test_workers_that_end_while_a_send_waits_for_a_connection_have_sent_nothing(
+async def test_a_send_without_a_connection_counts_as_no_send(
     redis: RedisClient,
 ) -> None:
     box, _ = await _committed(redis, some_parts("one"))
@@ -356,7 +359,7 @@ async def test_workers_that_end_while_a_send_waits_for_a_connection_have_sent_no
             await asyncio.gather(holding, return_exceptions=True)
 
 
-async def test_an_answer_waits_for_a_token_that_telegram_knows(redis: RedisClient) -> None:
+async def test_an_answer_waits_for_a_valid_token(redis: RedisClient) -> None:
     box, claim = await _committed(redis, some_parts("one"))
     telegram = Telegram([TokenRefused()] * 5)
 
@@ -367,7 +370,7 @@ async def test_an_answer_waits_for_a_token_that_telegram_knows(redis: RedisClien
 
 
 async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(redis: RedisClient) -> None:
-    """Between taking over and sending there are looks at the store and waits for a gap: nothing can have arrived."""
+    """A takeover reads the store and waits for a slot before it sends: nothing can have arrived."""
     box, _ = await _committed(redis, some_parts("one"))
     for _ in range(3):
         claim, parts, begun = await _take_over(box)
@@ -385,7 +388,7 @@ async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(r
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_a_crash_in_the_pause_after_an_unknown_outcome_is_no_send(redis: RedisClient) -> None:
+async def test_a_crash_in_the_pause_after_an_unknown_outcome_counts_as_no_send(redis: RedisClient) -> None:
     box, claim = await _committed(redis, some_parts("one"))
     first = Delivery(box.turns, Telegram([SendUnknown()]), open_traffic(), pause=Pauses(during=_die))
     with pytest.raises(asyncio.CancelledError):
@@ -398,7 +401,7 @@ async def test_a_crash_in_the_pause_after_an_unknown_outcome_is_no_send(redis: R
     assert telegram.arrived == ["one"]
 
 
-async def test_parts_that_were_sent_before_a_crash_are_not_sent_again(redis: RedisClient) -> None:
+async def test_sent_parts_are_not_sent_again_after_a_crash(redis: RedisClient) -> None:
     lines = some_parts("one", "two", "three")
     box, claim = await _committed(redis, lines)
     telegram = Telegram()
@@ -410,7 +413,7 @@ async def test_parts_that_were_sent_before_a_crash_are_not_sent_again(redis: Red
     assert telegram.arrived == ["two", "three"]
 
 
-async def test_what_was_sent_is_not_sent_again_because_the_store_was_away_for_a_moment(
+async def test_a_short_outage_of_the_store_does_not_repeat_a_send(
     redis_url: str,
 ) -> None:
     async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
@@ -425,7 +428,7 @@ async def test_what_was_sent_is_not_sent_again_because_the_store_was_away_for_a_
         assert await box.state_of(1) == ("answered", "")
 
 
-async def test_a_send_that_could_not_be_counted_for_a_moment_keeps_its_repetition(redis_url: str) -> None:
+async def test_a_send_that_could_not_be_counted_keeps_its_repetition(redis_url: str) -> None:
     async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
         lines = some_parts("one")
         box, claim = await _committed(redis, lines)
@@ -442,7 +445,7 @@ async def test_a_send_that_could_not_be_counted_for_a_moment_keeps_its_repetitio
 
 @dataclass(slots=True)
 class _Flickering:
-    """Pauses that pass at once: the store is away after the first, and back after the second."""
+    """Pauses that end at once. The store is unavailable after the first, and back after the second."""
 
     way: TcpProxy
     times_cut: int = 0
@@ -455,7 +458,7 @@ class _Flickering:
             await self.way.cut()
 
 
-async def test_a_full_store_stops_no_answer_midway(redis: RedisClient) -> None:
+async def test_a_full_store_does_not_interrupt_an_answer(redis: RedisClient) -> None:
     lines = some_parts("one", "two", "three")
     box, claim = await _committed(redis, lines)
     telegram = Telegram(during=lambda: redis.call("CONFIG", "SET", "maxmemory", "1"))

@@ -1,4 +1,4 @@
-"""Delivery of what is no plain message: edits, deletions, files; what is refused in one form and sent in another."""
+"""Delivery of edits, deletions and files, and of parts that are refused in one form and sent in another."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -45,9 +45,9 @@ TEXT = Part(
 
 @dataclass(slots=True)
 class Telegram:
-    """Remembers what it was asked for; `outcomes` come first, in order: a failure, or None for a success.
+    """A Bot API that records calls.
 
-    `during` runs in each call.
+    `outcomes` come first: a failure, or None for a success. `during` runs in each call.
     """
 
     outcomes: list[TelegramFailure | None] = field(default_factory=list[TelegramFailure | None])
@@ -64,12 +64,12 @@ class Telegram:
         return None if part.kind == "delete" else part.edits or 70 + len(self.asked)
 
     def told(self) -> list[tuple[str, str, int | None]]:
-        """Kind, text and what is edited, of each call."""
+        """Return kind, text and edited message of each call."""
         return [(part.kind, part.rich.text, part.edits) for part in self.asked]
 
 
 async def _passing(seconds: float) -> None:
-    """A pause that passes at once."""
+    """Return at once."""
 
 
 async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Sequence[Part]]:
@@ -80,7 +80,7 @@ async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Se
     return box, claim, parts
 
 
-async def test_an_answer_stays_in_its_message_when_the_reply_that_notes_it_is_lost(
+async def test_an_answer_stays_in_its_message_after_a_lost_reply_of_the_store(
     redis: RedisClient,
 ) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=70))
@@ -95,7 +95,7 @@ async def test_an_answer_stays_in_its_message_when_the_reply_that_notes_it_is_lo
     assert telegram.told() == [("text", "hello", 70)]
 
 
-async def test_an_answer_stands_in_the_place_of_older_messages_and_takes_the_rest_away(
+async def test_an_answer_replaces_older_messages_and_deletes_the_rest(
     redis: RedisClient,
 ) -> None:
     texts = [RichText(text="one"), RichText(text="two")]
@@ -116,7 +116,7 @@ async def test_an_answer_stands_in_the_place_of_older_messages_and_takes_the_res
     assert not [name for name in await box.record_of(1) if name in ("sent:43", "sent:50", "sent:0")]
 
 
-async def test_an_edit_whose_message_is_gone_is_sent_anew(redis: RedisClient) -> None:
+async def test_an_edit_of_a_deleted_message_becomes_a_new_message(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram([MessageGone()])
 
@@ -127,7 +127,7 @@ async def test_an_edit_whose_message_is_gone_is_sent_anew(redis: RedisClient) ->
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_an_answer_sent_anew_is_not_shown_a_third_time_however_often_its_worker_dies(
+async def test_a_repeated_answer_is_shown_twice_at_most_despite_crashes(
     redis: RedisClient,
 ) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
@@ -148,7 +148,7 @@ async def test_an_answer_sent_anew_is_not_shown_a_third_time_however_often_its_w
 
 @dataclass(slots=True)
 class _DyingInSends:
-    """The message that is to be edited is gone, and who sends a new one dies as it arrives."""
+    """A Bot API without the message to edit. Its caller dies when a new one arrives."""
 
     shown: list[Part] = field(default_factory=list[Part])
 
@@ -159,7 +159,7 @@ class _DyingInSends:
         raise asyncio.CancelledError
 
 
-async def test_edits_of_unknown_outcome_are_no_sends_of_the_answer(redis: RedisClient) -> None:
+async def test_edits_with_an_unknown_outcome_count_as_no_sends(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram([*[SendUnknown()] * 3, MessageGone(), None, SendUnknown()])
     delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
@@ -170,7 +170,7 @@ async def test_edits_of_unknown_outcome_are_no_sends_of_the_answer(redis: RedisC
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_edits_and_deletions_of_unknown_outcome_are_repeated_until_they_are_known(
+async def test_edits_and_deletions_are_repeated_until_their_outcome_is_known(
     redis: RedisClient,
 ) -> None:
     box, claim, lines = await _committed(
@@ -195,7 +195,7 @@ async def test_an_edit_is_repeated_after_any_number_of_crashes(redis: RedisClien
     assert telegram.told() == [("text", "hello", 41)]
 
 
-async def test_a_message_that_cannot_be_taken_away_stays_and_the_answer_is_whole(redis: RedisClient) -> None:
+async def test_a_message_that_cannot_be_deleted_does_not_stop_the_answer(redis: RedisClient) -> None:
     box, claim, lines = await _committed(
         redis, replace(TEXT, kind="delete", edits=50), replace(TEXT, number=1)
     )
@@ -207,7 +207,7 @@ async def test_a_message_that_cannot_be_taken_away_stays_and_the_answer_is_whole
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_the_topic_was_deleted_so_the_answer_goes_where_there_is_none(redis: RedisClient) -> None:
+async def test_an_answer_to_a_deleted_topic_goes_to_the_chat(redis: RedisClient) -> None:
     rich = RichText(text="bold", entities=(Entity(type="bold", offset=0, length=4),))
     box, claim, lines = await _committed(redis, replace(TEXT, rich=rich, thread_id=9, reply_to=3))
     telegram = Telegram([ThreadGone()])
@@ -221,7 +221,7 @@ async def test_the_topic_was_deleted_so_the_answer_goes_where_there_is_none(redi
 
 
 @pytest.mark.parametrize("outcomes", [[ThreadGone()] * 3, [ThreadGone(), TelegramRefused()]])
-async def test_without_its_topic_and_refused_again_it_is_given_up(
+async def test_an_answer_refused_with_and_without_its_topic_is_given_up(
     redis: RedisClient, outcomes: list[TelegramFailure | None]
 ) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, thread_id=9))
@@ -233,7 +233,7 @@ async def test_without_its_topic_and_refused_again_it_is_given_up(
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
 
 
-async def test_an_answer_that_is_given_up_leaves_no_button_behind(redis: RedisClient) -> None:
+async def test_a_failed_answer_leaves_no_button(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT, replace(TEXT, kind="delete", edits=50, number=1))
     telegram = Telegram([TelegramRefused()])
 
@@ -242,7 +242,7 @@ async def test_an_answer_that_is_given_up_leaves_no_button_behind(redis: RedisCl
     assert telegram.told() == [("text", "hello", None), ("delete", "hello", 50)]
 
 
-async def test_an_answer_that_is_refused_or_erased_leaves_no_growing_message_behind(
+async def test_a_refused_or_erased_answer_leaves_no_preview(
     redis: RedisClient,
 ) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
@@ -259,7 +259,7 @@ async def test_an_answer_that_is_refused_or_erased_leaves_no_growing_message_beh
     assert erased.told() == refused.told() == [("text", "hello", 41), ("delete", "hello", 41)]
 
 
-async def test_a_chat_that_takes_no_files_gets_the_text_in_messages(redis: RedisClient) -> None:
+async def test_a_chat_without_files_gets_the_text_in_messages(redis: RedisClient) -> None:
     markdown = "# Title\n\n" + "word " * 1200
     file = replace(TEXT, number=1, kind="document", file_name="answer.md", rich=RichText(text=markdown))
     box, claim, lines = await _committed(redis, TEXT, file, replace(TEXT, number=2))
@@ -274,7 +274,7 @@ async def test_a_chat_that_takes_no_files_gets_the_text_in_messages(redis: Redis
     assert await box.outbox() == []
 
 
-async def test_a_group_that_moved_is_followed_by_every_part_and_its_memory_is_told(
+async def test_every_part_follows_a_moved_group_and_its_memory_learns_it(
     redis: RedisClient,
 ) -> None:
     edited = replace(TEXT, chat_id=-5, edits=41, thread_id=None)
@@ -297,7 +297,7 @@ async def test_a_group_that_moved_is_followed_by_every_part_and_its_memory_is_to
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_a_chat_that_blocked_us_is_marked_and_not_called_again(redis: RedisClient) -> None:
+async def test_a_chat_that_blocked_the_bot_is_marked_and_not_called_again(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     marks = Reachability(redis, clock=lambda: 77.0)
     traffic = replace(open_traffic(), marks=marks)
@@ -314,7 +314,7 @@ async def test_a_chat_that_blocked_us_is_marked_and_not_called_again(redis: Redi
     assert await redis.call("HGETALL", keys.partition_key(0, "unreachable")) == {str(CHAT): "77.0"}
 
 
-async def test_a_chat_that_writes_again_is_answered_again(redis: RedisClient) -> None:
+async def test_a_chat_that_unblocked_the_bot_is_answered_again(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     marks = Reachability(redis, clock=lambda: 77.0)
     await marks.mark(0, CHAT)
@@ -328,7 +328,7 @@ async def test_a_chat_that_writes_again_is_answered_again(redis: RedisClient) ->
     assert telegram.told() == [("text", "hello", None)]
 
 
-async def test_a_part_waits_for_its_place_in_the_budget_and_that_is_no_send(redis: RedisClient) -> None:
+async def test_a_wait_for_the_rate_budget_counts_as_no_send(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     rates, waits, counted = OpenRates(waits=[2.5, 0.1, 0.0]), list[float](), list[object]()
 
@@ -355,7 +355,7 @@ async def test_a_429_holds_the_chat_for_everybody(redis: RedisClient) -> None:
 
 
 @pytest.mark.parametrize("failure", [TelegramUnavailable(retry_after=3), SendUnknown()])
-async def test_while_it_waits_others_use_the_workers_slot(
+async def test_a_waiting_delivery_lends_its_slot_to_others(
     redis: RedisClient, failure: TelegramFailure
 ) -> None:
     box, claim, lines = await _committed(redis, TEXT)
@@ -379,7 +379,7 @@ async def test_while_it_waits_others_use_the_workers_slot(
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_marks_that_the_store_cannot_keep_stop_no_delivery(redis_url: str) -> None:
+async def test_a_store_that_cannot_save_a_mark_stops_no_delivery(redis_url: str) -> None:
     async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
         marks = Reachability(redis, clock=lambda: 77.0)
         await way.cut()

@@ -1,4 +1,4 @@
-"""What real servers say of themselves."""
+"""The durability of real servers, read from their settings."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from memory.redis.durability import StoreDurability, check_store
 from tests.stores import plain_valkey
 
 
-async def test_the_embedded_store_has_no_problem(redis: RedisClient) -> None:
+async def test_the_embedded_store_is_durable(redis: RedisClient) -> None:
     facts = await check_store(redis, is_external=False)
     assert facts.problems == ()
     assert (facts.server, facts.appendonly, facts.appendfsync) == ("Valkey", True, "always")
@@ -18,7 +18,7 @@ async def test_the_embedded_store_has_no_problem(redis: RedisClient) -> None:
     assert facts.version.startswith("9.")
 
 
-async def test_a_server_that_loses_and_evicts_is_told(tmp_path: Path) -> None:
+async def test_a_server_that_loses_or_evicts_data_is_reported(tmp_path: Path) -> None:
     async with plain_valkey(tmp_path, maxmemory_policy="allkeys-lru") as url, open_redis(url) as redis:
         facts = await check_store(redis, is_external=True)
     assert (facts.appendonly, facts.maxmemory_policy) == (False, "allkeys-lru")
@@ -26,7 +26,7 @@ async def test_a_server_that_loses_and_evicts_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("appendonly", ["yes", "no"])
-async def test_where_config_is_refused_the_server_is_asked_otherwise(tmp_path: Path, appendonly: str) -> None:
+async def test_a_server_that_refuses_config_is_asked_by_info(tmp_path: Path, appendonly: str) -> None:
     async with plain_valkey(tmp_path, appendonly=appendonly) as url:
         facts = await facts_for_a_user_who_may_not(url, "-config")
     assert (facts.appendonly, facts.appendfsync) == (appendonly == "yes", None)
@@ -34,7 +34,7 @@ async def test_where_config_is_refused_the_server_is_asked_otherwise(tmp_path: P
     assert len(facts.problems) == (appendonly == "no")
 
 
-async def test_a_user_who_may_ask_nothing_is_told_that_nothing_is_known(tmp_path: Path) -> None:
+async def test_a_user_without_permissions_is_told_that_durability_is_unknown(tmp_path: Path) -> None:
     async with plain_valkey(tmp_path, appendonly="yes") as url:
         facts = await facts_for_a_user_who_may_not(url, "-config", "-info")
     assert (facts.appendonly, facts.maxmemory_policy) == (None, None)
@@ -43,7 +43,7 @@ async def test_a_user_who_may_ask_nothing_is_told_that_nothing_is_known(tmp_path
 
 
 async def facts_for_a_user_who_may_not(url: str, *denied: str) -> StoreDurability:
-    """As managed services do it: CONFIG, and sometimes INFO, is a matter of permission."""
+    """Read the facts as a user without CONFIG, and sometimes without INFO, as on managed services."""
     async with open_redis(url) as admin:
         await admin.call("ACL", "SETUSER", "limited", "on", ">word", "~*", "+@all", *denied)
     async with open_redis(url.replace("unix://", "unix://limited:word@")) as redis:

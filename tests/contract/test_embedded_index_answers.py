@@ -1,4 +1,4 @@
-"""The embedded index answers as qdrant-client's own engine does: each test asks both."""
+"""The embedded index gives the same answers as qdrant-client's local mode. Each test asks both."""
 
 import asyncio
 import contextlib
@@ -118,7 +118,7 @@ class Engines:
 
 @contextlib.asynccontextmanager
 async def serving(data_dir: Path) -> AsyncGenerator[AsyncQdrantClient]:
-    """The embedded server's application, in this process, on a port of its own."""
+    """Serve the embedded server's application in this process, on its own port."""
     collections = Collections(data_dir / "collections")
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(IndexApp(collections, "the key"), log_level="warning", lifespan="off")
@@ -152,7 +152,7 @@ async def engines(tmp_path: Path) -> AsyncGenerator[Engines]:
 
 @pytest.fixture
 async def indexed_engines(engines: Engines) -> Engines:
-    """Local mode has no payload indexes, and needs none."""
+    """Open both engines with payload indexes, which local mode ignores."""
     schemas: dict[str, Any] = {
         "context": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
         "epoch": models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER),
@@ -165,7 +165,7 @@ async def indexed_engines(engines: Engines) -> Engines:
 
 
 def assert_same_ranking(one: Any, other: Any) -> None:
-    """The same scores in the same order; the same points, but for those that tie with the last one."""
+    """Assert equal scores in the same order, and equal points except ties at the end."""
     found, found_too = points_of(one), points_of(other)
     scores = [point.score for point in found]
     assert [point.score for point in found_too] == pytest.approx(scores, abs=1e-5)
@@ -177,7 +177,7 @@ def assert_same_ranking(one: Any, other: Any) -> None:
 
 
 def points_of(answer: Any) -> list[models.ScoredPoint]:
-    """The type checker does not see through the client's alias of its query response."""
+    """Return the points of a response. The type checker does not know the client's alias."""
     return answer.points
 
 
@@ -200,7 +200,7 @@ async def assert_same_answers(engines: Engines) -> None:
 
 
 @pytest.mark.parametrize("name", ["match", "ids", "range of integers", "unknown field"])
-async def test_without_a_query_the_points_of_the_filter_come_by_their_ids(
+async def test_a_search_without_a_query_returns_the_filtered_points_by_id(
     engines: Engines, name: str
 ) -> None:
     requests = [
@@ -247,11 +247,11 @@ async def test_a_point_may_lack_either_vector_or_both(engines: Engines) -> None:
     assert [rounded(point.vector) for point in repeated] == [rounded(point.vector) for point in kept]
 
 
-async def test_filters_let_the_same_points_through(engines: Engines) -> None:
+async def test_filters_match_the_same_points(engines: Engines) -> None:
     await assert_same_filtering(engines)
 
 
-async def test_filters_let_the_same_points_through_with_payload_indexes(indexed_engines: Engines) -> None:
+async def test_filters_match_the_same_points_with_payload_indexes(indexed_engines: Engines) -> None:
     await assert_same_filtering(indexed_engines)
 
 
@@ -267,7 +267,7 @@ async def assert_same_filtering(engines: Engines) -> None:
         assert counts[1] == counts[0] == models.CountResult(count=len(local)), name
 
 
-async def test_scrolling_turns_the_same_pages(engines: Engines) -> None:
+async def test_scrolling_returns_the_same_pages(engines: Engines) -> None:
     async def pages(client: AsyncQdrantClient) -> list[list[models.ExtendedPointId]]:
         turned: list[list[models.ExtendedPointId]] = []
         offset = None
@@ -284,7 +284,7 @@ async def test_scrolling_turns_the_same_pages(engines: Engines) -> None:
     assert embedded == local
 
 
-async def test_points_come_back_as_they_were_stored(engines: Engines) -> None:
+async def test_points_are_returned_as_they_were_stored(engines: Engines) -> None:
     wanted: list[dict[str, Any]] = [
         {"with_payload": True, "with_vectors": True},
         {"with_payload": ["context", "n"], "with_vectors": False},
@@ -312,7 +312,7 @@ async def test_an_upsert_replaces_vectors_and_payload(engines: Engines) -> None:
     assert rounded(embedded[0].vector) == rounded(local[0].vector)
 
 
-async def test_a_filter_deletes_what_it_finds_and_nothing_else(indexed_engines: Engines) -> None:
+async def test_a_deletion_by_filter_deletes_only_the_matches(indexed_engines: Engines) -> None:
     for name, wanted in FILTERS.items():
         for client in (indexed_engines.local, indexed_engines.embedded):
             await client.upsert("messages", a_collection(), wait=True)
@@ -324,7 +324,7 @@ async def test_a_filter_deletes_what_it_finds_and_nothing_else(indexed_engines: 
 
 
 def rounded(vector: Any) -> Any:
-    """Local mode keeps more digits than the engine's 32 bits."""
+    """Round scores: local mode keeps more digits than the engine's 32 bits."""
     if isinstance(vector, models.SparseVector):
         return {index: round(value, 4) for index, value in zip(vector.indices, vector.values, strict=True)}
     if isinstance(vector, dict):

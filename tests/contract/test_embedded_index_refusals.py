@@ -108,7 +108,7 @@ async def test_an_unknown_operation_is_unsupported(api: httpx.AsyncClient, metho
         {"query": {"nearest": {"indices": [1], "values": [1.0, 2.0]}}, "using": "text"},
     ],
 )
-async def test_a_wrong_search_is_refused(api: httpx.AsyncClient, search: dict[str, Any]) -> None:
+async def test_an_invalid_search_is_refused(api: httpx.AsyncClient, search: dict[str, Any]) -> None:
     body = {"searches": [{"filter": SCOPE, **search}]}
     answer = await api.post("/collections/c/points/query/batch", json=body)
     assert answer.status_code == 400
@@ -139,7 +139,7 @@ FILTERS_WITHOUT_MEANING: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("scope", FILTERS_WITHOUT_MEANING)
-async def test_a_filter_that_is_not_understood_finds_and_deletes_nothing(
+async def test_an_unknown_filter_matches_and_deletes_nothing(
     api: httpx.AsyncClient, scope: dict[str, Any]
 ) -> None:
     answer = await api.post("/collections/c/points/delete", json={"filter": scope})
@@ -150,7 +150,7 @@ async def test_a_filter_that_is_not_understood_finds_and_deletes_nothing(
 
 
 @pytest.mark.parametrize("path", ["delete", "query/batch"])
-async def test_no_search_and_no_deletion_goes_without_a_filter(api: httpx.AsyncClient, path: str) -> None:
+async def test_a_search_or_deletion_without_a_filter_is_refused(api: httpx.AsyncClient, path: str) -> None:
     body = {"searches": [{"query": {"nearest": NEAR}, "using": "dense"}]} if path == "query/batch" else {}
     assert (await api.post(f"/collections/c/points/{path}", json=body)).status_code == 400
     assert await count(api) == 3
@@ -172,7 +172,7 @@ async def test_no_search_and_no_deletion_goes_without_a_filter(api: httpx.AsyncC
         {"id": 2**64, "vector": {"dense": NEAR}},
     ],
 )
-async def test_points_are_written_all_or_none(api: httpx.AsyncClient, wrong: dict[str, Any]) -> None:
+async def test_an_upsert_writes_all_points_or_none(api: httpx.AsyncClient, wrong: dict[str, Any]) -> None:
     right = {"id": 8, "vector": {"dense": NEAR}, "payload": {}}
     answer = await api.put("/collections/c/points", json={"points": [right, wrong]})
     assert answer.status_code == 400
@@ -191,33 +191,31 @@ async def test_points_are_written_all_or_none(api: httpx.AsyncClient, wrong: dic
         {"vectors": {"dense": {"size": 4, "distance": "Cosine"}}, "quantization_config": {"binary": {}}},
     ],
 )
-async def test_a_collection_that_is_not_supported_is_not_made(
-    api: httpx.AsyncClient, settings: dict[str, Any]
-) -> None:
+async def test_an_unsupported_collection_is_refused(api: httpx.AsyncClient, settings: dict[str, Any]) -> None:
     assert (await api.put("/collections/d", json=settings)).status_code == 400
     assert (await api.get("/collections/d")).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["..", ".hidden", "a%2Fb", "a%00", "n" * 201, "%20"])
-async def test_a_name_that_is_no_folder_is_refused(api: httpx.AsyncClient, name: str) -> None:
+async def test_a_collection_name_that_is_no_folder_name_is_refused(api: httpx.AsyncClient, name: str) -> None:
     assert (await api.put(f"/collections/{name}", json=COLLECTION)).status_code in {400, 501}
 
 
-async def test_a_collection_is_made_once(api: httpx.AsyncClient) -> None:
+async def test_a_collection_is_created_once(api: httpx.AsyncClient) -> None:
     answer = await api.put("/collections/c", json=COLLECTION)
     assert answer.status_code == 409
     assert answer.json()["status"] == {"error": "Wrong input: Collection `c` already exists!"}
     assert await count(api) == 3
 
 
-async def test_a_collection_that_does_not_exist_is_not_found(api: httpx.AsyncClient) -> None:
+async def test_a_missing_collection_is_not_found(api: httpx.AsyncClient) -> None:
     answer = await api.post("/collections/d/points/count", json={})
     assert answer.status_code == 404
     assert answer.json()["status"] == {"error": "Not found: Collection `d` doesn't exist!"}
     assert (await api.delete("/collections/d")).json()["result"] is False
 
 
-async def test_a_mistake_of_ours_has_the_same_shape(
+async def test_an_internal_error_has_the_same_shape(
     api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delattr(Collections, "get")
@@ -235,7 +233,7 @@ async def test_a_body_over_the_limit_is_refused(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"filter": "\\ud800"}', b"\xff", b"[" * 5000])
-async def test_a_body_that_is_no_request_is_refused(api: httpx.AsyncClient, body: bytes) -> None:
+async def test_a_malformed_body_is_refused(api: httpx.AsyncClient, body: bytes) -> None:
     assert (await api.post("/collections/c/points/count", content=body)).status_code == 400
 
 

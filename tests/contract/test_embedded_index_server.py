@@ -89,7 +89,7 @@ async def test_acknowledged_points_survive_kills_of_the_server(tmp_path: Path) -
 
 
 async def count_patiently(client: AsyncQdrantClient) -> int:
-    """The kill may cut the connection of the first request. Later requests wait for the server."""
+    """Count points. A kill may cut the first request's connection; later requests wait for the server."""
     try:
         return (await client.count("c")).count
     except ResponseHandlingException:

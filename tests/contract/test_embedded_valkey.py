@@ -1,4 +1,4 @@
-"""The embedded store keeps every acknowledged write, and clients reach it like any other server."""
+"""The embedded store keeps every acknowledged write, and serves clients like any other server."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ asyncio.run(write(sys.argv[1]))
 
 
 async def patiently(client: RedisClient, *command: str) -> Any:
-    """Return the reply, as soon as the server is back."""
+    """Return the reply when the server is back."""
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -48,7 +48,7 @@ async def patiently(client: RedisClient, *command: str) -> Any:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
-async def test_its_processes_get_only_the_environment_that_they_need(
+async def test_the_servers_processes_get_only_the_environment_that_they_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "canary-key")
@@ -65,7 +65,7 @@ def guardian_environment(server_lock: Path) -> bytes:
     return Path(f"/proc/{status.partition('PPid:')[2].split()[0]}/environ").read_bytes()
 
 
-async def test_the_store_is_durable_never_evicts_and_opens_no_port(tmp_path: Path) -> None:
+async def test_the_store_is_durable_evicts_nothing_and_opens_no_port(tmp_path: Path) -> None:
     wanted = {
         "appendonly": "yes",
         "appendfsync": "always",
@@ -100,7 +100,7 @@ async def test_acknowledged_writes_survive_a_kill_of_everything(tmp_path: Path) 
 
 
 def write_until_everything_is_killed(data_dir: Path) -> int:
-    """The number of the last write that the writer saw acknowledged."""
+    """Return the number of the last write that the writer saw acknowledged."""
     command = [sys.executable, "-c", WRITE_UNTIL_KILLED, str(data_dir)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as writer:
         assert writer.stdout is not None
@@ -112,7 +112,7 @@ def write_until_everything_is_killed(data_dir: Path) -> int:
         return int([*lines, *writer.stdout][-1])
 
 
-async def test_two_openings_are_one_store(tmp_path: Path) -> None:
+async def test_two_openers_share_one_store(tmp_path: Path) -> None:
     async with (
         open_valkey(tmp_path) as one,
         open_valkey(tmp_path) as other,

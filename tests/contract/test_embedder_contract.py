@@ -38,7 +38,7 @@ async def test_no_texts_give_no_vectors(embedder: Embedder) -> None:
     assert await embedder.embed([]) == []
 
 
-async def test_each_text_has_one_unit_vector_of_the_spaces_dimension(embedder: Embedder) -> None:
+async def test_each_text_gets_one_unit_vector_of_the_spaces_dimension(embedder: Embedder) -> None:
     vectors = await embedder.embed(TEXTS)
 
     assert [len(vector) for vector in vectors] == [embedder.identity.dimension] * len(TEXTS)
@@ -46,7 +46,7 @@ async def test_each_text_has_one_unit_vector_of_the_spaces_dimension(embedder: E
     assert all(type(component) is float for vector in vectors for component in vector)
 
 
-async def test_the_order_of_the_texts_is_kept(embedder: Embedder) -> None:
+async def test_vectors_keep_the_order_of_the_texts(embedder: Embedder) -> None:
     together = await embedder.embed(TEXTS)
 
     backwards = await embedder.embed(TEXTS[::-1])
@@ -63,7 +63,7 @@ async def test_equal_texts_have_equal_vectors(embedder: Embedder) -> None:
     assert first == pytest.approx(second, abs=1e-6)
 
 
-async def test_a_question_is_nearer_to_what_answers_it(embedder: Embedder) -> None:
+async def test_a_question_is_nearest_to_its_answer(embedder: Embedder) -> None:
     question, answer, other = await embedder.embed(["where does my sister Anna live", TEXTS[0], TEXTS[1]])
 
     assert _similarity(question, answer) > _similarity(question, other) + 0.1
@@ -78,23 +78,23 @@ async def test_a_blank_text_does_not_fail_its_batch(embedder: Embedder, blank: s
 
 
 @pytest.mark.parametrize("text", ["Anna \ud83d lives", "<|endoftext|> [CLS]", "\x00\x1b", "word " * 20_000])
-async def test_odd_text_is_embedded_like_any_other(embedder: Embedder, text: str) -> None:
+async def test_unusual_text_is_embedded_like_any_other(embedder: Embedder, text: str) -> None:
     [vector] = await embedder.embed([text])
 
     assert math.hypot(*vector) == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "\u3000"])
-async def test_a_blank_text_is_not_read(embedder: Embedder, text: str) -> None:
+async def test_the_embedder_does_not_read_a_blank_text(embedder: Embedder, text: str) -> None:
     assert not embedder.reads(text)
 
 
 @pytest.mark.parametrize("text", [TEXTS[0], "ok", "1990"])
-async def test_english_and_figures_are_read(embedder: Embedder, text: str) -> None:
+async def test_the_embedder_reads_english_and_figures(embedder: Embedder, text: str) -> None:
     assert embedder.reads(text)
 
 
-async def test_the_space_is_named_and_stays_the_same(embedder: Embedder) -> None:
+async def test_the_name_of_a_space_does_not_change(embedder: Embedder) -> None:
     space = embedder.identity
 
     assert space == embedder.identity

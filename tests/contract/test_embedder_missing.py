@@ -1,4 +1,4 @@
-"""A process in which the embedded model is not installed, as after `pip install mnemogram` without its extra."""
+"""The bot without the embedded model, as after `pip install mnemogram` without its extra."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def run(folder: Path, script: str) -> str:
     return ended.stdout + ended.stderr
 
 
-def test_doctor_says_that_recall_goes_by_words(tmp_path: Path) -> None:
+def test_doctor_reports_that_recall_uses_words_only(tmp_path: Path) -> None:
     said = run(tmp_path, DOCTOR)
     checks = json.loads(said[said.index("{") :])["checks"]
 
@@ -68,7 +68,7 @@ def test_doctor_says_that_recall_goes_by_words(tmp_path: Path) -> None:
     assert '"mnemogram[embedded]"' in embedder["fix"]
 
 
-def test_messages_are_found_by_words_after_one_warning(tmp_path: Path) -> None:
+def test_recall_finds_messages_by_words_after_one_warning(tmp_path: Path) -> None:
     said = run(tmp_path, REMEMBER)
 
     assert "HITS ['1']" in said

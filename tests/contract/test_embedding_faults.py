@@ -1,4 +1,7 @@
-"""Recall over an embedding endpoint that fails, is slow or changes: words still work, and nothing wrong is written."""
+"""Recall with an embedding endpoint that fails, is slow or changes:
+
+words still work, and no wrong vector is written.
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -62,7 +65,9 @@ def _item(number: int, text: str) -> IndexItem:
 @pytest.mark.parametrize(
     "failure", ["server_error", "rate_limited", "wrong_dimension", "null", "nan", "nan_text", "hang"]
 )
-async def test_while_the_endpoint_fails_words_find_and_nothing_is_written(failure: EmbeddingFailure) -> None:
+async def test_while_the_endpoint_fails_words_find_messages_and_nothing_is_written(
+    failure: EmbeddingFailure,
+) -> None:
     async with rigged(timeout_s=0.5 if failure == "hang" else 20) as rig:
         await rig.write(*TALK)
         before = dict(rig.index.points)
@@ -82,7 +87,7 @@ async def test_while_the_endpoint_fails_words_find_and_nothing_is_written(failur
         assert len(rig.index.points) == 6
 
 
-async def test_a_dimension_that_changes_under_way_is_logged_with_the_model_and_both_sizes() -> None:
+async def test_a_changed_dimension_is_logged_with_the_model_and_both_sizes() -> None:
     async with rigged() as rig:
         await rig.write(*TALK)
 
@@ -96,7 +101,7 @@ async def test_a_dimension_that_changes_under_way_is_logged_with_the_model_and_b
         assert {len(point.dense or ()) for point in rig.index.points.values()} == {64}
 
 
-async def test_no_text_of_a_message_is_logged_or_in_an_error() -> None:
+async def test_logs_and_errors_contain_no_message_text() -> None:
     async with rigged() as rig:
         rig.server.embeddings = Embeddings(dimension=64, failure="server_error")
         with capture_logs() as logs:

@@ -1,4 +1,4 @@
-"""Erased data leaves the embedded store's append-only file, also after crashes and refusals."""
+"""The rewriting of the embedded store's file: it removes erased data, also after crashes and refusals."""
 
 import asyncio
 import os
@@ -59,7 +59,7 @@ async def store(tmp_path: Path) -> AsyncGenerator[Store]:
         yield Store(redis=redis, folder=tmp_path)
 
 
-async def test_an_erasure_waits_for_later_ones_and_then_leaves_the_file(store: Store) -> None:
+async def test_a_rewrite_waits_for_further_erasures_and_then_removes_them(store: Store) -> None:
     rewriter = store.rewriter()
     await store.remember()
     assert await rewriter.step() is False
@@ -76,7 +76,7 @@ async def test_an_erasure_waits_for_later_ones_and_then_leaves_the_file(store: S
     assert await rewriter.step() is False
 
 
-async def test_another_process_goes_on_after_a_crash(store: Store) -> None:
+async def test_another_process_continues_after_a_crash(store: Store) -> None:
     await store.remember()
     await RedisHistory(store.redis).erase(REF)
     first, second = store.rewriter(), store.rewriter()
@@ -89,7 +89,7 @@ async def test_another_process_goes_on_after_a_crash(store: Store) -> None:
     assert not store.tells()
 
 
-async def test_data_erased_during_a_rewrite_is_for_the_next_one(store: Store) -> None:
+async def test_the_next_rewrite_removes_data_erased_during_this_one(store: Store) -> None:
     rewriter = store.rewriter()
     await store.redis.calls([("SET", partition_key(0, "erasures"), 3), ("SET", global_key("rewritten"), 2)])
     await rewriter.step()
@@ -137,7 +137,7 @@ async def test_unfinished_files_of_a_dead_server_are_removed(store: Store) -> No
     assert [dead.exists(), living.exists()] == [False, True]
 
 
-async def test_the_file_is_rewritten_once_a_day_whatever_happens(store: Store) -> None:
+async def test_the_file_is_rewritten_at_least_once_a_day(store: Store) -> None:
     rewriter = store.rewriter()
     await store.redis.call("SET", "short-lived", CANARY.decode())
     await store.redis.call("DEL", "short-lived")
@@ -148,7 +148,7 @@ async def test_the_file_is_rewritten_once_a_day_whatever_happens(store: Store) -
     assert await rewriter.step() is False
 
 
-async def test_every_way_to_forget_is_counted(store: Store) -> None:
+async def test_every_kind_of_erasure_is_counted(store: Store) -> None:
     history = RedisHistory(store.redis)
 
     async def counted() -> int:
@@ -166,10 +166,10 @@ async def test_every_way_to_forget_is_counted(store: Store) -> None:
 
 
 @pytest.mark.parametrize("took", [0.01, 0.5, 3.0, 10.0, 16.0])
-def test_data_erased_as_upkeep_begins_is_gone_in_time(took: float) -> None:
+def test_data_erased_at_the_start_of_upkeep_is_removed_in_time(took: float) -> None:
     assert rest_after(took) >= took
     assert took + rest_after(took) + took <= ERASED_WITHIN_S
 
 
-def test_upkeep_that_takes_long_leaves_half_of_the_time() -> None:
+def test_long_upkeep_uses_at_most_half_of_the_time() -> None:
     assert rest_after(100.0) == 100.0

@@ -1,4 +1,4 @@
-"""Updates that arrive together are stored together: few round trips, and each with an outcome of its own."""
+"""Group commit of updates: they share round trips, and each gets its own outcome."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ UPDATES = 200
 
 
 async def accept_all(box: Inbox) -> list[str | BaseException]:
-    """One update in each of many chats, all at the same time."""
+    """Accept one update in each of many chats at the same time."""
     accepting = (box.accept(number, chat=number) for number in range(1, UPDATES + 1))
     return await asyncio.gather(*accepting, return_exceptions=True)
 
@@ -25,14 +25,14 @@ async def test_updates_that_arrive_together_share_round_trips(redis: RedisClient
     assert redis.round_trips - before <= 10
 
 
-async def test_a_group_is_stored_whole_by_a_server_that_has_lost_its_scripts(redis: RedisClient) -> None:
+async def test_a_group_is_stored_by_a_server_that_has_lost_its_scripts(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await redis.call("SCRIPT", "FLUSH")
     assert await accept_all(box) == ["accepted"] * UPDATES
     assert [await box.waiting(number) for number in (1, UPDATES)] == [[1], [UPDATES]]
 
 
-async def test_an_update_that_fails_does_not_fail_the_others_of_its_group(redis: RedisClient) -> None:
+async def test_a_failed_update_does_not_fail_the_others_of_its_group(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await redis.call("SET", keys.context_key(a_ref(7), "box"), "not a sorted set")
     outcomes = await accept_all(box)

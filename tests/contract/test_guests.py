@@ -1,4 +1,4 @@
-"""Invitations on the real store: each lets one person in, once; of a code only a digest is kept."""
+"""Invitations on the real store: each lets one person in, once, and only its digest is stored."""
 
 import asyncio
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Clock:
         return self.now
 
 
-async def test_an_invitation_lets_one_person_in_once_and_resumed_it_is_still_accepted(
+async def test_an_invitation_lets_one_person_in_and_still_accepts_the_resumed_update(
     redis: RedisClient,
 ) -> None:
     guests = Guests(redis, clock=Clock())
@@ -34,7 +34,7 @@ async def test_an_invitation_lets_one_person_in_once_and_resumed_it_is_still_acc
     assert await guests.list() == [Guest(user_id=ANNA, since=1000.0)]
 
 
-async def test_of_many_who_use_a_code_at_the_same_time_one_is_let_in(redis: RedisClient) -> None:
+async def test_one_of_many_simultaneous_users_of_a_code_is_let_in(redis: RedisClient) -> None:
     guests = Guests(redis, clock=Clock())
     digest = digest_of(await guests.invite())
     answers = await asyncio.gather(*(guests.redeem(user, digest) for user in range(1, 21)))
@@ -42,7 +42,7 @@ async def test_of_many_who_use_a_code_at_the_same_time_one_is_let_in(redis: Redi
     assert len(await guests.list()) == 1
 
 
-async def test_a_guest_leaves_another_invitation_unused(redis: RedisClient) -> None:
+async def test_a_guest_does_not_use_up_another_invitation(redis: RedisClient) -> None:
     guests = Guests(redis, clock=Clock())
     first, second = digest_of(await guests.invite()), digest_of(await guests.invite())
     await guests.redeem(ANNA, first)
@@ -50,7 +50,7 @@ async def test_a_guest_leaves_another_invitation_unused(redis: RedisClient) -> N
     assert await guests.redeem(BEN, second) == "accepted"
 
 
-async def test_the_code_is_not_in_the_store_and_its_digest_ends_by_itself(redis: RedisClient) -> None:
+async def test_the_store_has_only_the_codes_digest_which_expires(redis: RedisClient) -> None:
     code = await Guests(redis, clock=Clock()).invite()
     assert len(code) == 24
     assert await keys_with(redis, code) == []
@@ -58,7 +58,7 @@ async def test_the_code_is_not_in_the_store_and_its_digest_ends_by_itself(redis:
     assert 0 < int(await redis.call("TTL", kept)) <= 7 * 24 * 3600
 
 
-async def test_guessing_is_answered_a_few_times_and_then_with_silence(redis: RedisClient) -> None:
+async def test_guesses_are_answered_a_few_times_and_then_ignored(redis: RedisClient) -> None:
     guests = Guests(redis, clock=Clock())
     answers = [await guests.redeem(ANNA, WRONG) for _ in range(TRIES + 3)]
     assert answers == ["invalid"] * TRIES + ["later", "silent", "silent"]
@@ -67,7 +67,7 @@ async def test_guessing_is_answered_a_few_times_and_then_with_silence(redis: Red
     assert await guests.redeem(BEN, right) == "accepted", "a refused try does not use it up"
 
 
-async def test_who_is_revoked_is_no_guest_here_at_once_and_elsewhere_within_a_minute(
+async def test_a_revoked_guest_is_refused_here_at_once_and_elsewhere_within_a_minute(
     redis: RedisClient,
 ) -> None:
     clock = Clock()
@@ -84,7 +84,7 @@ async def test_who_is_revoked_is_no_guest_here_at_once_and_elsewhere_within_a_mi
     assert not await elsewhere.includes(ANNA)
 
 
-async def test_a_stranger_is_asked_for_once_in_a_while_and_at_once_when_in_doubt(redis: RedisClient) -> None:
+async def test_the_store_is_asked_about_a_stranger_rarely_and_in_doubt_at_once(redis: RedisClient) -> None:
     clock = Clock()
     door, worker = Guests(redis, clock=clock), Guests(redis, clock=clock)
     before = redis.round_trips

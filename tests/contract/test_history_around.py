@@ -1,4 +1,4 @@
-"""Messages by sequence with those beside them: on the real store, on the fake, and through a turn."""
+"""Messages by sequence with their neighbours: on the real store, on the fake, and in a turn."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -43,7 +43,7 @@ async def around(store: HistoryStore, *sequences: int, reach: int) -> list[list[
     return [ids(found[each]) for each in sequences]
 
 
-async def test_each_comes_with_those_beside_it_oldest_first(store: HistoryStore) -> None:
+async def test_each_message_comes_with_its_neighbours_oldest_first(store: HistoryStore) -> None:
     assert await around(store, 3, 9, reach=2) == [
         ["m1", "m2", "m3", "m4", "m5"],
         ["m7", "m8", "m9", "m10", "m11"],
@@ -51,7 +51,7 @@ async def test_each_comes_with_those_beside_it_oldest_first(store: HistoryStore)
     assert await around(store, 3, reach=0) == [["m3"]]
 
 
-async def test_none_comes_from_another_session(store: HistoryStore) -> None:
+async def test_neighbours_of_another_session_are_left_out(store: HistoryStore) -> None:
     assert await around(store, 5, 6, 0, 11, reach=3) == [
         ["m2", "m3", "m4", "m5"],
         ["m6", "m7", "m8", "m9"],
@@ -60,26 +60,26 @@ async def test_none_comes_from_another_session(store: HistoryStore) -> None:
     ]
 
 
-async def test_a_message_comes_as_it_was_appended(store: HistoryStore) -> None:
+async def test_a_message_is_returned_as_it_was_appended(store: HistoryStore) -> None:
     (found,) = (await store.around(REF, [2], reach=0))[2]
 
     assert found == replace(some_messages(3)[2], sequence=2)
 
 
-async def test_deleted_messages_leave_their_places_to_those_beyond(store: HistoryStore) -> None:
+async def test_deleted_messages_are_replaced_by_further_neighbours(store: HistoryStore) -> None:
     await store.delete(REF, ["m2", "m4"], epoch=0)
 
     assert await around(store, 3, reach=1) == [["m1", "m3", "m5"]]
     assert "m4" not in (await around(store, 4, reach=1))[0]
 
 
-async def test_of_nothing_there_is_nothing(store: HistoryStore) -> None:
+async def test_no_sequences_return_no_messages(store: HistoryStore) -> None:
     assert await store.around(REF, [], reach=3) == {}
     await store.erase(REF)
     assert await around(store, 3, reach=1) == [[]]
 
 
-async def test_a_history_from_before_sessions_is_read_as_one(redis: RedisClient) -> None:
+async def test_a_history_without_sessions_is_read_as_one_session(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await _filled(store)
     await redis.call("DEL", context_key(REF, "sessions"))
@@ -87,7 +87,7 @@ async def test_a_history_from_before_sessions_is_read_as_one(redis: RedisClient)
     assert await around(store, 6, reach=1) == [["m5", "m6", "m7"]]
 
 
-async def test_it_is_one_round_trip(redis: RedisClient) -> None:
+async def test_neighbours_are_read_in_one_round_trip(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("m0"), a_message("m1")], epoch=0)
     await store.around(REF, [0], reach=1)
@@ -99,7 +99,7 @@ async def test_it_is_one_round_trip(redis: RedisClient) -> None:
 
 
 @pytest.mark.parametrize("neighbours", [0, 2])
-async def test_a_turns_search_reads_the_store_once_however_full_its_window_is(
+async def test_a_turns_search_reads_the_store_once_with_any_window(
     redis: RedisClient, neighbours: int
 ) -> None:
     store = RedisHistory(redis)

@@ -1,4 +1,4 @@
-"""Who wrote in a context, and its stretches of talk: on the real store and on the fake."""
+"""The people and the sessions of a context: on the real store and on the fake."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
@@ -47,7 +47,7 @@ async def sessions(store: TellingStore, *ids: str) -> list[int]:
     return [found[each] for each in ids]
 
 
-async def test_everyone_who_wrote_is_known_by_the_name_that_they_showed_last(store: TellingStore) -> None:
+async def test_every_writer_is_known_by_their_latest_name(store: TellingStore) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1"), a_message("m2", role="assistant")], epoch=0)
     await store.append(REF, [by(replace(ANNA, name="Anna Smith ✨"), "m3")], epoch=0)
 
@@ -56,7 +56,7 @@ async def test_everyone_who_wrote_is_known_by_the_name_that_they_showed_last(sto
     assert await people(store, a_ref(2)) == {}
 
 
-async def test_a_person_goes_with_their_last_message(store: TellingStore) -> None:
+async def test_a_person_is_forgotten_with_their_last_message(store: TellingStore) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(ANNA, "m1"), by(BEN, "m2")], epoch=0)
 
     await store.delete(REF, ["m0", "m2"], epoch=0)
@@ -67,7 +67,7 @@ async def test_a_person_goes_with_their_last_message(store: TellingStore) -> Non
     assert deleted.sender_ids == (ANNA.id,)
 
 
-async def test_an_append_that_is_repeated_counts_nobody_twice(store: TellingStore) -> None:
+async def test_a_repeated_append_counts_nobody_twice(store: TellingStore) -> None:
     for _ in range(2):
         await store.append(REF, [by(ANNA, "m0"), by(ANNA, "m0")], epoch=0)
 
@@ -88,9 +88,7 @@ async def test_a_repeated_append_does_not_bring_back_an_old_name(store: TellingS
     "hostile",
     ['"sender":{"id":7', '","sender":{"id":7,"name":"x"},"a":"', "\udcff \ud83d", "\\", "\x00\n\u2028"],
 )
-async def test_nothing_that_a_message_says_or_a_name_is_takes_another_sender_out(
-    store: TellingStore, hostile: str
-) -> None:
+async def test_no_text_and_no_name_removes_another_sender(store: TellingStore, hostile: str) -> None:
     seven = Sender(id=7, name=hostile.encode("utf-8", "replace").decode())
     await store.append(REF, [by(seven, "m0"), by(seven, "m1"), by(ANNA, "m2", hostile)], epoch=0)
 
@@ -102,7 +100,7 @@ async def test_nothing_that_a_message_says_or_a_name_is_takes_another_sender_out
     assert await people(store) == {}
 
 
-async def test_beyond_the_limit_no_name_is_kept_until_there_is_room(store: TellingStore) -> None:
+async def test_names_beyond_the_limit_are_not_stored_until_there_is_room(store: TellingStore) -> None:
     crowd = [Sender(id=number, name=f"N{number}") for number in range(1, PEOPLE_LIMIT + 1)]
     await store.append(REF, [by(sender, f"m{sender.id}") for sender in crowd], epoch=0)
     await store.append(REF, [by(ANNA, "first"), by(replace(crowd[0], name="new"), "again")], epoch=0)
@@ -128,7 +126,7 @@ async def test_a_pause_of_an_hour_begins_a_session(store: TellingStore) -> None:
     assert await sessions(store, "m0", "m1", "m2", "m3", "m4") == [0, 0, 0, 3, 4]
 
 
-async def test_a_message_out_of_time_begins_no_session_and_does_not_set_the_clock_back(
+async def test_a_message_with_an_old_date_begins_no_session(
     store: TellingStore,
 ) -> None:
     await store.append(REF, [at(50_000.0, "m0"), at(100.0, "old"), at(50_100.0, "m2")], epoch=0)
@@ -137,7 +135,7 @@ async def test_a_message_out_of_time_begins_no_session_and_does_not_set_the_cloc
     assert await sessions(store, "m0", "old", "m2", "older", "m4") == [0, 0, 0, 0, 0]
 
 
-async def test_what_is_not_of_the_conversation_neither_begins_a_session_nor_bridges_a_pause(
+async def test_messages_outside_the_conversation_do_not_affect_sessions(
     store: TellingStore,
 ) -> None:
     tool = replace(a_message("tool", role="tool"), sent_at=SESSION_GAP_S - 1)
@@ -147,7 +145,7 @@ async def test_what_is_not_of_the_conversation_neither_begins_a_session_nor_brid
     assert await sessions(store, "m0", "tool", "m3") == [0, 0, 3]
 
 
-async def test_talk_that_never_pauses_is_a_session_for_every_so_many_messages(store: TellingStore) -> None:
+async def test_a_conversation_without_pauses_is_split_into_sessions_by_count(store: TellingStore) -> None:
     for start in (0, 150):
         await store.append(REF, [a_message(f"m{n}") for n in range(start, start + 150)], epoch=0)
 
@@ -155,7 +153,7 @@ async def test_talk_that_never_pauses_is_a_session_for_every_so_many_messages(st
     assert await sessions(store, *last) == [0, SESSION_MESSAGES, 2 * SESSION_MESSAGES, 2 * SESSION_MESSAGES]
 
 
-async def test_a_session_keeps_its_name_when_its_first_message_is_deleted(store: TellingStore) -> None:
+async def test_a_session_keeps_its_name_after_its_first_message_is_deleted(store: TellingStore) -> None:
     await store.append(REF, [at(0.0, "m0"), at(9e3, "m1"), at(9e3, "m2")], epoch=0)
 
     await store.delete(REF, ["m1"], epoch=0)
@@ -163,7 +161,7 @@ async def test_a_session_keeps_its_name_when_its_first_message_is_deleted(store:
     assert await sessions(store, "m2") == [1]
 
 
-async def test_after_the_last_message_is_deleted_the_next_one_begins_a_session(store: TellingStore) -> None:
+async def test_the_next_message_begins_a_session_after_the_last_one_is_deleted(store: TellingStore) -> None:
     await store.append(REF, [at(1000.0, "m0")], epoch=0)
     await store.delete(REF, ["m0"], epoch=0)
     assert (await store.count_traces(REF)).total == 0
@@ -173,7 +171,7 @@ async def test_after_the_last_message_is_deleted_the_next_one_begins_a_session(s
     assert await sessions(store, "m1", "m2") == [1, 1]
 
 
-async def test_an_erasure_takes_the_people_and_the_sessions_and_reading_back_counts_them(
+async def test_an_erasure_deletes_people_and_sessions_and_reads_them_back(
     store: TellingStore,
 ) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
@@ -190,7 +188,7 @@ async def test_an_erasure_takes_the_people_and_the_sessions_and_reading_back_cou
     assert await sessions(store, "m1") == [0]
 
 
-async def test_a_late_append_makes_nobody_known(store: TellingStore) -> None:
+async def test_a_late_append_adds_no_person(store: TellingStore) -> None:
     await store.erase(REF)
 
     with pytest.raises(Forgotten):
@@ -199,7 +197,7 @@ async def test_a_late_append_makes_nobody_known(store: TellingStore) -> None:
     assert await people(store) == {}
 
 
-async def test_a_turn_knows_those_whom_it_answers_though_nothing_is_written_yet(store: TellingStore) -> None:
+async def test_a_turn_knows_its_own_people_before_the_commit(store: TellingStore) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
     turn = BufferedHistory(store, REF, await store.load(REF, limit=9))
 
@@ -209,7 +207,7 @@ async def test_a_turn_knows_those_whom_it_answers_though_nothing_is_written_yet(
     assert await people(store) == {ANNA.id: "Anna", BEN.id: BEN.name}
 
 
-async def test_nothing_of_it_is_left_in_any_key(redis: RedisClient) -> None:
+async def test_no_key_contains_a_forgotten_person(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
     assert {context_key(REF, "people"), context_key(REF, "senders"), context_key(REF, "sessions")} <= set(
@@ -226,7 +224,7 @@ async def test_nothing_of_it_is_left_in_any_key(redis: RedisClient) -> None:
 
 
 @pytest.mark.parametrize("key", ["people", "senders", "sessions"])
-async def test_a_receipt_is_not_proven_while_a_name_or_a_session_is_left(
+async def test_a_receipt_with_a_remaining_name_or_session_is_unproven(
     redis: RedisClient, key: ContextName
 ) -> None:
     store = RedisHistory(redis)
@@ -240,7 +238,7 @@ async def test_a_receipt_is_not_proven_while_a_name_or_a_session_is_left(
     assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 1, False)
 
 
-async def test_a_deletions_receipt_is_not_proven_while_a_name_without_a_message_is_left(
+async def test_a_deletions_receipt_with_an_orphaned_name_is_unproven(
     redis: RedisClient,
 ) -> None:
     store = RedisHistory(redis)
@@ -255,7 +253,7 @@ async def test_a_deletions_receipt_is_not_proven_while_a_name_without_a_message_
     )
 
 
-async def test_a_commit_makes_its_people_and_sessions_known_once(redis: RedisClient) -> None:
+async def test_a_repeated_commit_stores_its_people_and_sessions_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     store = RedisHistory(redis)
     await box.accept(1)

@@ -1,4 +1,4 @@
-"""A quotation is a copy of another message: it goes when that one is forgotten or edited; on Redis and on the fake."""
+"""Quotations, which are copies of other messages: they are erased when those are forgotten or edited."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -30,7 +30,7 @@ async def redis(redis_url: str) -> AsyncGenerator[RedisClient]:
 
 
 def quoting(message_id: str, telegram: int, quoted: int, *, text: str = "yes") -> Message:
-    """A message with everything that may stand before its quotation, and an odd text."""
+    """Return a message with all marks before its quotation, and an unusual text."""
     quote = Quote(telegram_message_id=quoted, sender_name=f"Ben{FORGED}", text=f"SECRET{FORGED}")
     return replace(
         a_message(message_id, text + FORGED, telegram=telegram),
@@ -66,7 +66,7 @@ async def test_a_quotation_is_stored_with_its_message(memory: Memory) -> None:
     assert (await memory.store.load(REF, limit=50)).newest == tuple(said)
 
 
-async def test_forgetting_a_message_takes_the_quotations_of_it_and_nothing_else(memory: Memory) -> None:
+async def test_forgetting_a_message_deletes_its_quotations_and_nothing_else(memory: Memory) -> None:
     _, m1, m2, m3, m4 = await a_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
@@ -80,7 +80,7 @@ async def test_forgetting_a_message_takes_the_quotations_of_it_and_nothing_else(
     )
 
 
-async def test_a_new_text_takes_the_quotations_of_the_old_one(memory: Memory) -> None:
+async def test_an_edit_deletes_the_quotations_of_the_old_text(memory: Memory) -> None:
     await a_conversation(memory)
 
     await memory.store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
@@ -90,7 +90,7 @@ async def test_a_new_text_takes_the_quotations_of_the_old_one(memory: Memory) ->
     assert quotes["m4"] is not None
 
 
-async def test_an_edit_that_tells_the_same_leaves_the_quotations(memory: Memory) -> None:
+async def test_an_edit_without_a_change_of_text_keeps_the_quotations(memory: Memory) -> None:
     await a_conversation(memory)
 
     await memory.store.replace(REF, "m0", text="SECRET", tokens=1, edited_at=5.0, epoch=0)
@@ -100,7 +100,7 @@ async def test_an_edit_that_tells_the_same_leaves_the_quotations(memory: Memory)
     ]
 
 
-async def test_an_edited_message_keeps_its_own_quotation_which_still_goes_when_it_must(
+async def test_an_edited_message_keeps_its_own_quotation_until_that_must_go(
     memory: Memory,
 ) -> None:
     await a_conversation(memory)
@@ -113,7 +113,7 @@ async def test_an_edited_message_keeps_its_own_quotation_which_still_goes_when_i
     assert (await quotes_of(memory))["m1"] is None
 
 
-async def test_the_summaries_and_calls_that_may_have_told_a_quotation_go_with_it(memory: Memory) -> None:
+async def test_summaries_and_calls_that_may_contain_a_quotation_are_deleted_with_it(memory: Memory) -> None:
     await a_conversation(memory)
     first = a_summary("s1", upto=0)
     await memory.add_summary(REF, first, ["m0"])
@@ -128,7 +128,7 @@ async def test_the_summaries_and_calls_that_may_have_told_a_quotation_go_with_it
     assert (await memory.store.load(REF, limit=50)).summary == first
 
 
-async def test_what_is_not_kept_can_be_taken_out_of_what_quotes_it(memory: Memory) -> None:
+async def test_quotations_of_an_unknown_message_can_be_deleted(memory: Memory) -> None:
     await memory.store.append(REF, [quoting("m0", 9, 8), a_message("m1", "fine", telegram=10)], epoch=0)
 
     receipt = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
@@ -139,7 +139,7 @@ async def test_what_is_not_kept_can_be_taken_out_of_what_quotes_it(memory: Memor
     assert await quotes_of(memory) == {"m0": None, "m1": None}
 
 
-async def test_a_receipt_is_not_proven_while_a_quotation_is_left(memory: Memory) -> None:
+async def test_a_receipt_with_a_remaining_quotation_is_unproven(memory: Memory) -> None:
     await a_conversation(memory)
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
     await memory.store.append(REF, [quoting("m9", 99, 1)], epoch=0)
@@ -147,7 +147,7 @@ async def test_a_receipt_is_not_proven_while_a_quotation_is_left(memory: Memory)
     assert (await memory.store.count_traces(REF, mentioning=deleted)).quotes == 1
 
 
-async def test_a_quotation_of_another_chat_belongs_to_no_message_here(memory: Memory) -> None:
+async def test_a_quotation_from_another_chat_belongs_to_no_message_here(memory: Memory) -> None:
     await memory.store.append(REF, [quoting("m0", 9, 0)], epoch=0)
 
     deleted = await memory.store.delete(REF, [], epoch=0, quoted=[0])
@@ -156,7 +156,7 @@ async def test_a_quotation_of_another_chat_belongs_to_no_message_here(memory: Me
     assert (await quotes_of(memory))["m0"] is not None
 
 
-async def test_taking_quotations_out_meets_a_reset(memory: Memory) -> None:
+async def test_deleting_quotations_after_a_reset_is_forgotten(memory: Memory) -> None:
     await a_conversation(memory)
     await memory.store.erase(REF)
 
@@ -164,7 +164,7 @@ async def test_taking_quotations_out_meets_a_reset(memory: Memory) -> None:
         await memory.store.delete(REF, [], epoch=0, quoted=[1])
 
 
-async def test_a_turn_loses_the_quotations_that_it_holds_back_too(memory: Memory) -> None:
+async def test_pending_messages_of_a_turn_lose_the_quotations_too(memory: Memory) -> None:
     await memory.store.append(REF, [a_message("m0", "SECRET", telegram=1)], epoch=0)
     buffered = BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=50))
     await buffered.append(REF, [quoting("p0", 2, 1), quoting("p1", 3, 2)], epoch=0)
@@ -176,7 +176,7 @@ async def test_a_turn_loses_the_quotations_that_it_holds_back_too(memory: Memory
     assert [message.quote for message in buffered.pending] == [None]
 
 
-async def test_deleting_what_quotes_leaves_no_trace_of_it_in_the_index(redis: RedisClient) -> None:
+async def test_deleting_a_quoting_message_removes_it_from_the_index_of_quotations(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
 
@@ -186,7 +186,7 @@ async def test_deleting_what_quotes_leaves_no_trace_of_it_in_the_index(redis: Re
     assert sorted(fields) == ["1", "3", "m0", "m2"]
 
 
-async def test_a_forgotten_text_is_nowhere_in_redis(redis: RedisClient) -> None:
+async def test_redis_contains_no_forgotten_text(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
     await memory.store.delete(REF, ["m4"], epoch=0)
@@ -196,8 +196,8 @@ async def test_a_forgotten_text_is_nowhere_in_redis(redis: RedisClient) -> None:
     assert await keys_with(redis, "SECRET") == []
 
 
-async def test_quotations_are_found_after_the_chat_got_new_message_ids(redis: RedisClient) -> None:
-    """A supergroup counts its messages anew: the old ids are forgotten, who quotes which message is not."""
+async def test_quotations_are_found_after_the_chat_became_a_supergroup(redis: RedisClient) -> None:
+    """A supergroup numbers its messages again: the old ids are forgotten, the links of quotations are not."""
     history = RedisHistory(redis)
     memory = RedisMemory(redis)
     await a_conversation(memory)

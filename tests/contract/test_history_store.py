@@ -1,4 +1,4 @@
-"""What every HistoryStore does, on the real store and on the one for tests; and what only Redis adds."""
+"""The contract of HistoryStore, on the real store and on the fake, and additions of the Redis store."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -34,7 +34,7 @@ async def test_an_unknown_context_is_empty(store: Store) -> None:
     assert await store.page(REF, limit=10) == []
 
 
-async def test_a_message_comes_back_as_it_was_appended(store: Store) -> None:
+async def test_a_message_reads_as_it_was_appended(store: Store) -> None:
     message = replace(
         a_message(text='say "\u2028" <|endoftext|> \U0001f44d\x00'),
         sender=Sender(id=-5, name="Zoë 'x'"),
@@ -46,14 +46,14 @@ async def test_a_message_comes_back_as_it_was_appended(store: Store) -> None:
     assert (await store.load(REF, limit=1)).newest == (replace(message, sequence=0),)
 
 
-async def test_messages_are_numbered_in_the_order_they_were_appended(store: Store) -> None:
+async def test_messages_are_numbered_in_the_order_of_their_appends(store: Store) -> None:
     await store.append(REF, some_messages(3), epoch=0)
     appended = await store.append(REF, some_messages(2, start=3), epoch=0)
     assert [message.sequence for message in appended] == [3, 4]
     assert ids((await store.load(REF, limit=10)).newest) == ["m0", "m1", "m2", "m3", "m4"]
 
 
-async def test_a_message_appended_twice_is_kept_once_with_its_first_sequence(store: Store) -> None:
+async def test_a_message_appended_twice_is_stored_once_with_its_first_sequence(store: Store) -> None:
     await store.append(REF, some_messages(2), epoch=0)
     again = await store.append(REF, [a_message("m0", "other"), a_message("m2")], epoch=0)
     assert [message.sequence for message in again] == [0, 2]
@@ -64,7 +64,7 @@ async def test_a_message_appended_twice_is_kept_once_with_its_first_sequence(sto
     ]
 
 
-async def test_a_load_gives_the_newest_oldest_first_and_counts_all(store: Store) -> None:
+async def test_a_load_returns_the_newest_messages_oldest_first_and_counts_all(store: Store) -> None:
     await store.append(REF, some_messages(7), epoch=0)
     snapshot = await store.load(REF, limit=3)
     assert ids(snapshot.newest) == ["m4", "m5", "m6"]
@@ -98,14 +98,14 @@ async def test_a_history_longer_than_a_page_reads_whole_in_both_directions(store
     assert [message.id async for message in newest_first(store, REF)] == wanted[::-1]
 
 
-async def test_messages_are_got_by_id_and_missing_ones_left_out(store: Store) -> None:
+async def test_messages_are_returned_by_id_without_missing_ones(store: Store) -> None:
     await store.append(REF, some_messages(3), epoch=0)
     got = await store.get(REF, ["m2", "nothing", "m0"])
     assert {key: message.sequence for key, message in got.items()} == {"m2": 2, "m0": 0}
     assert await store.get(REF, []) == {}
 
 
-async def test_deleted_messages_are_gone_and_the_others_keep_their_sequences(store: Store) -> None:
+async def test_a_deletion_keeps_the_sequences_of_the_other_messages(store: Store) -> None:
     await store.append(REF, some_messages(4), epoch=0)
     assert (await store.delete(REF, ["m1", "m3", "nothing"], epoch=0)).messages == 2
     assert (await store.delete(REF, ["m1"], epoch=0)).messages == 0
@@ -119,7 +119,7 @@ async def test_deleted_messages_are_gone_and_the_others_keep_their_sequences(sto
     assert snapshot.count == 3
 
 
-async def test_erasing_leaves_nothing_and_begins_an_epoch(store: Store) -> None:
+async def test_an_erasure_leaves_nothing_and_begins_an_epoch(store: Store) -> None:
     await store.append(REF, some_messages(4), epoch=0)
     erased = await store.erase(REF)
     assert (erased.epoch, erased.messages) == (1, 4)
@@ -129,7 +129,7 @@ async def test_erasing_leaves_nothing_and_begins_an_epoch(store: Store) -> None:
     assert await store.get(REF, ["m0"]) == {}
 
 
-async def test_work_that_began_before_a_reset_is_forgotten_and_writes_nothing(store: Store) -> None:
+async def test_a_write_from_before_a_reset_raises_forgotten(store: Store) -> None:
     await store.append(REF, some_messages(1), epoch=0)
     await store.erase(REF)
     await store.append(REF, [a_message("kept")], epoch=1)
@@ -144,7 +144,7 @@ async def test_work_that_began_before_a_reset_is_forgotten_and_writes_nothing(st
     assert snapshot.conversation_start == 0
 
 
-async def test_writing_nothing_does_nothing(store: Store) -> None:
+async def test_an_empty_write_does_nothing(store: Store) -> None:
     await store.erase(REF)
     assert await store.append(REF, [], epoch=0) == []
     assert await store.delete(REF, [], epoch=0) == Deletion()
@@ -176,7 +176,7 @@ async def test_contexts_do_not_see_each_other(store: Store) -> None:
     assert await store.get(other, ["m1"]) == {}
 
 
-async def test_two_writers_at_once_lose_nothing(redis: RedisClient) -> None:
+async def test_two_concurrent_writers_lose_nothing(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     writes = [store.append(REF, [a_message(f"w{n}")], epoch=0) for n in range(40)]
     appended = await asyncio.gather(*writes)
@@ -215,7 +215,7 @@ async def test_deleting_and_erasing_queue_work_on_the_vectors(redis: RedisClient
     ]
 
 
-async def test_an_erasure_leaves_only_the_epoch_the_work_and_its_count(redis: RedisClient) -> None:
+async def test_an_erasure_leaves_only_the_epoch_the_index_work_and_its_count(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u", "canary", telegram=9)], epoch=0)
     await store.start_conversation(REF, epoch=0)
@@ -226,7 +226,7 @@ async def test_an_erasure_leaves_only_the_epoch_the_work_and_its_count(redis: Re
     )
 
 
-async def test_a_message_is_found_by_the_telegram_id_it_is_shown_under(redis: RedisClient) -> None:
+async def test_a_message_is_found_by_its_telegram_id(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [a_message("u", telegram=9), a_message("v", telegram=10)], epoch=0)
     assert await store.find_by_telegram(REF, 9) == "u"
@@ -259,7 +259,7 @@ async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: Red
     assert parse_snapshot(second).newest == ()
 
 
-async def test_the_newest_of_a_long_history_cost_the_server_what_those_of_a_short_one_cost(
+async def test_loading_a_long_history_costs_no_more_than_a_short_one(
     redis: RedisClient,
 ) -> None:
     store = RedisHistory(redis)
@@ -271,7 +271,10 @@ async def test_the_newest_of_a_long_history_cost_the_server_what_those_of_a_shor
 
 
 async def _script_microseconds(redis: RedisClient, store: RedisHistory, ref: ContextRef) -> float:
-    """The server's own time for a load; the least of several rounds, as others use this machine too."""
+    """Return the server's time for a load.
+
+    It is the least of several rounds, because others use this machine too.
+    """
     rounds: list[float] = []
     for _ in range(8):
         await redis.call("CONFIG", "RESETSTAT")

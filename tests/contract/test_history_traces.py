@@ -1,4 +1,7 @@
-"""What tells of messages beside themselves: read with them, and gone with them, on the real store and on the fake."""
+"""Summaries, ledger turns and artifacts of messages:
+
+they are read and deleted with them, on the real store and on the fake.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -22,7 +25,7 @@ NOTHING = TraceCounts(summaries=0, ledger_turns=0, artifacts=0)
 
 
 async def a_conversation(memory: Memory) -> None:
-    """Twelve messages; the first six in two summaries, the later one current; each pair a turn with a tool."""
+    """Create twelve messages. The first six are in two summaries, and each pair is a turn with a tool."""
     await memory.store.append(REF, some_messages(12), epoch=0)
     first = a_summary("s1", upto=3)
     await memory.add_summary(REF, first, ["m0", "m1", "m2", "m3"])
@@ -31,7 +34,7 @@ async def a_conversation(memory: Memory) -> None:
         await memory.add_turn(REF, a_turn(number, number + 1, artifact=f"a{number}"))
 
 
-async def test_i05_a_load_begins_after_the_current_summary_and_brings_it(memory: Memory) -> None:
+async def test_i05_a_load_returns_the_current_summary_and_the_messages_after_it(memory: Memory) -> None:
     await a_conversation(memory)
 
     snapshot = await memory.store.load(REF, limit=50)
@@ -51,7 +54,7 @@ async def test_i05_the_originals_stay_in_the_store(memory: Memory) -> None:
     assert ids(page) == [f"m{n}" for n in range(12)]
 
 
-async def test_i08_a_load_brings_the_ledger_of_the_messages_that_it_loads(memory: Memory) -> None:
+async def test_i08_a_load_returns_the_ledger_of_its_messages(memory: Memory) -> None:
     await a_conversation(memory)
 
     whole = await memory.store.load(REF, limit=50)
@@ -64,7 +67,7 @@ async def test_i08_a_load_brings_the_ledger_of_the_messages_that_it_loads(memory
     assert not cut_in_a_turn.has_all_uncovered
 
 
-async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(memory: Memory) -> None:
+async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: Memory) -> None:
     await a_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m4"], epoch=0)
@@ -88,7 +91,7 @@ async def test_forgetting_a_covered_message_drops_each_summary_that_tells_it(mem
     )
 
 
-async def test_forgetting_a_message_drops_the_later_turns_that_quote_it_and_what_quotes_their_artifacts(
+async def test_forgetting_a_message_deletes_later_turns_that_quote_it_and_their_artifacts(
     memory: Memory,
 ) -> None:
     await a_conversation(memory)
@@ -111,7 +114,7 @@ async def test_forgetting_a_message_drops_the_later_turns_that_quote_it_and_what
     assert (await memory.store.count_traces(REF, mentioning=deleted)).ledger_turns == 1
 
 
-async def test_an_edit_drops_the_later_turns_that_quote_the_old_text(memory: Memory) -> None:
+async def test_an_edit_deletes_later_turns_that_quote_the_old_text(memory: Memory) -> None:
     await a_conversation(memory)
     await memory.store.append(REF, some_messages(2, start=12), epoch=0)
     await memory.add_turn(REF, _quoting(12, 13, "m1"))
@@ -133,7 +136,7 @@ async def test_forgetting_the_oldest_message_leaves_no_summary(memory: Memory) -
     assert len(snapshot.newest) == 10
 
 
-async def test_forgetting_a_message_that_no_summary_covers_leaves_the_summaries(memory: Memory) -> None:
+async def test_forgetting_an_uncovered_message_keeps_the_summaries(memory: Memory) -> None:
     await a_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m6", "nothing"], epoch=0)
@@ -142,7 +145,7 @@ async def test_forgetting_a_message_that_no_summary_covers_leaves_the_summaries(
     assert (await memory.store.load(REF, limit=50)).summary is not None
 
 
-async def test_forgetting_what_is_not_kept_changes_nothing(memory: Memory) -> None:
+async def test_forgetting_an_unknown_message_changes_nothing(memory: Memory) -> None:
     await a_conversation(memory)
     before = await memory.store.load(REF, limit=50)
 
@@ -151,7 +154,7 @@ async def test_forgetting_what_is_not_kept_changes_nothing(memory: Memory) -> No
     assert await memory.store.load(REF, limit=50) == before
 
 
-async def test_forgetting_a_message_of_an_older_conversation_leaves_the_present_summaries(
+async def test_forgetting_a_message_of_an_older_conversation_keeps_the_current_summaries(
     memory: Memory,
 ) -> None:
     await a_conversation(memory)
@@ -166,7 +169,7 @@ async def test_forgetting_a_message_of_an_older_conversation_leaves_the_present_
     assert (await memory.store.load(REF, limit=50)).summary == present
 
 
-async def test_the_receipt_of_forgetting_counts_what_went_and_what_reading_back_found(memory: Memory) -> None:
+async def test_the_receipt_of_forgetting_counts_erased_and_remaining_records(memory: Memory) -> None:
     await a_conversation(memory)
 
     receipt = await delete_provably(REF, ["m2"], epoch=0, store=memory.store, recall=None)
@@ -176,7 +179,7 @@ async def test_the_receipt_of_forgetting_counts_what_went_and_what_reading_back_
     assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 0, True)
 
 
-async def test_reading_back_finds_what_still_tells_of_a_message(memory: Memory) -> None:
+async def test_reading_back_finds_remaining_traces_of_a_message(memory: Memory) -> None:
     await a_conversation(memory)
     deleted = await memory.store.delete(REF, ["m2"], epoch=0)
     await memory.add_summary(REF, a_summary("late", upto=4), ["m3", "m4"])
@@ -199,7 +202,7 @@ async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memor
     )
 
 
-async def test_an_erasure_counts_all_of_it_and_leaves_none(memory: Memory) -> None:
+async def test_an_erasure_deletes_and_counts_everything(memory: Memory) -> None:
     await a_conversation(memory)
 
     erased = await memory.store.erase(REF)
@@ -211,7 +214,7 @@ async def test_an_erasure_counts_all_of_it_and_leaves_none(memory: Memory) -> No
     assert (receipt.others_left, receipt.is_proven) == (0, True)
 
 
-async def test_a_receipt_is_not_proven_while_something_tells_of_what_was_erased(memory: Memory) -> None:
+async def test_a_receipt_with_a_remaining_trace_is_unproven(memory: Memory) -> None:
     await a_conversation(memory)
     erased = await memory.store.erase(REF)
     await memory.store.append(REF, some_messages(2), epoch=1)
@@ -235,7 +238,7 @@ async def test_an_edit_replaces_the_text_and_keeps_the_rest(memory: Memory) -> N
     assert snapshot.revision == 1
 
 
-async def test_an_edit_of_a_covered_message_drops_the_summaries_that_told_it(memory: Memory) -> None:
+async def test_an_edit_of_a_covered_message_deletes_its_summaries(memory: Memory) -> None:
     await a_conversation(memory)
 
     assert await memory.store.replace(REF, "m5", text="new", tokens=1, edited_at=5.0, epoch=0)
@@ -245,7 +248,7 @@ async def test_an_edit_of_a_covered_message_drops_the_summaries_that_told_it(mem
     assert [(m.id, m.text) for m in snapshot.newest][:2] == [("m4", "text 4"), ("m5", "new")]
 
 
-async def test_an_edit_of_an_older_conversations_message_leaves_the_present_summaries(memory: Memory) -> None:
+async def test_an_edit_in_an_older_conversation_keeps_the_current_summaries(memory: Memory) -> None:
     await a_conversation(memory)
     await memory.store.start_conversation(REF, epoch=0)
     await memory.store.append(REF, some_messages(2, start=12), epoch=0)
@@ -256,7 +259,7 @@ async def test_an_edit_of_an_older_conversations_message_leaves_the_present_summ
     assert (await memory.store.load(REF, limit=50)).summary is not None
 
 
-async def test_the_same_edit_again_and_an_older_one_change_nothing(memory: Memory) -> None:
+async def test_a_repeated_or_older_edit_changes_nothing(memory: Memory) -> None:
     await memory.store.append(REF, some_messages(2), epoch=0)
     await memory.store.replace(REF, "m0", text="second", tokens=1, edited_at=6.0, epoch=0)
     before = await memory.store.load(REF, limit=9)
@@ -277,7 +280,7 @@ async def test_two_edits_within_one_second_end_with_the_later_one(memory: Memory
     assert [m.text for m in (await memory.store.load(REF, limit=9)).newest] == ["second"]
 
 
-async def test_an_edit_that_leaves_the_text_leaves_the_summaries(memory: Memory) -> None:
+async def test_an_edit_without_a_change_of_text_keeps_the_summaries(memory: Memory) -> None:
     """Telegram calls it an edit when a link gets its preview."""
     await a_conversation(memory)
 
@@ -288,7 +291,7 @@ async def test_an_edit_that_leaves_the_text_leaves_the_summaries(memory: Memory)
     assert (await memory.store.get(REF, ["m0"]))["m0"].edited_at == 5.0
 
 
-async def test_an_edit_of_what_is_not_kept_keeps_nothing(memory: Memory) -> None:
+async def test_an_edit_of_an_unknown_message_stores_nothing(memory: Memory) -> None:
     assert not await memory.store.replace(REF, "gone", text="new", tokens=1, edited_at=5.0, epoch=0)
 
     assert (await memory.store.load(REF, limit=9)).count == 0
@@ -307,7 +310,7 @@ async def test_an_edit_that_began_before_a_reset_is_forgotten(memory: Memory) ->
     assert [m.text for m in (await memory.store.load(REF, limit=9)).newest] == ["text 0"]
 
 
-async def test_an_edit_queues_the_vector_anew_and_a_compression_where_a_summary_went(
+async def test_an_edit_queues_the_vector_again_and_a_compression_for_a_deleted_summary(
     redis: RedisClient,
 ) -> None:
     memory = RedisMemory(redis)
@@ -323,7 +326,7 @@ async def test_an_edit_queues_the_vector_anew_and_a_compression_where_a_summary_
     assert claim.ref == REF
 
 
-async def test_forgetting_a_covered_message_queues_a_compression_and_another_one_does_not(
+async def test_only_forgetting_a_covered_message_queues_a_compression(
     redis: RedisClient,
 ) -> None:
     memory = RedisMemory(redis)
@@ -336,7 +339,7 @@ async def test_forgetting_a_covered_message_queues_a_compression_and_another_one
     assert await redis.call("ZSCORE", partition_key(0, "compress"), REF.context_id) == 0
 
 
-async def test_a_forgotten_messages_text_is_in_no_value_of_the_store(redis: RedisClient) -> None:
+async def test_no_value_of_the_store_contains_a_forgotten_text(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await memory.store.append(REF, [a_message("u", "quokka", telegram=9), *some_messages(3)], epoch=0)
     summary = a_summary("s1", upto=1, overview="about a quokka")
@@ -358,7 +361,7 @@ async def test_a_forgotten_messages_text_is_in_no_value_of_the_store(redis: Redi
     )
 
 
-async def test_an_erasure_takes_every_key_and_the_contexts_place_in_the_queue(redis: RedisClient) -> None:
+async def test_an_erasure_deletes_every_key_and_the_contexts_place_in_the_queue(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
     await memory.add_artifact(REF, "unnamed", "quokka")
@@ -401,7 +404,7 @@ async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisC
     )
 
 
-async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: RedisClient) -> None:
+async def test_an_expired_artifact_is_neither_counted_nor_missed(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
     await redis.call("DEL", context_key(REF, "artifact", "a4"))
@@ -413,7 +416,7 @@ async def test_an_artifact_that_has_ended_is_neither_counted_nor_missed(redis: R
     assert (await memory.store.count_traces(REF)).artifacts == 5
 
 
-async def test_the_ledger_is_read_by_the_sequences_that_its_turns_end_at(redis: RedisClient) -> None:
+async def test_the_ledger_is_read_by_the_last_sequences_of_its_turns(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await a_conversation(memory)
 
@@ -423,7 +426,7 @@ async def test_the_ledger_is_read_by_the_sequences_that_its_turns_end_at(redis: 
     assert turns[0] == a_turn(4, 5, artifact="a4")
 
 
-async def test_edits_at_once_end_with_the_latest(redis: RedisClient) -> None:
+async def test_concurrent_edits_end_with_the_latest(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, some_messages(1), epoch=0)
 

@@ -1,4 +1,4 @@
-"""HTTP calls that are cancelled at any moment: the pool loses no connection, and nothing is sent too late."""
+"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late."""
 
 import asyncio
 import os
@@ -89,7 +89,7 @@ async def _read_in_pieces(client: httpx.AsyncClient) -> bytes:
 
 
 @pytest.mark.parametrize("is_read_in_pieces", [False, True])
-async def test_a_call_that_is_cancelled_at_any_moment_gives_its_connection_back(
+async def test_a_cancelled_call_returns_its_connection_at_any_moment(
     is_read_in_pieces: bool,
 ) -> None:
     async with _server() as (_, client):
@@ -101,7 +101,7 @@ async def test_a_call_that_is_cancelled_at_any_moment_gives_its_connection_back(
             assert (await shielded(client.get("/"))).text == "ok", f"cancelled after {steps} steps"
 
 
-async def test_a_call_on_its_way_is_cut_off_when_it_is_cancelled() -> None:
+async def test_a_cancelled_call_is_cut_off() -> None:
     async with _server() as (server, client):
         call = asyncio.ensure_future(shielded(client.get("/slow")))
         async with asyncio.timeout(5):
@@ -114,7 +114,7 @@ async def test_a_call_on_its_way_is_cut_off_when_it_is_cancelled() -> None:
         assert (await shielded(client.get("/"))).text == "ok"
 
 
-async def test_what_was_cancelled_before_it_was_sent_is_never_sent() -> None:
+async def test_a_call_cancelled_before_its_send_is_never_sent() -> None:
     async with _server() as (server, client):
         slow = asyncio.ensure_future(shielded(client.get("/slow")))
         waiting = asyncio.ensure_future(shielded(client.get("/waiting")))
@@ -151,12 +151,12 @@ def _sockets() -> int:
     return sum("socket:" in link for link in links)
 
 
-async def test_searches_that_are_cancelled_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
+async def test_cancelled_searches_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
         assert await _sockets_kept(lambda: list_collections(client), range(100)) <= 1
 
 
-async def test_what_a_call_raises_is_raised() -> None:
+async def test_an_exception_of_a_call_is_raised_unchanged() -> None:
     async with _server() as (server, client):
         with pytest.raises(httpx.UnsupportedProtocol):
             await shielded(client.get("other://127.0.0.1/"))

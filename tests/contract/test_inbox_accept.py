@@ -1,4 +1,4 @@
-"""The door of the inbox: each update is taken in once, into its chat's line, or said why not."""
+"""Accepting updates: each enters the line of its chat once, or is refused with a reason."""
 
 import asyncio
 
@@ -28,7 +28,7 @@ async def test_an_accepted_update_waits_in_its_chats_line_and_wakes_it_once(redi
     }
 
 
-async def test_updates_that_come_out_of_order_wait_in_order(redis: RedisClient) -> None:
+async def test_updates_that_arrive_out_of_order_wait_in_order(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     for update in (9, 7, 8):
@@ -47,7 +47,7 @@ async def test_the_largest_update_ids_keep_their_order_and_their_digits(redis: R
     assert await box.waiting() == [largest - 1, largest]
 
 
-async def test_a_duplicate_changes_nothing_but_its_count(redis: RedisClient) -> None:
+async def test_a_duplicate_changes_only_its_count(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     before = await all_values(redis)
@@ -61,8 +61,8 @@ async def test_a_duplicate_changes_nothing_but_its_count(redis: RedisClient) -> 
     assert after == before
 
 
-async def test_a_duplicate_is_told_after_the_disk_has_what_the_first_try_wrote(redis: RedisClient) -> None:
-    """WAITAOF waits for the last write of its own connection: without one it confirms what it has not seen."""
+async def test_a_duplicate_is_reported_after_the_first_write_is_on_disk(redis: RedisClient) -> None:
+    """WAITAOF waits for the last write of its own connection, so a write must come before it."""
     box = await open_inbox(redis)
     await box.accept(1)
     before = await redis.call("INFO", "replication")
@@ -73,7 +73,7 @@ async def test_a_duplicate_is_told_after_the_disk_has_what_the_first_try_wrote(r
     assert after["master_repl_offset"] > before["master_repl_offset"]
 
 
-async def test_a_finished_update_that_comes_again_is_a_duplicate_and_still_expires(
+async def test_a_finished_update_that_arrives_again_is_a_duplicate_and_still_expires(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -86,7 +86,7 @@ async def test_a_finished_update_that_comes_again_is_a_duplicate_and_still_expir
     assert 0 < await box.ttl_of(keys.partition_key(0, "update", 1)) <= keys.TERMINAL_UPDATE_TTL_S
 
 
-async def test_the_same_update_at_the_same_instant_is_accepted_once(redis: RedisClient) -> None:
+async def test_an_update_that_arrives_twice_at_once_is_accepted_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     outcomes = await asyncio.gather(*(box.accept(1) for _ in range(10)))
@@ -94,7 +94,7 @@ async def test_the_same_update_at_the_same_instant_is_accepted_once(redis: Redis
     assert sorted(outcomes) == ["accepted", *["duplicate"] * 9]
 
 
-async def test_a_full_box_takes_no_more_and_stores_nothing_of_it(redis: RedisClient) -> None:
+async def test_a_full_box_refuses_an_update_and_stores_nothing_of_it(redis: RedisClient) -> None:
     box = await open_inbox(redis, box_limit=2)
     await box.accept(1)
     await box.accept(2)
@@ -106,7 +106,7 @@ async def test_a_full_box_takes_no_more_and_stores_nothing_of_it(redis: RedisCli
     assert await box.accept(4, chat=2) == "accepted"
 
 
-async def test_a_full_box_takes_the_same_update_once_there_is_room(redis: RedisClient) -> None:
+async def test_a_refused_update_is_accepted_when_there_is_room(redis: RedisClient) -> None:
     box = await open_inbox(redis, box_limit=1)
     await box.accept(1)
     await box.accept(2)
@@ -115,7 +115,7 @@ async def test_a_full_box_takes_the_same_update_once_there_is_room(redis: RedisC
     assert await box.accept(2) == "accepted"
 
 
-async def test_an_ignored_update_is_noted_with_its_reason_and_nothing_else(redis: RedisClient) -> None:
+async def test_an_ignored_update_is_recorded_with_its_reason_only(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     assert await box.accept(1, mode="ignored") == "ignored"
@@ -143,7 +143,7 @@ async def test_a_stop_overtakes_the_turn_that_it_stops(redis: RedisClient) -> No
     assert 0 < await box.ttl_of(keys.context_key(a_ref(), "stop")) <= keys.STOP_TTL_S
 
 
-async def test_a_stop_with_nothing_running_waits_in_line_to_be_answered(redis: RedisClient) -> None:
+async def test_a_stop_without_a_running_turn_waits_in_line(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     assert await box.accept(1, mode="stop") == "accepted"
@@ -152,7 +152,7 @@ async def test_a_stop_with_nothing_running_waits_in_line_to_be_answered(redis: R
     assert await redis.call("EXISTS", keys.context_key(a_ref(), "stop")) == 0
 
 
-async def test_stops_are_read_on_from_where_reading_ended(redis: RedisClient) -> None:
+async def test_stops_are_read_from_the_last_position(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for chat in (1, 2):
         await box.accept(chat, chat=chat)
@@ -170,7 +170,7 @@ async def test_stops_are_read_on_from_where_reading_ended(redis: RedisClient) ->
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == []
 
 
-async def test_what_was_accepted_before_the_first_worker_came_is_claimed(redis: RedisClient) -> None:
+async def test_updates_from_before_the_first_worker_are_claimed(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await redis.call("XGROUP", "DESTROY", keys.partition_key(0, "ready"), "workers")
     await box.accept(1)
@@ -180,7 +180,7 @@ async def test_what_was_accepted_before_the_first_worker_came_is_claimed(redis: 
     assert (await box.claim_one()).ref == a_ref()
 
 
-async def test_a_group_that_is_lost_while_we_run_is_made_again(redis: RedisClient) -> None:
+async def test_a_lost_consumer_group_is_created_again(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await redis.call("FLUSHALL")
     await box.accept(1)
@@ -189,7 +189,7 @@ async def test_a_group_that_is_lost_while_we_run_is_made_again(redis: RedisClien
     assert (await box.claim_one()).ref == a_ref()
 
 
-async def test_depth_tells_how_many_contexts_wait_and_for_how_long(redis: RedisClient) -> None:
+async def test_the_depth_counts_waiting_contexts_and_their_longest_wait(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     assert await box.inbox.depth(0) == (0, 0.0)
     await box.accept(1, chat=1)
@@ -204,7 +204,7 @@ async def test_depth_tells_how_many_contexts_wait_and_for_how_long(redis: RedisC
     assert age == max(0.0, NOW - oldest_at)
 
 
-async def test_an_update_of_no_chat_is_noted_too(redis: RedisClient) -> None:
+async def test_an_update_without_a_chat_is_recorded_too(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     nowhere = keys.ContextRef(context_id="none", partition=0)
 
@@ -216,7 +216,7 @@ async def test_an_update_of_no_chat_is_noted_too(redis: RedisClient) -> None:
     assert (found.state, found.reason) == ("ignored", "unused_kind")
 
 
-async def test_a_signal_tells_a_running_turn_and_its_update_waits_all_the_same(redis: RedisClient) -> None:
+async def test_a_signal_reaches_a_running_turn_and_its_update_waits(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     after = await box.inbox.last_signal(0)
@@ -233,7 +233,7 @@ async def test_a_signal_tells_a_running_turn_and_its_update_waits_all_the_same(r
     ]
 
 
-async def test_a_reset_tells_the_turn_that_runs_which_epoch_it_is_now(redis: RedisClient) -> None:
+async def test_a_reset_sends_the_new_epoch_to_the_running_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     after = await box.inbox.last_signal(0)
     await box.turns.reset(a_ref(2))  # nothing runs there
@@ -245,7 +245,7 @@ async def test_a_reset_tells_the_turn_that_runs_which_epoch_it_is_now(redis: Red
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == told
 
 
-async def test_a_signal_for_a_context_at_rest_is_told_to_nobody(redis: RedisClient) -> None:
+async def test_a_signal_for_an_idle_context_reaches_nobody(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     signal = Signal(kind="press", update_id=1, telegram_message_id=71, sender_id=1002)
 
@@ -255,7 +255,7 @@ async def test_a_signal_for_a_context_at_rest_is_told_to_nobody(redis: RedisClie
     assert await box.waiting() == [1]
 
 
-async def test_what_comes_from_a_chat_shows_that_it_can_be_reached_again(redis: RedisClient) -> None:
+async def test_an_update_marks_its_chat_as_reachable_again(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await redis.call("HSET", keys.partition_key(0, "unreachable"), "1002", "1", "1003", "1")
 

@@ -1,4 +1,4 @@
-"""The workers' side of the inbox: one holder for a context at a time, taken over only from the dead."""
+"""Claims of the inbox: one holder for a context at a time, and takeovers only from dead workers."""
 
 from collections.abc import Awaitable, Callable
 
@@ -22,7 +22,7 @@ async def test_a_context_is_claimed_by_one_of_two_workers(redis: RedisClient) ->
     assert [len(await box.claim(worker)) for worker in ("anna", "bert")] == [1, 0]
 
 
-async def test_two_contexts_are_worked_on_at_the_same_time(redis: RedisClient) -> None:
+async def test_two_contexts_are_processed_at_the_same_time(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1, chat=1)
     await box.accept(2, chat=2)
@@ -32,7 +32,7 @@ async def test_two_contexts_are_worked_on_at_the_same_time(redis: RedisClient) -
     assert [claim.ref for claim in claims] == [a_ref(1), a_ref(2)]
 
 
-async def test_what_comes_while_a_context_is_held_waits_for_its_holder(redis: RedisClient) -> None:
+async def test_updates_of_a_claimed_context_wait_for_its_holder(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -44,7 +44,7 @@ async def test_what_comes_while_a_context_is_held_waits_for_its_holder(redis: Re
     assert [update.update_id for update in (await box.take(claim)).updates] == [2]
 
 
-async def test_a_context_with_nothing_left_rests_and_wakes_with_the_next_update(redis: RedisClient) -> None:
+async def test_an_empty_context_becomes_idle_and_wakes_with_the_next_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -58,7 +58,7 @@ async def test_a_context_with_nothing_left_rests_and_wakes_with_the_next_update(
     assert (await box.claim_one("bert")).ref == a_ref()
 
 
-async def test_updates_are_taken_oldest_first_and_not_without_bound(redis: RedisClient) -> None:
+async def test_updates_are_taken_oldest_first_up_to_a_limit(redis: RedisClient) -> None:
     box = await open_inbox(redis, box_limit=100)
     for update in range(30, 0, -1):
         await box.accept(update)
@@ -69,7 +69,7 @@ async def test_updates_are_taken_oldest_first_and_not_without_bound(redis: Redis
     assert todo.updates[0].payload == "p1"
 
 
-async def test_a_context_whose_holder_is_silent_is_taken_over(redis: RedisClient) -> None:
+async def test_a_context_of_a_silent_worker_is_taken_over(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     silent = await box.claim_one("anna")
@@ -81,7 +81,7 @@ async def test_a_context_whose_holder_is_silent_is_taken_over(redis: RedisClient
     assert [update.update_id for update in (await box.take(taken)).updates] == [1]
 
 
-async def test_a_context_whose_holder_lives_is_left_alone(redis: RedisClient) -> None:
+async def test_a_context_of_a_living_worker_is_not_taken_over(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one("anna")
@@ -90,7 +90,7 @@ async def test_a_context_whose_holder_lives_is_left_alone(redis: RedisClient) ->
     await box.inbox.keep(claim)
 
 
-async def test_a_sign_of_life_postpones_the_takeover(redis: RedisClient) -> None:
+async def test_a_heartbeat_postpones_the_takeover(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one("anna")
@@ -104,7 +104,7 @@ async def test_a_sign_of_life_postpones_the_takeover(redis: RedisClient) -> None
     assert await box.sweep("bert", idle_ms=30_000) == []
 
 
-async def test_a_sign_of_life_after_the_takeover_steals_nothing_back(redis: RedisClient) -> None:
+async def test_a_heartbeat_after_the_takeover_does_not_return_the_claim(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     slept = await box.claim_one("anna")
@@ -117,7 +117,7 @@ async def test_a_sign_of_life_after_the_takeover_steals_nothing_back(redis: Redi
     assert (await box.take(taken)).updates
 
 
-async def test_a_worker_that_takes_its_own_context_over_fences_what_it_did_before(redis: RedisClient) -> None:
+async def test_a_worker_that_reclaims_its_context_fences_its_earlier_claim(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     slept = await box.claim_one("anna")
@@ -160,8 +160,8 @@ async def test_a_worker_that_slept_past_its_lease_writes_nothing(redis: RedisCli
     assert await all_values(redis) == before
 
 
-async def test_the_idle_are_found_behind_many_that_are_worked_on(redis: RedisClient) -> None:
-    """XAUTOCLAIM looks at ten times its COUNT entries in one call."""
+async def test_idle_entries_are_found_behind_many_busy_ones(redis: RedisClient) -> None:
+    """XAUTOCLAIM reads ten times its COUNT entries in one call."""
     box = await open_inbox(redis)
     for chat in range(1, 101):
         await box.accept(chat, chat=chat)
@@ -185,7 +185,7 @@ async def test_the_idle_are_found_behind_many_that_are_worked_on(redis: RedisCli
     assert [claim.ref for claim in taken] == [dead.ref]
 
 
-async def test_a_sweep_takes_no_more_than_it_was_asked_to(redis: RedisClient) -> None:
+async def test_a_sweep_takes_at_most_its_count(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for chat in range(1, 6):
         await box.accept(chat, chat=chat)
@@ -194,7 +194,7 @@ async def test_a_sweep_takes_no_more_than_it_was_asked_to(redis: RedisClient) ->
     assert len(await box.sweep("bert", count=3)) == 3
 
 
-async def test_a_context_sent_to_the_end_of_the_line_lets_the_others_go_first(redis: RedisClient) -> None:
+async def test_a_context_at_the_end_of_the_line_lets_the_others_go_first(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for update, chat in ((1, 1), (2, 1), (3, 2)):
         await box.accept(update, chat=chat)
@@ -206,7 +206,7 @@ async def test_a_context_sent_to_the_end_of_the_line_lets_the_others_go_first(re
     assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
 
 
-async def test_a_context_with_more_to_do_goes_behind_those_that_wait(redis: RedisClient) -> None:
+async def test_a_context_with_more_updates_goes_behind_the_waiting_ones(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for update, chat in ((1, 1), (2, 1), (3, 2)):
         await box.accept(update, chat=chat)
@@ -218,7 +218,7 @@ async def test_a_context_with_more_to_do_goes_behind_those_that_wait(redis: Redi
     assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
 
 
-async def test_each_worker_that_begins_an_update_counts_as_an_attempt_of_the_first_one_only(
+async def test_each_worker_counts_as_one_attempt_of_the_first_update(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -234,7 +234,7 @@ async def test_each_worker_that_begins_an_update_counts_as_an_attempt_of_the_fir
     assert "attempts" not in await box.record_of(2)
 
 
-async def test_an_outage_under_one_claim_is_no_further_attempt(redis: RedisClient) -> None:
+async def test_an_outage_during_a_claim_counts_as_no_attempt(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -245,7 +245,7 @@ async def test_an_outage_under_one_claim_is_no_further_attempt(redis: RedisClien
     assert (await box.record_of(1))["attempts"] == "1"
 
 
-async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_on(
+async def test_an_update_with_too_many_attempts_becomes_a_dead_letter_and_the_chat_goes_on(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -263,7 +263,9 @@ async def test_an_update_that_is_begun_too_often_is_set_aside_and_the_chat_goes_
     assert await box.ttl_of(keys.partition_key(0, "update", 1)) == -1
 
 
-async def test_an_update_is_set_aside_only_after_it_has_killed_a_worker_alone(redis: RedisClient) -> None:
+async def test_an_update_becomes_a_dead_letter_only_after_it_killed_a_worker_alone(
+    redis: RedisClient,
+) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.take(await box.claim_one())
@@ -282,8 +284,8 @@ async def test_an_update_is_set_aside_only_after_it_has_killed_a_worker_alone(re
     assert [update.update_id for update in (await box.take(claim)).buried] == [1]
 
 
-async def test_an_update_that_begins_after_others_were_let_in_does_not_run_alone(redis: RedisClient) -> None:
-    """The store was away, or full, when it should have begun alone."""
+async def test_an_update_that_begins_with_others_does_not_run_alone(redis: RedisClient) -> None:
+    """The store was unavailable or full when the update should have begun alone."""
     box = await open_inbox(redis)
     await box.accept(1)
     await box.take(await box.claim_one())
@@ -299,7 +301,7 @@ async def test_an_update_that_begins_after_others_were_let_in_does_not_run_alone
     assert (await box.take(claim)).buried == ()
 
 
-async def test_no_deaths_count_while_an_answer_is_delivered_first(redis: RedisClient) -> None:
+async def test_deaths_during_a_delivery_do_not_count_for_the_next_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)
@@ -312,7 +314,7 @@ async def test_no_deaths_count_while_an_answer_is_delivered_first(redis: RedisCl
     assert (taken.is_taken_over, taken.deaths) == (True, 0)
 
 
-async def test_a_worker_that_lost_a_context_lets_nobody_in(redis: RedisClient) -> None:
+async def test_a_worker_without_its_claim_admits_no_other_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -322,7 +324,7 @@ async def test_a_worker_that_lost_a_context_lets_nobody_in(redis: RedisClient) -
         await box.inbox.let_others_in(claim)
 
 
-async def test_a_sweep_counts_the_deaths_of_the_interrupted_turn_and_not_of_a_lower_update(
+async def test_a_sweep_counts_deaths_for_the_interrupted_turn_and_not_for_a_lower_update(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -337,7 +339,7 @@ async def test_a_sweep_counts_the_deaths_of_the_interrupted_turn_and_not_of_a_lo
     assert taken.deaths == 1
 
 
-async def test_an_interrupted_turn_takes_the_blame_and_not_a_lower_update_that_came_later(
+async def test_deaths_count_for_the_interrupted_turn_and_not_for_a_later_lower_update(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -355,7 +357,7 @@ async def test_an_interrupted_turn_takes_the_blame_and_not_a_lower_update_that_c
     assert "attempts" not in await box.record_of(50)
 
 
-async def test_a_burial_is_no_attempt_of_the_update_behind_it(redis: RedisClient) -> None:
+async def test_a_dead_letter_is_no_attempt_of_the_next_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)
@@ -368,7 +370,7 @@ async def test_a_burial_is_no_attempt_of_the_update_behind_it(redis: RedisClient
     assert [update.update_id for update in (await box.take(claim)).buried] == [2]
 
 
-async def test_a_dead_letter_can_be_taken_up_again(redis: RedisClient) -> None:
+async def test_a_dead_letter_can_be_retried(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.wear_out(await box.claim_one())
@@ -381,7 +383,7 @@ async def test_a_dead_letter_can_be_taken_up_again(redis: RedisClient) -> None:
     assert [(update.update_id, update.payload) for update in todo.updates] == [(1, "p1")]
 
 
-async def test_what_is_handed_back_is_no_attempt(redis: RedisClient) -> None:
+async def test_a_handed_back_context_counts_as_no_attempt(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     for _ in range(2 * ATTEMPTS_AT_MOST):

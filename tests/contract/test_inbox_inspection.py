@@ -1,4 +1,4 @@
-"""What operators see of the inbox, against the real scripts."""
+"""The operators' view of the inbox, with the real scripts."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """The inbox with the side of its workers and the side of its operators."""
+    """The inbox with its workers' side and its operators' side."""
 
     clock: Clock
     inbox: RedisInbox
@@ -70,7 +70,7 @@ async def test_an_empty_inbox_has_nothing_to_show(redis: RedisClient) -> None:
     assert await inspection.drop(1) is False
 
 
-async def test_what_waits_is_counted_per_context_before_any_worker_was_started(redis: RedisClient) -> None:
+async def test_waiting_updates_are_counted_per_context_before_any_worker_starts(redis: RedisClient) -> None:
     rig = a_rig(redis)
     await rig.accept(1, ANNA)
     rig.clock.now += 5
@@ -84,7 +84,7 @@ async def test_what_waits_is_counted_per_context_before_any_worker_was_started(r
     ]
 
 
-async def test_a_context_that_is_worked_on_names_its_worker(redis: RedisClient) -> None:
+async def test_a_claimed_context_names_its_worker(redis: RedisClient) -> None:
     rig = a_rig(redis)
     await rig.inbox.open()
     await rig.accept(1, BEN)
@@ -92,7 +92,7 @@ async def test_a_context_that_is_worked_on_names_its_worker(redis: RedisClient) 
     assert [one.worker for one in await rig.inspection.waiting()] == ["worker-1"]
 
 
-async def test_an_answer_on_its_way_is_told_apart_from_what_waits(redis: RedisClient) -> None:
+async def test_a_delivery_is_shown_apart_from_waiting_updates(redis: RedisClient) -> None:
     rig = a_rig(redis)
     await rig.inbox.open()
     await rig.accept(1, ANNA)
@@ -106,7 +106,7 @@ async def test_an_answer_on_its_way_is_told_apart_from_what_waits(redis: RedisCl
     assert (record.state, record.ahead, record.sent) == ("delivering", None, ())
 
 
-async def test_a_record_tells_what_became_of_an_update_in_any_partition(redis: RedisClient) -> None:
+async def test_a_record_shows_the_state_of_an_update_in_any_partition(redis: RedisClient) -> None:
     rig = a_rig(redis)
     await rig.inbox.open()
     await rig.accept(7, BEN)
@@ -127,7 +127,7 @@ async def test_a_record_tells_what_became_of_an_update_in_any_partition(redis: R
     assert "secret" not in repr(record)
 
 
-async def test_an_update_that_waits_knows_how_many_come_first(redis: RedisClient) -> None:
+async def test_a_waiting_update_shows_how_many_come_before_it(redis: RedisClient) -> None:
     rig = a_rig(redis)
     for number in (5, 6, 7):
         await rig.accept(number, ANNA)
@@ -153,7 +153,7 @@ async def test_a_dead_letter_is_listed_with_its_reason_and_age(redis: RedisClien
     assert (record.state, record.is_dead_letter) == ("dead", True)
 
 
-async def test_a_retried_dead_letter_is_worked_on_again_with_fresh_attempts(redis: RedisClient) -> None:
+async def test_a_retried_dead_letter_starts_with_fresh_attempts(redis: RedisClient) -> None:
     rig = a_rig(redis)
     await rig.inbox.open()
     await rig.inbox.settle(await rig.bury(9, BEN))
@@ -165,7 +165,7 @@ async def test_a_retried_dead_letter_is_worked_on_again_with_fresh_attempts(redi
     assert await rig.inspection.retry(9) is False
 
 
-async def test_a_dropped_dead_letter_keeps_its_record_for_a_while_and_nothing_it_said(
+async def test_a_dropped_dead_letter_keeps_its_record_without_its_text(
     redis: RedisClient,
 ) -> None:
     rig = a_rig(redis)

@@ -1,4 +1,4 @@
-"""An indexer that ends leaves no consumer in its group, and no work in the name of a dead one."""
+"""The end of an indexer: it leaves no consumer and no work under a dead name."""
 
 from memory.history.redis_history import RedisHistory
 from memory.keys import partition_key
@@ -27,7 +27,7 @@ async def _consumers(redis: RedisClient) -> list[str]:
     return [consumer["name"] for consumer in await redis.call("XINFO", "CONSUMERS", WORK, GROUP)]
 
 
-async def test_an_indexer_that_leaves_is_no_consumer_any_more(redis: RedisClient) -> None:
+async def test_a_stopped_indexer_is_no_consumer_any_more(redis: RedisClient) -> None:
     staying, leaving = _indexer(redis, "staying"), _indexer(redis, "leaving")
     for indexer in (staying, leaving):
         await indexer.step()
@@ -38,7 +38,7 @@ async def test_an_indexer_that_leaves_is_no_consumer_any_more(redis: RedisClient
     assert await _consumers(redis) == ["staying"]
 
 
-async def test_what_an_indexer_has_not_finished_stays_to_be_taken_over(redis: RedisClient) -> None:
+async def test_unfinished_work_of_a_stopped_indexer_can_be_taken_over(redis: RedisClient) -> None:
     indexer = _indexer(redis, "leaving")
     await indexer.step()
     await redis.call("XADD", WORK, "*", "op", "index", "context", "c", "epoch", 0, "id", "m")
@@ -50,7 +50,7 @@ async def test_what_an_indexer_has_not_finished_stays_to_be_taken_over(redis: Re
     assert (await redis.call("XPENDING", WORK, GROUP))["pending"] == 1
 
 
-async def test_an_indexer_that_never_had_work_may_leave(redis: RedisClient) -> None:
+async def test_an_indexer_without_work_can_stop(redis: RedisClient) -> None:
     await _indexer(redis, "leaving").leave()
 
     assert await redis.call("EXISTS", WORK) == 0

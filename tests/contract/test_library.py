@@ -1,4 +1,4 @@
-"""The library on real stores: what its user adds is there, is found, and is gone when it is forgotten."""
+"""The library on real stores: added messages are stored and found, and forgotten ones are gone."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ async def memory(redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoi
         yield memory
 
 
-async def test_what_is_added_is_recent_and_found_at_once(memory: Memory) -> None:
+async def test_added_messages_are_recent_and_searchable_at_once(memory: Memory) -> None:
     chat = memory.chat("anna")
     lock = await chat.add_user("The code of the bike lock is 4711.")
     await chat.add_assistant("Noted.")
@@ -36,7 +36,7 @@ async def test_what_is_added_is_recent_and_found_at_once(memory: Memory) -> None
     assert [hit.message for hit in hits] == [lock]
 
 
-async def test_indexing_counts_what_it_makes_findable(memory: Memory) -> None:
+async def test_indexing_counts_the_messages_that_become_searchable(memory: Memory) -> None:
     for name in ("anna", "ben", "carla"):
         await memory.chat(name).add_user(f"My name is {name}.")
 
@@ -44,7 +44,7 @@ async def test_indexing_counts_what_it_makes_findable(memory: Memory) -> None:
     assert await memory.index() == 0
 
 
-async def test_no_chat_finds_what_another_one_was_told(memory: Memory) -> None:
+async def test_no_chat_finds_messages_of_another(memory: Memory) -> None:
     await memory.chat("anna").add_user("The code of the bike lock is 4711.")
 
     assert await memory.chat("ben").search("What is the code of the bike lock?") == []

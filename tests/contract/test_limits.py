@@ -1,4 +1,7 @@
-"""The limits on the real store: counted once, refused with a sentence, free again in time; and what is booked."""
+"""The usage limits on the real store:
+
+each message counts once, refusals have a sentence, and usage is recorded.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -44,7 +47,7 @@ async def reason(guard: LimitGuard, of: Charge) -> str:
     return refusal.reason if refusal else ""
 
 
-async def test_a_minutes_messages_are_counted_once_each_and_free_again_one_by_one(redis: RedisClient) -> None:
+async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: RedisClient) -> None:
     clock = Clock()
     guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
     assert await guard.check(asked(1), ENGLISH) is None
@@ -64,7 +67,7 @@ async def test_a_minutes_messages_are_counted_once_each_and_free_again_one_by_on
     assert await reason(guard, asked(5)) == "limit_user_messages"
 
 
-async def test_a_turn_of_many_messages_is_admitted_and_counts_as_all_of_them(redis: RedisClient) -> None:
+async def test_a_turn_of_many_messages_is_admitted_and_counts_each(redis: RedisClient) -> None:
     clock = Clock()
     guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
     assert await guard.check(asked(1, 2, 3, 4), ENGLISH) is None
@@ -74,7 +77,7 @@ async def test_a_turn_of_many_messages_is_admitted_and_counts_as_all_of_them(red
     assert await guard.check(asked(6), ENGLISH) is None
 
 
-async def test_the_chat_is_told_once_a_minute_and_the_same_turn_again(redis: RedisClient) -> None:
+async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis: RedisClient) -> None:
     clock = Clock()
     guard = a_guard(redis, clock, UsageLimits(chat=OwnerLimits(messages_per_minute=1)))
     assert await guard.check(asked(1, chat=GROUP), ENGLISH) is None
@@ -114,7 +117,7 @@ async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
         ),
     ],
 )
-async def test_a_days_use_is_refused_until_midnight(
+async def test_usage_over_the_daily_limit_is_refused_until_midnight(
     redis: RedisClient, limits: UsageLimits, expected: str
 ) -> None:
     clock = Clock()
@@ -133,7 +136,7 @@ async def test_a_days_use_is_refused_until_midnight(
     assert await reason(guard, asked(5)) == ""
 
 
-async def test_a_resumed_turn_is_booked_once(redis: RedisClient) -> None:
+async def test_a_resumed_turn_is_recorded_once(redis: RedisClient) -> None:
     guard = a_guard(redis, Clock(), UsageLimits(prices=Prices(per_million_input=1, per_million_output=10)))
     for _ in range(3):
         await book(redis, guard, asked(1, 2, chat=GROUP), Usage(prompt_tokens=1000, completion_tokens=100))
@@ -147,7 +150,7 @@ async def test_a_resumed_turn_is_booked_once(redis: RedisClient) -> None:
     assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).chat == Used()
 
 
-async def test_a_turn_is_booked_once_with_its_commit_whatever_becomes_of_that(redis: RedisClient) -> None:
+async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(redis: RedisClient) -> None:
     guard = a_guard(redis, Clock(), UsageLimits())
     box = await open_inbox(redis)
     await box.accept(1)
@@ -168,7 +171,7 @@ async def test_a_turn_is_booked_once_with_its_commit_whatever_becomes_of_that(re
     assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).user.tokens == 10
 
 
-async def test_runs_that_come_to_nothing_are_booked_each_by_itself_and_beside_the_turn(
+async def test_failed_runs_are_recorded_separately_from_the_turn(
     redis: RedisClient,
 ) -> None:
     guard = a_guard(redis, Clock(), UsageLimits())
@@ -180,7 +183,7 @@ async def test_runs_that_come_to_nothing_are_booked_each_by_itself_and_beside_th
     assert min([int(await redis.call("TTL", key)) for key in await all_keys(redis)]) > 0
 
 
-async def test_operators_are_exempt_and_no_limits_cost_no_trip(redis: RedisClient) -> None:
+async def test_operators_are_exempt_and_missing_limits_cost_no_round_trip(redis: RedisClient) -> None:
     limited = a_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=1)))
     unlimited = a_guard(redis, Clock(), UsageLimits())
     before = redis.round_trips
@@ -191,7 +194,7 @@ async def test_operators_are_exempt_and_no_limits_cost_no_trip(redis: RedisClien
     assert redis.round_trips == before
 
 
-async def test_whatever_is_kept_of_it_ends_by_itself(redis: RedisClient) -> None:
+async def test_all_records_of_usage_expire(redis: RedisClient) -> None:
     limits = UsageLimits(user=OwnerLimits(messages_per_minute=1), chat=OwnerLimits(messages_per_minute=1))
     guard = a_guard(redis, Clock(), limits)
     await guard.check(asked(1), ENGLISH)

@@ -27,7 +27,7 @@ def typed(
 ) -> ScriptCall: ...
 
 
-async def test_a_stub_makes_the_keys_and_encodes_the_arguments_that_its_script_names(
+async def test_a_stub_builds_the_keys_and_encodes_the_arguments_of_its_script(
     redis: RedisClient,
 ) -> None:
     extra = keys.context_key(REF, "journal")
@@ -43,21 +43,21 @@ async def test_a_stub_makes_the_keys_and_encodes_the_arguments_that_its_script_n
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), "ids") == "a b"
 
 
-def test_a_stub_that_names_the_arguments_in_another_order_is_refused_at_import() -> None:
+def test_a_stub_with_another_order_of_arguments_is_refused_at_import() -> None:
     def typed_wrong_order(ref: ContextRef, *, second: str, first: str) -> ScriptCall: ...
 
     with pytest.raises(TypeError, match="declares the arguments"):
         lua_script("tests.scripts")(typed_wrong_order)
 
 
-def test_a_stub_that_gives_a_key_which_the_script_does_not_have_is_refused_at_import() -> None:
+def test_a_stub_with_a_key_that_the_script_lacks_is_refused_at_import() -> None:
     def typed_wrong_order(ref: ContextRef, *, journal: Key, first: str, second: str) -> ScriptCall: ...
 
     with pytest.raises(TypeError, match="does not declare the keys"):
         lua_script("tests.scripts")(typed_wrong_order)
 
 
-def test_a_script_that_uses_a_key_which_its_header_does_not_declare_is_refused_at_import() -> None:
+def test_a_script_with_an_undeclared_key_is_refused_at_import() -> None:
     def typed_missing_key(ref: ContextRef, *, name: str) -> ScriptCall: ...
 
     with pytest.raises(TypeError, match="epoch"):

@@ -1,4 +1,4 @@
-"""The scripts of memory and inbox on a real cluster: every key that one touches, computed ones too, is in one slot."""
+"""The scripts of memory and inbox on a real cluster: all keys of a script are in one slot."""
 
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import replace
@@ -68,7 +68,7 @@ async def test_the_partitions_are_on_both_nodes(cluster: Cluster) -> None:
 
 
 @EVERY_PARTITION
-async def test_what_tells_of_messages_is_read_counted_and_erased(redis: RedisClient, partition: int) -> None:
+async def test_summaries_and_ledger_are_read_counted_and_erased(redis: RedisClient, partition: int) -> None:
     ref = a_ref_in(partition)
     memory = await a_full_memory(redis, ref)
     store = memory.store
@@ -89,7 +89,7 @@ async def test_what_tells_of_messages_is_read_counted_and_erased(redis: RedisCli
 
 
 @EVERY_PARTITION
-async def test_people_and_sessions_are_kept_read_and_erased(redis: RedisClient, partition: int) -> None:
+async def test_people_and_sessions_are_stored_read_and_erased(redis: RedisClient, partition: int) -> None:
     ref, store = a_ref_in(partition), RedisHistory(redis)
     anna, ben = Sender(id=1, name="Anna"), Sender(id=2, name="Ben")
     messages = [replace(message, sender=anna) for message in some_messages(2)]
@@ -132,7 +132,7 @@ async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
 
 
 @EVERY_PARTITION
-async def test_an_artifact_of_several_writes_is_kept_searched_and_refused_after_a_reset(
+async def test_an_artifact_is_written_searched_and_refused_after_a_reset(
     redis: RedisClient, partition: int
 ) -> None:
     ref = a_ref_in(partition)
@@ -151,7 +151,7 @@ async def test_an_artifact_of_several_writes_is_kept_searched_and_refused_after_
 
 
 @EVERY_PARTITION
-async def test_a_turn_commits_all_that_it_leaves_and_a_reset_takes_it(
+async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     redis: RedisClient, partition: int
 ) -> None:
     ref = a_ref_in(partition)
@@ -192,7 +192,9 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
     assert await turns.dead_letters(ref) == []
 
 
-async def test_a_space_is_built_from_every_partition_and_the_former_one_is_swept(redis: RedisClient) -> None:
+async def test_a_space_is_built_from_every_partition_and_the_former_one_is_deleted(
+    redis: RedisClient,
+) -> None:
     async with a_local_client() as client:
         rig = Rig(redis=redis, client=client, clock=Clock(), partitions=PARTITIONS)
         old = await rig.started(an_embedder())
@@ -214,7 +216,7 @@ def a_ref_in(partition: int) -> ContextRef:
 
 
 async def a_full_memory(redis: RedisClient, ref: ContextRef) -> RedisMemory:
-    """Six messages, of which a summary tells four; each pair a turn with an artifact."""
+    """Create six messages, four of them in a summary. Each pair is a turn with an artifact."""
     memory = RedisMemory(redis)
     await memory.store.append(ref, some_messages(6), epoch=0)
     await memory.add_summary(ref, a_summary("s1", upto=3), [f"m{n}" for n in range(4)])
@@ -228,7 +230,7 @@ def an_inbox(redis: RedisClient) -> RedisInbox:
 
 
 async def accepted(inbox: RedisInbox, ref: ContextRef, update_id: int) -> Claim:
-    """The claim of a context with this update."""
+    """Accept this update and return the claim of its context."""
     await inbox.open()
     await inbox.accept(Arrival(update_id=update_id, ref=ref, mode="turn", payload=f"p{update_id}", reason=""))
     (claim,) = await inbox.claim(ref.partition, consumer="anna", count=1, wait_ms=1)
@@ -236,7 +238,7 @@ async def accepted(inbox: RedisInbox, ref: ContextRef, update_id: int) -> Claim:
 
 
 def a_commit(update_id: int) -> Commit:
-    """One that changes all that a commit can."""
+    """Return a commit that changes everything that a commit can."""
     return Commit(
         update_ids=[update_id],
         epoch=0,
@@ -251,7 +253,7 @@ def a_commit(update_id: int) -> Commit:
 
 
 @EVERY_PARTITION
-async def test_a_contexts_file_is_written_and_taken_in(redis: RedisClient, partition: int) -> None:
+async def test_a_contexts_file_is_exported_and_imported(redis: RedisClient, partition: int) -> None:
     ref = a_ref_in(partition)
     await fill(redis, ref)
     file = as_file(await body(redis, ref), ref)

@@ -1,4 +1,4 @@
-"""Groups that became supergroups: their memory stays where it is, under the id that they had first."""
+"""Groups that became supergroups: their memory stays under their first id."""
 
 from dataclasses import dataclass
 
@@ -24,18 +24,18 @@ class Clock:
 
 
 def some_migrations(redis: RedisClient, clock: Clock | None = None) -> Migrations:
-    """What one process knows."""
+    """Return the migrations of one process."""
     return Migrations(redis, clock=clock or Clock())
 
 
-async def test_a_chat_that_never_moved_is_its_own(redis: RedisClient) -> None:
+async def test_a_chat_without_a_migration_keeps_its_id(redis: RedisClient) -> None:
     migrations = some_migrations(redis)
 
     assert [await migrations.resolve(chat) for chat in (7, OLD, NEW)] == [7, OLD, NEW]
     assert await migrations.present_ids() == {}
 
 
-async def test_a_supergroup_is_known_by_both_ids_in_every_process_and_for_good(redis: RedisClient) -> None:
+async def test_every_process_knows_a_supergroup_by_both_ids_permanently(redis: RedisClient) -> None:
     await some_migrations(redis).learn(OLD, NEW)
 
     for migrations in (some_migrations(redis), some_migrations(redis)):
@@ -44,7 +44,7 @@ async def test_a_supergroup_is_known_by_both_ids_in_every_process_and_for_good(r
     assert await redis.call("TTL", keys.global_key("migrations")) == -1
 
 
-async def test_learning_it_again_changes_nothing(redis: RedisClient) -> None:
+async def test_learning_a_migration_again_changes_nothing(redis: RedisClient) -> None:
     first, second = some_migrations(redis), some_migrations(redis)
 
     await first.learn(OLD, NEW)
@@ -55,7 +55,7 @@ async def test_learning_it_again_changes_nothing(redis: RedisClient) -> None:
     assert await some_migrations(redis).resolve(NEW) == OLD
 
 
-async def test_a_group_that_moves_twice_keeps_its_first_memory(redis: RedisClient) -> None:
+async def test_a_group_that_migrates_twice_keeps_its_first_memory(redis: RedisClient) -> None:
     await some_migrations(redis).learn(OLD, NEW)
     await some_migrations(redis).learn(NEW, -1002009)
 
@@ -63,13 +63,13 @@ async def test_a_group_that_moves_twice_keeps_its_first_memory(redis: RedisClien
 
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, OLD), (OLD, 5), (5, NEW)])
-async def test_what_no_group_can_become_is_not_learnt(redis: RedisClient, old: int, new: int) -> None:
+async def test_an_impossible_migration_is_not_learnt(redis: RedisClient, old: int, new: int) -> None:
     await some_migrations(redis).learn(old, new)
 
     assert await some_migrations(redis).present_ids() == {}
 
 
-async def test_that_a_group_never_moved_is_believed_for_a_minute(redis: RedisClient) -> None:
+async def test_a_missing_migration_is_cached_for_a_minute(redis: RedisClient) -> None:
     clock = Clock()
     migrations = some_migrations(redis, clock)
     await migrations.resolve(NEW)
@@ -83,7 +83,7 @@ async def test_that_a_group_never_moved_is_believed_for_a_minute(redis: RedisCli
     assert await migrations.resolve(NEW) == OLD
 
 
-async def test_what_comes_before_the_news_of_a_migration_is_not_believed_for_later(
+async def test_an_answer_from_before_a_migration_is_not_cached(
     redis: RedisClient,
 ) -> None:
     migrations = some_migrations(redis)
@@ -94,7 +94,7 @@ async def test_what_comes_before_the_news_of_a_migration_is_not_believed_for_lat
     assert await migrations.resolve(NEW) == OLD
 
 
-async def test_news_of_a_migration_end_what_was_believed(redis: RedisClient) -> None:
+async def test_a_migration_clears_the_cache(redis: RedisClient) -> None:
     migrations = some_migrations(redis)
     await migrations.resolve(NEW)
 
@@ -103,7 +103,9 @@ async def test_news_of_a_migration_end_what_was_believed(redis: RedisClient) -> 
     assert await migrations.resolve(NEW) == OLD
 
 
-async def test_old_telegram_ids_are_forgotten_once_and_the_messages_stay(redis: RedisClient) -> None:
+async def test_a_migration_deletes_the_old_telegram_ids_once_and_keeps_the_messages(
+    redis: RedisClient,
+) -> None:
     migrations, history = some_migrations(redis), RedisHistory(redis)
     await history.append(REF, [a_message("m1", telegram=57)], epoch=0)
 

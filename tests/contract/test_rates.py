@@ -17,7 +17,7 @@ CHAT, OTHER, GROUP = 1001, 1002, -2001
 
 @dataclass(slots=True)
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that the test moves."""
 
     now: float = 1_800_000_000.0
 

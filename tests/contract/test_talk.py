@@ -46,7 +46,7 @@ async def texts_of(store: HistoryStore, ref: ContextRef = REF) -> list[str]:
     return [line.text for line in (await store.load(ref, limit=10)).talk]
 
 
-async def test_talk_is_kept_beside_the_history_and_its_update_ends_there(redis: RedisClient) -> None:
+async def test_talk_is_stored_beside_the_history_and_ends_its_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     assert await box.inbox.accept(an_arrival(1, 11, "one")) == "ignored"
@@ -58,7 +58,7 @@ async def test_talk_is_kept_beside_the_history_and_its_update_ends_there(redis: 
     assert 0 < await box.ttl_of(keys.context_key(REF, "talk")) <= keys.TALK_TTL_S
 
 
-async def test_talk_that_comes_again_is_kept_once(redis: RedisClient) -> None:
+async def test_repeated_talk_is_stored_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     await box.inbox.accept(an_arrival(1, 11, "one"))
@@ -67,7 +67,7 @@ async def test_talk_that_comes_again_is_kept_once(redis: RedisClient) -> None:
     assert await texts_of(RedisHistory(redis)) == ["one"]
 
 
-async def test_only_the_newest_talk_is_kept_whatever_order_it_comes_in(redis: RedisClient) -> None:
+async def test_only_the_newest_talk_is_stored_in_any_order_of_arrival(redis: RedisClient) -> None:
     box = await open_inbox(redis, talk_limit=3)
 
     for number in (5, 1, 4, 2, 3):
@@ -76,8 +76,8 @@ async def test_only_the_newest_talk_is_kept_whatever_order_it_comes_in(redis: Re
     assert await texts_of(RedisHistory(redis)) == ["line 3", "line 4", "line 5"]
 
 
-async def test_no_line_is_kept_for_more_than_a_week(redis: RedisClient) -> None:
-    """What is too old goes with the next line, and the last lines with the key."""
+async def test_no_line_of_talk_is_stored_for_more_than_a_week(redis: RedisClient) -> None:
+    """The next line deletes old ones, and the TTL of the key the last ones."""
     box = await open_inbox(redis)
     ages = {1: 2.0, 2: 1.1, 3: 0.9, 4: 0.0}
     for number, age in ages.items():
@@ -98,7 +98,7 @@ async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> N
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == "as it was"
 
 
-async def test_an_edit_replaces_what_was_heard_in_its_place_and_wakes_nobody(redis: RedisClient) -> None:
+async def test_an_edit_replaces_overheard_text_and_wakes_nobody(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for number in (1, 2, 3):
         await box.inbox.accept(an_arrival(number, number, f"line {number}"))
@@ -111,7 +111,7 @@ async def test_an_edit_replaces_what_was_heard_in_its_place_and_wakes_nobody(red
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
 
 
-async def test_an_edit_of_what_was_not_heard_waits_for_its_turn_and_is_not_heard(redis: RedisClient) -> None:
+async def test_an_edit_of_text_that_was_not_overheard_waits_for_its_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.inbox.accept(an_arrival(1, 1, "line 1"))
 
@@ -123,7 +123,7 @@ async def test_an_edit_of_what_was_not_heard_waits_for_its_turn_and_is_not_heard
 
 
 @pytest.mark.parametrize("why", ["a kept message quotes it", "a turn that may quote it is at work"])
-async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_its_turn(
+async def test_an_edit_of_a_quoted_line_replaces_it_and_waits_for_its_turn(
     redis: RedisClient, why: str
 ) -> None:
     box = await open_inbox(redis)
@@ -144,7 +144,7 @@ async def test_an_edit_of_what_others_may_quote_replaces_the_line_and_waits_for_
     assert (await box.waiting())[-1] == 4
 
 
-async def test_an_edit_that_no_turn_is_for_adds_nothing(redis: RedisClient) -> None:
+async def test_an_edit_without_a_turn_adds_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
     assert await box.inbox.accept(an_arrival(1, 2, "quokka", reason="talk_edit")) == "ignored"
@@ -164,7 +164,7 @@ async def test_one_line_is_found_and_forgotten_by_its_score(redis: RedisClient) 
 
 
 @pytest.mark.parametrize("how", ["forget", "edit", "edit of a kept message"])
-async def test_who_pinned_a_message_does_not_tell_what_it_said_for_longer_than_the_message(
+async def test_a_pin_does_not_keep_the_pinned_text_longer_than_the_message(
     redis: RedisClient, how: str
 ) -> None:
     box, talk = await open_inbox(redis), RedisTalk(redis)
@@ -184,7 +184,7 @@ async def test_who_pinned_a_message_does_not_tell_what_it_said_for_longer_than_t
     ]
 
 
-async def test_a_reset_takes_it_and_counts_it(redis: RedisClient) -> None:
+async def test_a_reset_erases_and_counts_talk(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for number in (1, 2):
         await box.inbox.accept(an_arrival(number, number, "quokka"))
@@ -208,13 +208,13 @@ async def store(request: pytest.FixtureRequest, redis: RedisClient) -> AsyncGene
     yield RedisHistory(redis)
 
 
-async def test_it_is_loaded_with_the_history_oldest_first(store: HistoryStore) -> None:
+async def test_talk_is_loaded_with_the_history_oldest_first(store: HistoryStore) -> None:
     assert await texts_of(store) == ["line 1", "line 2"]
     assert await texts_of(store, a_ref(2)) == []
     assert (await store.load(REF, limit=10)).count == 0
 
 
-async def test_an_erasure_counts_it_and_the_receipt_says_so(store: HistoryStore) -> None:
+async def test_an_erasure_counts_talk_in_its_receipt(store: HistoryStore) -> None:
     assert (await store.count_traces(REF)).talk == 2
 
     receipt = await prove_erased(REF, await store.erase(REF), store=store, recall=None)
@@ -223,7 +223,7 @@ async def test_an_erasure_counts_it_and_the_receipt_says_so(store: HistoryStore)
     assert await texts_of(store) == []
 
 
-async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisClient) -> None:
+async def test_remaining_talk_makes_a_receipt_unproven(redis: RedisClient) -> None:
     box, store = await open_inbox(redis), RedisHistory(redis)
     erased = await store.erase(REF)
     await box.inbox.accept(an_arrival(1, 1))
@@ -233,7 +233,7 @@ async def test_talk_that_is_left_keeps_a_receipt_from_being_proven(redis: RedisC
     assert (receipt.others_left, receipt.is_proven) == (1, False)
 
 
-async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> None:
+async def test_an_unreadable_line_is_left_out(redis: RedisClient) -> None:
     await redis.call(
         "ZADD", keys.context_key(REF, "talk"), 1, "no line", 2, dump_json(TalkLine, a_line(2)), 3, "{}"
     )
@@ -243,7 +243,7 @@ async def test_a_line_that_cannot_be_read_is_not_told(redis: RedisClient) -> Non
     assert await RedisTalk(redis).find(REF, 1) is None
 
 
-def test_a_line_is_read_back_as_it_was_written() -> None:
+def test_a_line_reads_as_it_was_written() -> None:
     line = replace(a_line(3, 'a "quote"\nand \u202e marks'), is_service=True, pinned=5)
 
     assert parse_json(TalkLine, dump_json(TalkLine, line)) == line
@@ -264,5 +264,5 @@ def test_a_line_is_cut_between_characters(text: str, kept: str) -> None:
     assert cut(text) == kept
 
 
-def test_a_supergroups_messages_come_after_those_of_the_group_that_it_was() -> None:
+def test_messages_of_a_supergroup_come_after_those_of_its_former_group() -> None:
     assert score_of(2**31 - 1, is_moved=False) < score_of(1, is_moved=True) < 2**53
