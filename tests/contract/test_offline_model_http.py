@@ -70,7 +70,7 @@ async def post(base_url: str, body: Any, *, path: str = "/chat/completions") -> 
         return response.status_code, response.json()
 
 
-async def test_a_whole_completion_answers_from_the_prompt(client: openai.AsyncOpenAI) -> None:
+async def test_a_completion_answers_from_the_prompt(client: openai.AsyncOpenAI) -> None:
     completion = await client.chat.completions.create(model="gpt-anything", messages=ASK)
 
     choice = completion.choices[0]
@@ -88,7 +88,7 @@ async def test_a_whole_completion_answers_from_the_prompt(client: openai.AsyncOp
     )
 
 
-async def test_a_stream_has_a_role_then_content_then_the_finish_reason_then_usage(
+async def test_a_stream_has_role_content_finish_reason_and_usage_in_this_order(
     client: openai.AsyncOpenAI,
 ) -> None:
     stream = await client.chat.completions.create(
@@ -116,7 +116,7 @@ async def test_a_stream_without_the_option_has_no_usage(client: openai.AsyncOpen
     ] == []
 
 
-async def test_a_streamed_tool_call_is_put_together_and_its_result_stated(client: openai.AsyncOpenAI) -> None:
+async def test_a_streamed_tool_call_is_assembled_and_its_result_stated(client: openai.AsyncOpenAI) -> None:
     messages = ask("add 2 and 3")
     async with client.chat.completions.stream(model="m", messages=messages, tools=[ADD]) as stream:
         asked = (await stream.get_final_completion()).choices[0]
@@ -163,7 +163,7 @@ async def test_a_named_tool_is_the_only_one_that_may_be_called(client: openai.As
     assert completion.choices[0].message.tool_calls is None
 
 
-async def test_a_token_limit_ends_the_text_early(client: openai.AsyncOpenAI) -> None:
+async def test_a_token_limit_cuts_the_text(client: openai.AsyncOpenAI) -> None:
     completion = await client.chat.completions.create(
         model="m", messages=ask("show me markdown"), max_completion_tokens=5
     )
@@ -220,7 +220,7 @@ def chat(*messages: Any, **options: Any) -> dict[str, Any]:
         chat(USER, stream=True, stream_options=[1]),
     ],
 )
-async def test_a_request_that_it_cannot_read_is_refused_in_openais_form(base_url: str, body: Any) -> None:
+async def test_an_invalid_request_is_refused_in_openais_form(base_url: str, body: Any) -> None:
     status, answer = await post(base_url, body)
 
     assert status == 400
@@ -234,7 +234,7 @@ async def test_an_unknown_path_is_answered_with_an_error_object(base_url: str) -
     assert (status, answer["error"]["type"]) == (404, "invalid_request_error")
 
 
-async def test_it_ends_promptly_in_the_middle_of_a_stream_and_leaves_nothing() -> None:
+async def test_the_server_stops_during_a_stream_and_leaves_nothing() -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     before = asyncio.all_tasks()
     async with openai.AsyncOpenAI(base_url="http://unset", api_key="any", max_retries=0) as client:
@@ -253,13 +253,13 @@ async def test_it_ends_promptly_in_the_middle_of_a_stream_and_leaves_nothing() -
     assert asyncio.all_tasks() == before
 
 
-async def test_two_can_be_served_at_once() -> None:
+async def test_two_models_can_be_served_at_once() -> None:
     async with serve_offline_model(chunk_delay_s=0) as one, serve_offline_model(chunk_delay_s=0) as other:
         assert one != other
         assert (await post(one, chat(USER)))[0] == (await post(other, chat(USER)))[0] == 200
 
 
-async def test_i04_a_summary_by_rules_keeps_what_people_told(base_url: str) -> None:
+async def test_i04_a_summary_by_rules_has_the_facts_of_people(base_url: str) -> None:
     told = ["my sister Anna lives in Lisbon", "good morning", "We decided to meet in Porto. My bike is red."]
     excerpts = tuple(
         Excerpt(message=replace(a_message(f"m{n}", each), sender=Sender(id=1, name="Olga")), text=each)
@@ -284,7 +284,7 @@ async def test_i04_a_summary_by_rules_keeps_what_people_told(base_url: str) -> N
     assert again == replace(first, next="The last message was: good morning")
 
 
-async def test_i03_a_digest_by_rules_keeps_what_tools_gave(base_url: str) -> None:
+async def test_i03_a_digest_by_rules_has_the_results_of_tools(base_url: str) -> None:
     call = ToolCall(id="c", name="add", arguments='{"a": 2}')
     step = CompletedStep(
         reply=ModelReply(tool_calls=(call,)),

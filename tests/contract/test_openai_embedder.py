@@ -123,7 +123,7 @@ async def failure_of(endpoint: EmbeddingEndpoint, texts: list[str]) -> Embedding
     return caught.value
 
 
-async def test_an_unknown_models_dimension_is_found_by_one_request(server: ScriptedOpenAI) -> None:
+async def test_the_dimension_of_an_unknown_model_takes_one_request(server: ScriptedOpenAI) -> None:
     async with opened(EmbeddingEndpoint(model="scripted", base_url=server.base_url)) as embedder:
         assert embedder.identity.dimension == 8
 
@@ -134,7 +134,7 @@ async def test_an_unknown_models_dimension_is_found_by_one_request(server: Scrip
     ("model", "dimension"),
     [("text-embedding-3-small", 1536), ("text-embedding-3-large", 3072), ("text-embedding-ada-002", 1536)],
 )
-async def test_a_known_models_dimension_takes_no_request(
+async def test_the_dimension_of_a_known_model_takes_no_request(
     server: ScriptedOpenAI, model: str, dimension: int
 ) -> None:
     async with opened(EmbeddingEndpoint(model=model, base_url=server.base_url)) as embedder:
@@ -143,7 +143,7 @@ async def test_a_known_models_dimension_takes_no_request(
     assert server.requests == []
 
 
-async def test_a_set_dimension_is_asked_for(server: ScriptedOpenAI) -> None:
+async def test_a_configured_dimension_is_requested(server: ScriptedOpenAI) -> None:
     async with opened(
         EmbeddingEndpoint(model="text-embedding-3-small", base_url=server.base_url, dimension=16)
     ) as embedder:
@@ -171,7 +171,7 @@ async def test_requested_dimensions_are_part_of_the_space(server: ScriptedOpenAI
     assert asked == [None, None, 16]  # the first one asks for the model's own
 
 
-async def test_the_models_own_dimension_is_not_asked_for(server: ScriptedOpenAI) -> None:
+async def test_the_models_default_dimension_is_not_requested(server: ScriptedOpenAI) -> None:
     server.embeddings = Embeddings(dimension=1536)
     endpoint = EmbeddingEndpoint(model="text-embedding-ada-002", base_url=server.base_url, dimension=1536)
 
@@ -181,7 +181,7 @@ async def test_the_models_own_dimension_is_not_asked_for(server: ScriptedOpenAI)
     assert "dimensions" not in server.embedding_requests[0].body
 
 
-async def test_texts_go_in_batches_of_the_size_set(server: ScriptedOpenAI) -> None:
+async def test_texts_are_sent_in_batches_of_the_configured_size(server: ScriptedOpenAI) -> None:
     endpoint = EmbeddingEndpoint(model="scripted", base_url=server.base_url, dimension=8, batch_size=2)
 
     async with opened(endpoint) as embedder:
@@ -191,7 +191,7 @@ async def test_texts_go_in_batches_of_the_size_set(server: ScriptedOpenAI) -> No
     assert sent == [["one", "two"], ["three", "four"], ["five"]]
 
 
-def test_no_request_holds_more_tokens_than_the_api_takes() -> None:
+def test_no_request_exceeds_the_apis_token_limit() -> None:
     endpoint = EmbeddingEndpoint(model="m", max_input_tokens=8_000)
 
     batches = list(plan_requests(["x" * 10_000] * 40, endpoint))
@@ -199,7 +199,7 @@ def test_no_request_holds_more_tokens_than_the_api_takes() -> None:
     assert [len(batch) for batch in batches] == [37, 3]
 
 
-async def test_a_text_that_is_too_long_is_sent_by_its_beginning(server: ScriptedOpenAI) -> None:
+async def test_a_long_text_is_cut_to_its_beginning(server: ScriptedOpenAI) -> None:
     endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=8, max_input_tokens=10)
     text = "word " * 100
 
@@ -220,7 +220,7 @@ async def test_a_very_long_text_is_cut_before_its_tokens_are_counted(server: Scr
     assert tokenizer_for("m").count(words) == 8_191
 
 
-async def test_the_tokens_of_long_texts_are_counted_beside_the_event_loop(server: ScriptedOpenAI) -> None:
+async def test_the_tokens_of_long_texts_are_counted_outside_the_event_loop(server: ScriptedOpenAI) -> None:
     turns = 0
     async with opened(EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=8)) as embedder:
         embedding = asyncio.create_task(embedder.embed(["слово и дело " * 5_000] * 20))
@@ -233,7 +233,9 @@ async def test_the_tokens_of_long_texts_are_counted_beside_the_event_loop(server
 
 
 @pytest.mark.parametrize("failure", ["server_error", "rate_limited", "hang"])
-async def test_what_may_pass_is_unavailable(server: ScriptedOpenAI, failure: EmbeddingFailure) -> None:
+async def test_a_temporary_failure_means_unavailable(
+    server: ScriptedOpenAI, failure: EmbeddingFailure
+) -> None:
     server.embeddings = Embeddings(dimension=2, failure=failure)
 
     error = await failure_of(endpoint_at(server.base_url, timeout_s=0.3), ["text"])
@@ -251,7 +253,7 @@ async def test_a_server_that_is_not_there_is_unavailable() -> None:
     assert type(error) is EmbeddingUnavailable
 
 
-async def test_a_question_is_waited_for_as_long_as_set_and_a_batch_longer(server: ScriptedOpenAI) -> None:
+async def test_a_question_has_a_shorter_timeout_than_a_batch(server: ScriptedOpenAI) -> None:
     server.embeddings = Embeddings(dimension=2, delay_s=0.5)
     endpoint = replace(endpoint_at(server.base_url, timeout_s=0.1), more_s=2.0)
 
@@ -268,14 +270,14 @@ async def test_a_question_is_waited_for_as_long_as_set_and_a_batch_longer(server
 @pytest.mark.parametrize(
     "first", [refusal(500), refusal(503), refusal(429), refusal(429, retry_after="0.1"), refusal(408)]
 )
-async def test_what_may_pass_soon_is_tried_again_once(first: Answer) -> None:
+async def test_a_short_failure_is_tried_again_once(first: Answer) -> None:
     async with answering(first, vectors([3, 4])) as server, opened(endpoint_at(server.base_url)) as embedder:
         assert await embedder.embed(["text"]) == [[0.6, 0.8]]
 
     assert len(server.asked) == 2
 
 
-async def test_a_failure_that_stays_is_said_after_two_tries() -> None:
+async def test_a_lasting_failure_is_reported_after_two_tries() -> None:
     async with answering(refusal(500)) as server:
         await failure_of(endpoint_at(server.base_url), ["text"])
 
@@ -286,7 +288,7 @@ async def test_a_failure_that_stays_is_said_after_two_tries() -> None:
     ("given", "told"),
     [("60", 60.0), ("1.5", 1.5), ("Wed, 21 Oct 2099 07:28:00 GMT", None), ("-1", None), ("nan", None)],
 )
-async def test_a_long_retry_after_is_not_waited_for_but_told(given: str, told: float | None) -> None:
+async def test_a_long_retry_after_is_reported_without_waiting(given: str, told: float | None) -> None:
     async with answering(refusal(429, retry_after=given)) as server:
         error = await failure_of(endpoint_at(server.base_url), ["text"])
 
@@ -309,7 +311,7 @@ async def test_a_long_retry_after_is_not_waited_for_but_told(given: str, told: f
         (refusal(503), EmbeddingUnavailable, "503 (no code)"),
     ],
 )
-async def test_a_refusal_says_its_status_and_never_the_key(
+async def test_a_refusal_reports_its_status_and_never_the_key(
     answer: Answer, expected: type[EmbeddingError], text: str
 ) -> None:
     async with answering(answer) as server:
@@ -328,7 +330,7 @@ async def test_a_refusal_says_its_status_and_never_the_key(
         (422, "dimensions: extra fields not permitted"),
     ],
 )
-async def test_a_model_that_takes_no_dimensions_is_refused(status: int, message: str) -> None:
+async def test_a_model_without_dimensions_is_refused(status: int, message: str) -> None:
     async with answering(refusal(status, message=f"{message} {KEY}")) as server:
         failure = await failure_of(endpoint_at(server.base_url, dimension=256), ["text"])
 
@@ -336,7 +338,7 @@ async def test_a_model_that_takes_no_dimensions_is_refused(status: int, message:
     assert str(failure) == (f"the embedding endpoint answered {status} (no code): m takes no dimensions=256")
 
 
-async def test_the_setting_is_not_blamed_where_no_dimension_was_asked_for() -> None:
+async def test_the_error_names_the_setting_only_if_a_dimension_was_requested() -> None:
     async with answering(refusal(400, message="dimensions")) as server:
         endpoint = replace(endpoint_at(server.base_url, dimension=1536), model="text-embedding-3-small")
         failure = await failure_of(endpoint, ["text"])
@@ -345,9 +347,7 @@ async def test_the_setting_is_not_blamed_where_no_dimension_was_asked_for() -> N
 
 
 @pytest.mark.parametrize("failure", ["wrong_dimension", "null", "nan", "nan_text"])
-async def test_vectors_that_cannot_be_used_are_invalid(
-    server: ScriptedOpenAI, failure: EmbeddingFailure
-) -> None:
+async def test_unusable_vectors_are_invalid(server: ScriptedOpenAI, failure: EmbeddingFailure) -> None:
     server.embeddings = Embeddings(dimension=8, failure=failure)
 
     assert type(await failure_of(endpoint_at(server.base_url, dimension=8), ["text"])) is EmbeddingInvalid
@@ -379,7 +379,7 @@ async def test_vectors_that_cannot_be_used_are_invalid(
         Answer(body={"data": [{"index": 0, "embedding": [1, 2]}, {"embedding": [3, 4]}]}),
     ],
 )
-async def test_an_answer_that_is_not_two_vectors_is_invalid(answer: Answer) -> None:
+async def test_a_response_without_two_vectors_is_invalid(answer: Answer) -> None:
     async with answering(answer) as server:
         failure = await failure_of(endpoint_at(server.base_url), ["one", "two"])
 
@@ -388,14 +388,14 @@ async def test_an_answer_that_is_not_two_vectors_is_invalid(answer: Answer) -> N
 
 
 @pytest.mark.parametrize("given", [1, 3])
-async def test_another_number_of_vectors_is_said_with_the_model(given: int) -> None:
+async def test_a_wrong_number_of_vectors_is_reported_with_the_model(given: int) -> None:
     async with answering(vectors(*[[3, 4]] * given)) as server:
         failure = await failure_of(endpoint_at(server.base_url), ["one", "two"])
 
     assert str(failure) == f"m gave {given} vectors for 2 texts"
 
 
-async def test_a_changed_dimension_is_said_with_the_model_and_both_sizes() -> None:
+async def test_a_changed_dimension_is_reported_with_the_model_and_both_sizes() -> None:
     async with answering(vectors([3, 4]), vectors([1, 2, 3])) as server:
         failure = await failure_of(replace(endpoint_at(server.base_url), batch_size=1), ["one", "two"])
 
@@ -403,21 +403,21 @@ async def test_a_changed_dimension_is_said_with_the_model_and_both_sizes() -> No
     assert str(failure) == "m gave a vector of 3 dimensions instead of 2"
 
 
-async def test_vectors_are_put_in_the_order_of_their_indexes_and_normalised() -> None:
+async def test_vectors_are_sorted_by_their_indexes_and_normalised() -> None:
     shuffled = Answer(body={"data": [{"index": 1, "embedding": [0, 5]}, {"index": 0, "embedding": [3, 4]}]})
 
     async with answering(shuffled) as server, opened(endpoint_at(server.base_url)) as embedder:
         assert await embedder.embed(["one", "two"]) == [[0.6, 0.8], [0.0, 1.0]]
 
 
-async def test_vectors_without_indexes_are_taken_in_the_order_they_came() -> None:
+async def test_vectors_without_indexes_keep_their_order() -> None:
     unnumbered = Answer(body={"data": [{"embedding": [3, 4]}, {"embedding": [0, 5]}]})
 
     async with answering(unnumbered) as server, opened(endpoint_at(server.base_url)) as embedder:
         assert await embedder.embed(["one", "two"]) == [[0.6, 0.8], [0.0, 1.0]]
 
 
-async def test_vectors_in_base64_are_read_though_plain_numbers_were_asked_for() -> None:
+async def test_vectors_in_base64_are_read() -> None:
     mixed = vectors(packed(3, 4), [0, 5])
 
     async with answering(mixed) as server, opened(endpoint_at(server.base_url)) as embedder:
@@ -436,7 +436,7 @@ async def test_vectors_in_base64_are_read_though_plain_numbers_were_asked_for() 
         (vectors([math.nan]), EmbeddingInvalid),
     ],
 )
-async def test_an_opening_that_fails_raises_the_same_tree(
+async def test_a_failed_opening_raises_the_same_errors(
     answer: Answer, expected: type[EmbeddingError]
 ) -> None:
     async with answering(answer) as server:
@@ -446,7 +446,7 @@ async def test_an_opening_that_fails_raises_the_same_tree(
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
-async def test_an_opening_has_its_own_patience(server: ScriptedOpenAI) -> None:
+async def test_an_opening_has_its_own_timeout(server: ScriptedOpenAI) -> None:
     """A local model may have to be loaded first."""
     server.embeddings = Embeddings(dimension=8, delay_s=0.3)
     endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url, timeout_s=0.05)
@@ -458,7 +458,7 @@ async def test_an_opening_has_its_own_patience(server: ScriptedOpenAI) -> None:
 
 
 @pytest.mark.parametrize("answer", [refusal(401), refusal(500)])
-async def test_an_opening_that_fails_takes_the_size_that_was_known_last(answer: Answer) -> None:
+async def test_a_failed_opening_uses_the_last_known_size(answer: Answer) -> None:
     async with answering(answer) as server:
         endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url)
         embedder = await open_openai_embedder(endpoint, last_dimension=8)
@@ -468,7 +468,7 @@ async def test_an_opening_that_fails_takes_the_size_that_was_known_last(answer: 
         await embedder.close()
 
 
-async def test_a_size_that_has_changed_is_noticed_at_the_opening(server: ScriptedOpenAI) -> None:
+async def test_an_opening_notices_a_changed_size(server: ScriptedOpenAI) -> None:
     server.embeddings = Embeddings(dimension=8)
     embedder = await open_openai_embedder(
         EmbeddingEndpoint(model="m", base_url=server.base_url), last_dimension=4
@@ -493,7 +493,7 @@ async def test_long_vectors_keep_their_direction(server: ScriptedOpenAI) -> None
     assert sorted(abs(component) for component in vector)[-3:] == pytest.approx([1 / math.sqrt(3)] * 3)
 
 
-async def test_handshakes_that_nobody_answers_keep_no_sockets() -> None:
+async def test_unanswered_handshakes_keep_no_sockets() -> None:
     open_now: set[int] = set()
     opened_once: set[int] = set()
 

@@ -1,4 +1,4 @@
-"""Pictures on their way to the model, and what becomes of them at an endpoint that does not take them."""
+"""Pictures in requests to the model, also to an endpoint that refuses them."""
 
 from base64 import b64encode
 from collections.abc import AsyncGenerator
@@ -45,7 +45,7 @@ def refused(message: str, status: int = 400) -> Reply:
     return Reply(failure=Failure(status=status, message=message))
 
 
-async def test_pictures_go_with_the_text_of_their_message() -> None:
+async def test_pictures_are_sent_with_the_text_of_their_message() -> None:
     async with model("a cat") as (server, seeing):
         reply = await seeing.chat(SEEN, [])
 
@@ -62,7 +62,7 @@ async def test_pictures_go_with_the_text_of_their_message() -> None:
     ]
 
 
-async def test_a_model_that_does_not_see_is_told_of_the_pictures() -> None:
+async def test_a_model_without_vision_is_told_of_the_pictures() -> None:
     async with model("I cannot see it", sees=False) as (server, blind):
         await blind.chat(SEEN, [])
 
@@ -80,7 +80,7 @@ async def test_a_model_that_does_not_see_is_told_of_the_pictures() -> None:
         refused("image input is not supported - hint: you may need to provide the mmproj", status=500),
     ],
 )
-async def test_an_endpoint_that_takes_no_pictures_is_asked_without_them_and_gets_no_more(
+async def test_an_endpoint_that_refuses_pictures_gets_no_more(
     refusal: Reply,
 ) -> None:
     async with model(refusal, "first", "second") as (server, unseeing):
@@ -95,7 +95,7 @@ async def test_an_endpoint_that_takes_no_pictures_is_asked_without_them_and_gets
     assert [line["event"] for line in logs] == ["pictures_refused"]
 
 
-async def test_a_picture_that_is_refused_for_itself_does_not_blind_the_model() -> None:
+async def test_a_refusal_of_one_picture_does_not_switch_pictures_off() -> None:
     async with model(refused("You uploaded an unsupported image."), "first", "second") as (server, seeing):
         await seeing.chat(SEEN, [])
         await seeing.chat(SEEN, [])
@@ -108,7 +108,7 @@ async def test_a_picture_that_is_refused_for_itself_does_not_blind_the_model() -
     ("failure", "error"),
     [(refused("Unknown model"), ModelRefused), (refused("overloaded", status=503), ModelUnavailable)],
 )
-async def test_another_failure_stays_what_it_is(failure: Reply, error: type[Exception]) -> None:
+async def test_another_failure_is_raised_unchanged(failure: Reply, error: type[Exception]) -> None:
     async with model(failure) as (server, seeing):
         with pytest.raises(error):
             await seeing.chat(SEEN, [])
@@ -124,7 +124,7 @@ async def test_another_failure_stays_what_it_is(failure: Reply, error: type[Exce
         ("data:image/png;base64,aGVsbG8=", "invalid_image_format"),
     ],
 )
-async def test_the_scripted_server_refuses_what_openai_refuses(url: str, code: str) -> None:
+async def test_the_scripted_server_refuses_the_same_pictures_as_openai(url: str, code: str) -> None:
     part = {"type": "image_url", "image_url": {"url": url}}
     fault = find_fault({"model": "m", "messages": [{"role": "user", "content": [part]}]})
     assert fault is not None

@@ -1,4 +1,4 @@
-"""The OpenAI model over HTTP, against a server that does every bad thing we know."""
+"""The OpenAI model over HTTP, with a server that fails in every known way."""
 
 import asyncio
 import time
@@ -85,7 +85,7 @@ def model_calls(outcome: str) -> float:
     return sample(MODEL_CALLS, "mnemogram_model_calls_total", outcome=outcome)
 
 
-async def test_a_request_is_streamed_and_carries_every_kind_of_message() -> None:
+async def test_a_streamed_request_contains_every_kind_of_message() -> None:
     messages = [
         *ASK,
         PromptMessage(
@@ -135,7 +135,7 @@ async def test_without_tools_the_request_names_none() -> None:
         assert "tools" not in each.server.chat_requests[0].body
 
 
-async def test_on_text_is_told_the_whole_text_so_far() -> None:
+async def test_on_text_gets_the_whole_text_so_far() -> None:
     told: list[str] = []
 
     async def tell(so_far: str) -> None:
@@ -147,7 +147,7 @@ async def test_on_text_is_told_the_whole_text_so_far() -> None:
     assert told == ["It ", "It is ", "It is 5."]
 
 
-async def test_tool_calls_come_as_the_model_wrote_them() -> None:
+async def test_tool_calls_are_returned_as_the_model_wrote_them() -> None:
     asked = calls(
         call("add", '{"a": 2', call_id="c1"),
         call("add", [1, 2], call_id="c2"),
@@ -185,7 +185,7 @@ async def test_tool_calls_come_as_the_model_wrote_them() -> None:
         null_content(),
     ],
 )
-async def test_what_may_pass_is_tried_again_whole(failure: Reply) -> None:
+async def test_a_temporary_failure_is_tried_again_from_the_start(failure: Reply) -> None:
     told: list[str] = []
 
     async def tell(so_far: str) -> None:
@@ -208,7 +208,7 @@ async def test_what_may_pass_is_tried_again_whole(failure: Reply) -> None:
         (rate_limited(retry_after_s=0.01), ModelUnavailable),
     ],
 )
-async def test_three_tries_are_the_most(failure: Reply, kind: type[Exception]) -> None:
+async def test_there_are_at_most_three_tries(failure: Reply, kind: type[Exception]) -> None:
     async with rig(*[failure] * 4) as each:
         with pytest.raises(kind):
             await each.chat()
@@ -216,7 +216,7 @@ async def test_three_tries_are_the_most(failure: Reply, kind: type[Exception]) -
         assert each.tries == 3
 
 
-async def test_an_empty_reply_is_tried_once_more_only() -> None:
+async def test_an_empty_reply_is_tried_again_once() -> None:
     async with rig(empty(), null_content(), "too late") as each:
         with pytest.raises(ModelRepliedNothing):
             await each.chat()
@@ -234,7 +234,7 @@ async def test_an_empty_reply_is_tried_once_more_only() -> None:
         (rate_limited(retry_after_s=3_600), ModelUnavailable),
     ],
 )
-async def test_what_no_try_cures_is_not_tried_again(failure: Reply, kind: type[Exception]) -> None:
+async def test_a_permanent_failure_is_not_tried_again(failure: Reply, kind: type[Exception]) -> None:
     async with rig(failure, "too late") as each:
         with pytest.raises(kind):
             await each.chat()
@@ -245,7 +245,7 @@ async def test_what_no_try_cures_is_not_tried_again(failure: Reply, kind: type[E
 @pytest.mark.parametrize(
     ("barred", "kind"), [(quota_exceeded(), ModelQuotaExhausted), (unauthorized(), ModelBarred)]
 )
-async def test_an_endpoint_that_takes_no_request_is_left_alone_until_a_probe_is_answered(
+async def test_an_endpoint_that_refuses_every_request_is_left_alone_until_a_probe_succeeds(
     barred: Reply, kind: type[Exception]
 ) -> None:
     now = [0.0]
@@ -270,13 +270,13 @@ async def test_retry_after_is_waited_for() -> None:
         assert time.monotonic() - began >= 0.2
 
 
-async def test_a_model_that_says_nothing_is_given_up_after_the_patience_for_silence() -> None:
+async def test_a_silent_model_is_given_up_after_its_timeout() -> None:
     async with rig(hang(), patience=Patience(tries=1, idle_s=0.05)) as each:
         with pytest.raises(ModelUnavailable, match=r"silent for 0\.05 seconds"):
             await each.chat()
 
 
-async def test_a_slow_stream_is_not_a_silent_one() -> None:
+async def test_a_slow_stream_does_not_time_out() -> None:
     slow = Reply(pieces=("a", "b", "c", "d"), chunk_delay_s=0.1)
 
     async with rig(slow) as each:
@@ -285,7 +285,7 @@ async def test_a_slow_stream_is_not_a_silent_one() -> None:
 
 @asynccontextmanager
 async def raw_server(kind: str, body: bytes) -> AsyncGenerator[str, None]:
-    """Answers every request with 200 and this body; gives its base URL."""
+    """Answer every request with 200 and this body. Yield the base URL."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -311,9 +311,7 @@ async def raw_server(kind: str, body: bytes) -> AsyncGenerator[str, None]:
         ("text/event-stream", b'data: {"error": {"message": "sk-secret-key", "code": 502}}\n\n'),
     ],
 )
-async def test_an_answer_that_is_no_stream_of_chunks_is_a_model_that_is_unavailable(
-    kind: str, body: bytes
-) -> None:
+async def test_a_response_that_is_no_stream_of_chunks_means_unavailable(kind: str, body: bytes) -> None:
     async with (
         raw_server(kind, body) as base_url,
         open_openai_model(model="test-1", api_key=KEY, base_url=base_url, patience=HASTY) as model,
@@ -324,7 +322,7 @@ async def test_an_answer_that_is_no_stream_of_chunks_is_a_model_that_is_unavaila
     assert "secret" not in str(raised.value)
 
 
-async def test_a_server_that_never_says_why_it_ended_is_understood_by_its_usage() -> None:
+async def test_a_stream_without_a_finish_reason_ends_with_its_usage() -> None:
     stream = (
         b'data: {"choices": [{"delta": {"content": "It is 5."}}]}\n\n'
         b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}\n\n'
@@ -339,7 +337,7 @@ async def test_a_server_that_never_says_why_it_ended_is_understood_by_its_usage(
     assert reply == ModelReply(text="It is 5.", usage=Usage(prompt_tokens=3, completion_tokens=4))
 
 
-async def test_nobody_listens_on_the_port() -> None:
+async def test_an_unused_port_means_unavailable() -> None:
     async with scripted_openai([]) as server:
         gone = server.base_url
     async with open_openai_model(model="test-1", api_key=KEY, base_url=gone, patience=HASTY) as model:
@@ -347,7 +345,7 @@ async def test_nobody_listens_on_the_port() -> None:
             await model.chat(ASK, [])
 
 
-async def test_no_error_and_no_log_line_carries_the_key_the_url_or_the_endpoints_words() -> None:
+async def test_errors_and_logs_contain_neither_the_key_nor_the_url_nor_the_endpoints_words() -> None:
     failures = [server_error(), unauthorized(), quota_exceeded(), context_too_long(), cut("x y z", after=1)]
 
     for failure in failures:
@@ -362,7 +360,7 @@ async def test_no_error_and_no_log_line_carries_the_key_the_url_or_the_endpoints
             assert "processing your request" not in told
 
 
-async def test_a_server_that_does_not_know_stream_options_is_asked_without_them() -> None:
+async def test_a_server_without_stream_options_is_asked_without_them() -> None:
     unknown = Failure(status=400, message="Unknown parameter: 'stream_options'.", param="stream_options")
     async with rig(Reply(failure=unknown), "first", "second") as each:
         assert (await each.chat()).text == "first"
@@ -372,7 +370,7 @@ async def test_a_server_that_does_not_know_stream_options_is_asked_without_them(
         assert options == [True, False, False]
 
 
-async def test_each_request_is_counted_and_timed_and_the_tokens_are_summed() -> None:
+async def test_each_request_is_counted_and_timed_and_its_tokens_are_summed() -> None:
     ok, failed = model_calls("ok"), model_calls("ModelUnavailable")
     timed = sample(MODEL_SECONDS, "mnemogram_model_seconds_count")
     tokens = sample(MODEL_TOKENS, "mnemogram_model_tokens_total", direction="prompt")
@@ -400,7 +398,7 @@ async def test_a_cancelled_call_ends_at_once_and_leaves_no_task() -> None:
         assert not {task for task in asyncio.all_tasks() - before if "openai" in repr(task)}
 
 
-async def test_what_the_listener_raises_ends_the_call_as_it_is() -> None:
+async def test_an_exception_of_the_listener_ends_the_call_unchanged() -> None:
     class ListenerGoneError(ValueError):
         pass
 
@@ -438,7 +436,7 @@ def formats(each: Rig) -> list[object]:
     return [request.body.get("response_format") for request in each.server.chat_requests]
 
 
-async def test_an_answer_in_json_is_asked_for_strictly_and_streamed() -> None:
+async def test_a_json_answer_is_requested_strictly_and_streamed() -> None:
     async with rig('{"ok": true}') as each:
         before = model_calls("ok")
         reply = await each.model.chat_json(ASK_JSON, FORM)
@@ -474,7 +472,7 @@ async def test_an_endpoint_that_refuses_a_schema_is_asked_for_any_object_from_th
         assert formats(each) == [STRICT, {"type": "json_object"}, {"type": "json_object"}]
 
 
-async def test_an_endpoint_that_refuses_every_form_is_asked_without_one() -> None:
+async def test_an_endpoint_that_refuses_every_format_is_asked_without_one() -> None:
     unknown = refused_option("Unrecognized request argument supplied: response_format")
     async with rig(unknown, unknown, "{}", "hello", unknown) as each:
         assert (await each.model.chat_json(ASK_JSON, FORM)).text == "{}"
@@ -485,7 +483,7 @@ async def test_an_endpoint_that_refuses_every_form_is_asked_without_one() -> Non
         assert formats(each) == [STRICT, {"type": "json_object"}, None, None, None]
 
 
-async def test_another_refusal_is_not_taken_for_one_of_the_form() -> None:
+async def test_another_refusal_does_not_change_the_format() -> None:
     async with rig(refused_option("Unknown model."), "{}") as each:
         with pytest.raises(ModelRefused):
             await each.model.chat_json(ASK_JSON, FORM)
@@ -494,7 +492,7 @@ async def test_another_refusal_is_not_taken_for_one_of_the_form() -> None:
         assert formats(each) == [STRICT, STRICT]
 
 
-async def test_two_calls_that_are_refused_at_once_step_down_once() -> None:
+async def test_two_concurrent_refusals_change_the_format_once() -> None:
     go = asyncio.Event()
     refusal = refused_option("response_format json_schema is unknown")
 
@@ -514,7 +512,7 @@ async def test_two_calls_that_are_refused_at_once_step_down_once() -> None:
         assert [each for each in wanted if each != STRICT] == [{"type": "json_object"}] * 2
 
 
-async def test_an_answer_in_json_has_the_same_tries_as_any_other() -> None:
+async def test_a_json_answer_has_the_same_tries_as_any_other() -> None:
     async with rig(server_error(), cut("{", after=2), empty(), '{"ok": false}') as each:
         with pytest.raises(ModelRepliedNothing):
             await each.model.chat_json(ASK_JSON, FORM)
@@ -526,6 +524,6 @@ async def test_an_answer_in_json_has_the_same_tries_as_any_other() -> None:
             await each.model.chat_json(ASK_JSON, FORM)
 
 
-async def test_an_answer_that_stopped_at_its_limit_says_so() -> None:
+async def test_an_answer_cut_at_its_limit_is_reported() -> None:
     async with rig(text('{"ok": tr', finish_reason="length")) as each:
         assert (await each.model.chat_json(ASK_JSON, FORM)).finish_reason == "length"

@@ -1,4 +1,4 @@
-"""PDFs are read in a process of their own, whatever is in them."""
+"""PDFs are read in a separate process, whatever they contain."""
 
 import asyncio
 import time
@@ -20,13 +20,13 @@ async def read(
     return await PdfReader(at_most=at_most, limits=limits).read(data)
 
 
-async def test_each_page_is_told_under_its_number_and_empty_ones_are_left_out() -> None:
+async def test_pages_are_numbered_and_empty_ones_left_out() -> None:
     result = await read(pdf_of("hello", "", "the end"))
 
     assert result == PdfText(text="[page 1]\nhello\n\n[page 3]\nthe end", pages=3, is_cut=False)
 
 
-async def test_why_there_is_no_text_is_told() -> None:
+async def test_a_pdf_without_text_has_a_reason() -> None:
     expected: dict[bytes, PdfProblem] = {
         encrypted_pdf("secret"): "encrypted",
         b"%PDF-1.4\n" + b"\x00garbage" * 50: "corrupt",
@@ -39,14 +39,14 @@ async def test_why_there_is_no_text_is_told() -> None:
     assert await asyncio.gather(*map(reading.read, expected)) == list(expected.values())
 
 
-async def test_of_a_long_pdf_the_first_characters_are_read() -> None:
+async def test_a_long_pdf_is_read_up_to_a_limit() -> None:
     result = await read(pdf_of(*["word " * 20] * 3_000), at_most=2_000)
 
     assert isinstance(result, PdfText)
     assert (result.pages, len(result.text), result.is_cut) == (3_000, 2_000, True)
 
 
-async def test_a_bomb_and_an_endless_page_end_within_their_limits_while_others_go_on() -> None:
+async def test_a_bomb_and_an_endless_page_hit_their_limits_without_blocking_others() -> None:
     limits = PdfLimits(seconds=1, memory=256 * 1024 * 1024)
     reading = PdfReader(at_most=10_000, limits=limits)
     packed = pdf_bomb(100)
@@ -70,7 +70,7 @@ async def test_a_bomb_and_an_endless_page_end_within_their_limits_while_others_g
     assert beats > 10
 
 
-async def test_reading_ends_with_the_turn_that_is_cancelled() -> None:
+async def test_a_cancelled_turn_stops_its_reading() -> None:
     reading = PdfReader(at_most=1_000)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
@@ -79,7 +79,7 @@ async def test_reading_ends_with_the_turn_that_is_cancelled() -> None:
     assert await reading.read(pdf_of("next")) == PdfText(text="[page 1]\nnext", pages=1, is_cut=False)
 
 
-async def test_where_no_process_can_be_started_no_text_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_process_there_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.media.pdf.sys.executable", "/no/such/python")
 
     assert await read(pdf_of("hello")) == "too_much"

@@ -42,7 +42,7 @@ def chat() -> str:
 
 
 class Watched:
-    """A client that records requests, and calls `after` when a write was answered."""
+    """A client that records requests and calls `after` after each write."""
 
     def __init__(self, client: AsyncQdrantClient) -> None:
         self._client = client
@@ -74,7 +74,7 @@ async def names(client: AsyncQdrantClient) -> set[str]:
     return {each.name for each in (await client.get_collections()).collections}
 
 
-async def test_points_carry_what_is_filtered_and_ranked_and_no_text(
+async def test_points_have_filter_and_ranking_fields_and_no_text(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     index = an_index(client, a_space())
@@ -142,7 +142,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
     assert sparse["terms"].modifier == models.Modifier.IDF
 
 
-def test_a_collection_is_named_for_the_space_the_analysis_and_the_layout() -> None:
+def test_the_name_of_a_collection_contains_space_analysis_and_layout() -> None:
     space = a_space()
     names = {
         collection_name(space),
@@ -166,7 +166,7 @@ async def test_a_search_and_a_score_are_one_request_each(client: AsyncQdrantClie
         assert watched.asked == {"query_batch_points": 1}
 
 
-async def test_what_finds_nothing_is_not_asked(client: AsyncQdrantClient, chat: str) -> None:
+async def test_a_search_that_cannot_match_sends_no_request(client: AsyncQdrantClient, chat: str) -> None:
     watched = Watched(client)
     index = an_index(watched.as_client(), a_space())
     nobody = Where(sender_ids=frozenset())
@@ -179,7 +179,7 @@ async def test_what_finds_nothing_is_not_asked(client: AsyncQdrantClient, chat: 
     assert watched.asked == {}
 
 
-async def test_reading_makes_no_collection(client: AsyncQdrantClient, chat: str) -> None:
+async def test_a_read_creates_no_collection(client: AsyncQdrantClient, chat: str) -> None:
     index = an_index(client, a_space())
     assert await index.search(a_query(chat)) == []
     assert await index.score(a_query(chat), [1]) == []
@@ -187,7 +187,7 @@ async def test_reading_makes_no_collection(client: AsyncQdrantClient, chat: str)
     assert index.collection not in await names(client)
 
 
-async def test_points_are_written_in_batches_that_a_server_takes(
+async def test_points_are_written_in_batches_that_a_server_accepts(
     client: AsyncQdrantClient, chat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(qdrant_points, "MAX_BATCH_BYTES", 50_000)
@@ -204,7 +204,7 @@ async def test_points_are_written_in_batches_that_a_server_takes(
     assert await index.count(chat) == 607
 
 
-async def test_erasing_covers_the_collections_of_former_embedders(
+async def test_an_erasure_includes_the_collections_of_former_embedders(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     former, present = an_index(client, a_space()), an_index(client, a_space(dimension=4))
@@ -216,9 +216,7 @@ async def test_erasing_covers_the_collections_of_former_embedders(
     assert await former.count(chat) == 0
 
 
-async def test_erasing_covers_points_of_the_layout_before_this_one(
-    client: AsyncQdrantClient, chat: str
-) -> None:
+async def test_an_erasure_includes_points_of_the_former_layout(client: AsyncQdrantClient, chat: str) -> None:
     former = f"{COLLECTION_PREFIX}former-{uuid4().hex}"
     plain = {"dense": models.VectorParams(size=2, distance=models.Distance.COSINE)}
     await client.create_collection(former, plain)
@@ -237,7 +235,7 @@ async def test_erasing_covers_points_of_the_layout_before_this_one(
     assert await index.erase(chat, below_epoch=2) == VectorErasure(before=2, left=0)
 
 
-async def test_a_space_is_retired_context_by_context_and_deleted_when_it_is_empty(
+async def test_a_space_is_emptied_context_by_context_and_then_deleted(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     former, present, all_of_them = (
@@ -262,7 +260,7 @@ async def test_a_space_is_retired_context_by_context_and_deleted_when_it_is_empt
             await all_of_them.erase_contexts(former.collection, wrong)
 
 
-async def test_a_collection_of_another_size_is_named_with_both_sizes(
+async def test_a_collection_of_another_size_is_reported_with_both_sizes(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     name = collection_name(a_space())
@@ -290,7 +288,7 @@ async def test_a_collection_without_our_vectors_is_not_used(
         await index.search(a_query(chat))
 
 
-async def test_what_a_maker_that_died_left_out_is_added(client: AsyncQdrantClient, chat: str) -> None:
+async def test_a_half_made_collection_is_completed(client: AsyncQdrantClient, chat: str) -> None:
     index = an_index(client, a_space())
     await client.create_collection(
         index.collection,
@@ -301,7 +299,7 @@ async def test_what_a_maker_that_died_left_out_is_added(client: AsyncQdrantClien
     assert len((await client.get_collection(index.collection)).payload_schema) == 7
 
 
-async def test_several_openers_at_once_make_one_collection(client: AsyncQdrantClient, chat: str) -> None:
+async def test_several_openers_create_one_collection(client: AsyncQdrantClient, chat: str) -> None:
     space = a_space()
     openers = [an_index(client, space) for _ in range(6)]
     await asyncio.gather(
@@ -310,7 +308,7 @@ async def test_several_openers_at_once_make_one_collection(client: AsyncQdrantCl
     assert await openers[0].count(chat) == 6
 
 
-async def test_a_collection_that_vanished_holds_nothing_and_is_made_again_by_a_write(
+async def test_a_lost_collection_is_empty_and_created_again_by_a_write(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     index = an_index(client, a_space())
@@ -325,7 +323,7 @@ async def test_a_collection_that_vanished_holds_nothing_and_is_made_again_by_a_w
     assert ids(await index.search(a_query(chat))) == {"o"}
 
 
-async def test_a_server_that_goes_in_the_middle_of_a_batch_is_unavailable_and_repeating_completes_it(
+async def test_a_server_lost_during_a_batch_is_unavailable_and_a_repetition_completes_it(
     index_endpoint: IndexEndpoint, chat: str
 ) -> None:
     async with (
@@ -353,7 +351,7 @@ async def test_a_server_that_goes_in_the_middle_of_a_batch_is_unavailable_and_re
         assert await index.count(chat) == 700
 
 
-async def test_a_server_that_is_not_there_is_unavailable_with_its_cause_kept(chat: str) -> None:
+async def test_a_missing_server_is_unavailable_with_its_cause(chat: str) -> None:
     async with open_qdrant("http://127.0.0.1:9", timeout_s=1.0) as nowhere:
         index = an_index(nowhere)
         for attempt in (
@@ -369,14 +367,14 @@ async def test_a_server_that_is_not_there_is_unavailable_with_its_cause_kept(cha
             assert raised.value.__cause__ is not None
 
 
-async def test_a_wrong_key_is_said_without_the_key(index_endpoint: IndexEndpoint, chat: str) -> None:
+async def test_a_wrong_key_is_reported_without_the_key(index_endpoint: IndexEndpoint, chat: str) -> None:
     async with open_qdrant(index_endpoint.url, api_key="canary-key") as stranger:
         with pytest.raises(RecallUnavailable, match=r"40[13]") as raised:
             await an_index(stranger).search(a_query(chat))
     assert "canary-key" not in str(raised.value)
 
 
-async def test_a_batch_that_a_proxy_finds_too_large_is_written_in_parts(
+async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     class Strict(Watched):
@@ -398,7 +396,7 @@ async def test_a_batch_that_a_proxy_finds_too_large_is_written_in_parts(
         await index.upsert([a_point(chat, "another", EAST)])
 
 
-async def test_a_vector_of_a_wrong_size_is_refused_and_nothing_of_its_batch_kept(
+async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     index = an_index(client, SPACE)
@@ -407,7 +405,7 @@ async def test_a_vector_of_a_wrong_size_is_refused_and_nothing_of_its_batch_kept
     assert await index.count(chat) == 0
 
 
-async def test_a_write_that_is_only_acknowledged_is_not_done(client: AsyncQdrantClient, chat: str) -> None:
+async def test_an_unfinished_write_is_not_reported_as_done(client: AsyncQdrantClient, chat: str) -> None:
     index = an_index(Hasty(client).as_client(), SPACE)
     with pytest.raises(RecallUnavailable, match="did not finish"):
         await index.upsert([a_point(chat, "m", EAST)])

@@ -1,4 +1,7 @@
-"""The budgets of calls to Telegram, on a real Redis: never too many in any window, and a 429 holds its chat only."""
+"""The rate budgets of calls to Telegram on a real Redis:
+
+no window exceeds its limit, and a 429 holds only its chat.
+"""
 
 import asyncio
 from bisect import bisect_left
@@ -26,7 +29,7 @@ class Clock:
 
 
 def most_in_a_window(times: list[float], window_s: float) -> int:
-    """The largest number of times in any half-open window of this length."""
+    """Return the largest number of times in any half-open window of this length."""
     times = sorted(times)
     return max(
         (bisect_left(times, start + window_s - 1e-6) - first for first, start in enumerate(times)), default=0
@@ -36,7 +39,7 @@ def most_in_a_window(times: list[float], window_s: float) -> int:
 async def _places(
     rates: SendRates, clock: Clock, chat: int, importance: Importance, count: int
 ) -> list[float]:
-    """When so many calls that come now may go."""
+    """Return the times at which this many simultaneous calls may go."""
     waits = [await rates.reserve(chat, importance) for _ in range(count)]
     return [clock.now + wait for wait in waits if wait is not None]
 
@@ -62,7 +65,7 @@ async def test_a_group_gets_twenty_a_minute(redis: RedisClient) -> None:
     assert most_in_a_window(times, 60) == 20
 
 
-async def test_all_chats_together_get_thirty_a_second_however_they_come_in(redis: RedisClient) -> None:
+async def test_all_chats_together_get_thirty_a_second(redis: RedisClient) -> None:
     clock = Clock()
     machines = [SendRates(redis, clock=clock), SendRates(redis, clock=clock)]
 
@@ -78,7 +81,7 @@ async def test_all_chats_together_get_thirty_a_second_however_they_come_in(redis
     assert most_in_a_window(times, 1) <= 30
 
 
-async def test_a_chat_that_waits_for_itself_does_not_keep_the_others_waiting(redis: RedisClient) -> None:
+async def test_a_chat_at_its_own_limit_does_not_delay_the_others(redis: RedisClient) -> None:
     clock = Clock()
     rates = SendRates(redis, clock=clock)
     await _places(rates, clock, CHAT, "final", 60)
@@ -87,7 +90,7 @@ async def test_a_chat_that_waits_for_itself_does_not_keep_the_others_waiting(red
 
 
 @pytest.mark.parametrize(("importance", "most"), [("typing", 8), ("edit", 13), ("button", 18), ("final", 20)])
-async def test_what_matters_less_may_fill_less_of_a_groups_minute(
+async def test_less_important_calls_may_fill_less_of_a_groups_minute(
     redis: RedisClient, importance: Importance, most: int
 ) -> None:
     clock = Clock()
@@ -101,7 +104,7 @@ async def test_what_matters_less_may_fill_less_of_a_groups_minute(
     assert at_once == most
 
 
-async def test_an_edit_always_leaves_the_answer_a_place_at_once(redis: RedisClient) -> None:
+async def test_edits_always_leave_room_for_the_answer(redis: RedisClient) -> None:
     clock = Clock()
     rates = SendRates(redis, clock=clock)
 
@@ -136,7 +139,7 @@ async def test_a_shorter_429_does_not_shorten_a_hold(redis: RedisClient) -> None
     assert 8 < await SendRates(redis).held(CHAT) <= 9
 
 
-async def test_without_a_store_a_send_goes_at_once_and_a_429_still_holds(redis_url: str) -> None:
+async def test_without_the_store_a_send_goes_at_once_and_a_429_still_holds(redis_url: str) -> None:
     async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
         rates = SendRates(redis)
         await way.cut()
@@ -148,8 +151,8 @@ async def test_without_a_store_a_send_goes_at_once_and_a_429_still_holds(redis_u
         await way.mend()
 
 
-async def test_by_the_servers_clock_a_crowd_stays_within_the_budget(redis: RedisClient) -> None:
-    """Two processes at once: what each is told to wait, from a moment that both can see, keeps to the windows."""
+async def test_concurrent_calls_of_two_processes_stay_within_the_budget(redis: RedisClient) -> None:
+    """The waits that two processes get at the same time keep to the windows."""
     machines = [SendRates(redis), SendRates(redis)]
     loop = asyncio.get_running_loop()
 
@@ -165,7 +168,7 @@ async def test_by_the_servers_clock_a_crowd_stays_within_the_budget(redis: Redis
     assert most_in_a_window([slot / 29 for slot in slots], 1) <= 29
 
 
-async def test_every_key_of_the_budgets_ends_by_itself(redis: RedisClient) -> None:
+async def test_every_key_of_the_budgets_expires(redis: RedisClient) -> None:
     rates = SendRates(redis)
     for chat in (CHAT, GROUP):
         await rates.reserve(chat, "final")

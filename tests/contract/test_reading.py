@@ -1,4 +1,4 @@
-"""The messages of a turn with what came with them, as they get into memory and prompt."""
+"""Reading the files of a turn's messages for memory and prompt."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ LONG = "".join(f"{number:07d} " for number in range(500))
 
 @dataclass
 class World:
-    """The files by their ids, what is heard in all of them, and what was asked for."""
+    """The files by their ids, their transcriptions, and the recorded requests."""
 
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     heard: str = "three lemons"
@@ -91,7 +91,7 @@ async def test_a_message_without_a_file_costs_nothing() -> None:
     assert (world.asked, journal.steps) == ([], {})
 
 
-async def test_what_is_heard_stands_behind_the_caption_and_is_not_heard_twice() -> None:
+async def test_a_transcription_stands_behind_the_caption_and_is_made_once() -> None:
     world, journal = World(files={"v": a_voice_note()}), DictJournal()
     spoken = update(1, voice=a_file("v", duration=7), caption="for dinner")
     (first,) = await read(world, spoken, journal=journal)
@@ -103,7 +103,7 @@ async def test_what_is_heard_stands_behind_the_caption_and_is_not_heard_twice() 
     assert world.asked == ["v", "ogg"]
 
 
-async def test_a_failure_is_not_journaled_so_that_a_resumed_turn_tries_again() -> None:
+async def test_a_failure_is_not_journaled_and_a_resumed_turn_tries_again() -> None:
     world, journal = World(), DictJournal()
     spoken = update(1, voice=a_file("v", duration=7))
     (gone,) = await read(world, spoken, journal=journal)
@@ -118,7 +118,7 @@ async def test_a_failure_is_not_journaled_so_that_a_resumed_turn_tries_again() -
     assert heard.text == "three lemons"
 
 
-async def test_a_long_document_is_kept_once_however_often_its_turn_begins(redis: RedisClient) -> None:
+async def test_a_long_document_is_stored_once_for_all_tries_of_its_turn(redis: RedisClient) -> None:
     artifacts = open_artifacts(redis)
     world = World(files={"d": LONG.encode()})
     sent = update(1, document=a_file("d", file_name="numbers.txt"), caption="What is in it?")
@@ -137,7 +137,7 @@ async def test_a_long_document_is_kept_once_however_often_its_turn_begins(redis:
     assert (entry.name, entry.input) == ("read_document", '{"file_name": "numbers.txt"}')
 
 
-async def test_a_short_document_stands_whole_in_the_note(redis: RedisClient) -> None:
+async def test_a_short_document_is_quoted_whole_in_the_note(redis: RedisClient) -> None:
     context = await make_context(artifacts=open_artifacts(redis))
     world = World(files={"d": b'a "list"\n- lemons]'})
     (kept,) = await read(world, update(1, document=a_file("d", file_name="list.md")), context=context)
@@ -146,7 +146,7 @@ async def test_a_short_document_stands_whole_in_the_note(redis: RedisClient) -> 
     assert (kept.ledger, "\n" in kept.note) == ((), False)
 
 
-async def test_pictures_beyond_those_of_an_album_are_left_out_and_it_is_told() -> None:
+async def test_pictures_beyond_an_albums_limit_are_left_out_and_the_model_is_told() -> None:
     count = PICTURES_AT_MOST + 1
     world = World(files={str(number): a_picture(number + 1) for number in range(count)})
     photos = [update(number + 1, photo=[a_file(str(number), width=1, height=6)]) for number in range(count)]
@@ -158,7 +158,7 @@ async def test_pictures_beyond_those_of_an_album_are_left_out_and_it_is_told() -
     assert len(world.asked) == PICTURES_AT_MOST
 
 
-async def test_of_many_files_in_one_turn_a_few_are_in_memory_at_a_time() -> None:
+async def test_only_a_few_files_of_a_turn_are_in_memory_at_a_time() -> None:
     gate = asyncio.Event()
     world = World(files={str(number): LONG.encode() for number in range(20)}, is_open=gate)
     sent = [update(number + 1, document=a_file(str(number))) for number in range(20)]
@@ -172,7 +172,7 @@ async def test_of_many_files_in_one_turn_a_few_are_in_memory_at_a_time() -> None
     assert 0 < begun <= 4
 
 
-async def test_a_video_is_not_fetched_and_its_sender_is_told_why() -> None:
+async def test_a_video_is_not_fetched_and_its_sender_learns_why() -> None:
     world = World()
     (sent,) = await read(world, update(1, video=a_file("v")))
 
@@ -181,7 +181,7 @@ async def test_a_video_is_not_fetched_and_its_sender_is_told_why() -> None:
     assert world.asked == []
 
 
-async def test_a_file_that_cannot_be_read_is_let_go_before_the_turn_ends() -> None:
+async def test_an_unreadable_file_is_released_before_the_turn_ends() -> None:
     held = 0
     most = 0
 

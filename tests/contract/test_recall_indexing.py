@@ -89,7 +89,7 @@ async def test_m05_a_message_is_found_by_its_meaning_once_it_is_indexed(rig: Rig
     assert (await rig.queued(), await rig.pending()) == (0, 0)
 
 
-async def test_a_message_is_found_by_what_came_with_it_and_by_who_wrote_it_first(rig: Rig) -> None:
+async def test_a_message_is_found_by_its_file_and_its_first_author(rig: Rig) -> None:
     history = rig.history()
     venue = await history.append_user_message("", note="a venue, Harbour Café, Rua Nova 1")
     news = await history.append_user_message("we meet at noon", forwarded_from="Giuseppe")
@@ -100,12 +100,12 @@ async def test_a_message_is_found_by_what_came_with_it_and_by_who_wrote_it_first
         assert [hit.message for hit in await history.search(question, k=1, is_deliberate=True)] == [wanted]
 
 
-async def test_no_work_is_no_work(rig: Rig) -> None:
+async def test_the_indexer_does_nothing_without_work(rig: Rig) -> None:
     assert await rig.indexer().step() == IndexResult()
     assert rig.embedder.calls == []
 
 
-async def test_a_batch_goes_over_chats_in_one_embedding_call(rig: Rig) -> None:
+async def test_a_batch_covers_several_chats_in_one_embedding_call(rig: Rig) -> None:
     other = ContextRef(context_id=uuid4().hex, partition=0)
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
     await rig.store.append(other, some_messages(2), epoch=0)
@@ -114,13 +114,13 @@ async def test_a_batch_goes_over_chats_in_one_embedding_call(rig: Rig) -> None:
     assert (await rig.recall.count(rig.ref), await rig.recall.count(other)) == (3, 2)
 
 
-async def test_more_than_a_batch_is_done_in_several_steps(rig: Rig) -> None:
+async def test_work_over_the_batch_size_takes_several_steps(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(100), epoch=0)
     indexer = rig.indexer()
     assert [(await indexer.step()).indexed for _ in range(3)] == [64, 36, 0]
 
 
-async def test_a_failing_embedder_leaves_the_work_queued_and_it_is_done_later(rig: Rig) -> None:
+async def test_work_stays_queued_while_the_embedder_fails_and_is_done_later(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     rig.embedder.failure = EmbeddingUnavailable("down")
     indexer = rig.indexer()
@@ -132,7 +132,7 @@ async def test_a_failing_embedder_leaves_the_work_queued_and_it_is_done_later(ri
     assert (await rig.queued(), await rig.pending()) == (0, 0)
 
 
-async def test_a_backlog_of_unfinished_work_is_done_before_new_work(rig: Rig) -> None:
+async def test_unfinished_work_is_done_before_new_work(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(64), epoch=0)
     indexer = rig.indexer()
     rig.embedder.failure = EmbeddingUnavailable("down")
@@ -163,7 +163,7 @@ async def test_forgetting_does_not_wait_for_the_embedder(rig: Rig) -> None:
     assert await rig.queued() == 1
 
 
-async def test_forgetting_does_not_wait_behind_a_backlog_that_the_embedder_holds_up(rig: Rig) -> None:
+async def test_forgetting_does_not_wait_behind_work_that_the_embedder_blocks(rig: Rig) -> None:
     other = ContextRef(context_id=uuid4().hex, partition=0)
     await rig.store.append(other, some_messages(2), epoch=0)
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
@@ -186,7 +186,7 @@ async def test_forgetting_does_not_wait_behind_a_backlog_that_the_embedder_holds
 
 
 class Choking(FakeEmbedder):
-    """An embedder whose server breaks down at some texts."""
+    """An embedder whose server crashes at some texts."""
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         if any("poison" in text for text in texts):
@@ -194,7 +194,7 @@ class Choking(FakeEmbedder):
         return await super().embed(texts)
 
 
-async def test_a_message_that_breaks_the_embedder_again_and_again_is_found_by_its_words(rig: Rig) -> None:
+async def test_a_message_that_crashes_the_embedder_repeatedly_is_found_by_its_words(rig: Rig) -> None:
     embedder = Choking(dimension=512)
     recall = Recall(Spaces(serving=Space(embedder=embedder, index=rig.index)))
     indexer = replace(rig, recall=recall).indexer()
@@ -210,7 +210,7 @@ async def test_a_message_that_breaks_the_embedder_again_and_again_is_found_by_it
     assert [hit.message_id for hit in found] == ["m1"]
 
 
-async def test_while_the_embedder_is_away_nothing_is_indexed_by_words_alone(rig: Rig) -> None:
+async def test_an_unavailable_embedder_delays_indexing_instead_of_indexing_words_alone(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     rig.embedder.failure = EmbeddingUnavailable("down")
     indexer = rig.indexer()
@@ -220,7 +220,7 @@ async def test_while_the_embedder_is_away_nothing_is_indexed_by_words_alone(rig:
     assert (await rig.recall.count(rig.ref), await rig.queued()) == (0, 2)
 
 
-async def test_the_work_of_an_indexer_that_died_is_taken_over(rig: Rig) -> None:
+async def test_the_work_of_a_dead_indexer_is_taken_over(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     dead = rig.indexer("dead")
     rig.embedder.failure = EmbeddingUnavailable("it dies here")
@@ -243,14 +243,14 @@ async def test_indexing_the_same_message_twice_is_harmless(rig: Rig) -> None:
     assert await rig.recall.count(rig.ref) == 1
 
 
-async def test_a_message_deleted_before_it_was_indexed_is_passed_over(rig: Rig) -> None:
+async def test_a_message_deleted_before_its_indexing_is_skipped(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     await rig.store.delete(rig.ref, ["m0"], epoch=0)
     assert await rig.indexer().step() == IndexResult(indexed=1, skipped=1)
     assert await rig.recall.count(rig.ref) == 1
 
 
-async def test_work_of_an_epoch_that_is_over_is_passed_over(rig: Rig) -> None:
+async def test_work_of_an_old_epoch_is_skipped(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     await rig.store.erase(rig.ref)
     await rig.store.append(rig.ref, [a_message("m0", "again")], epoch=1)
@@ -278,14 +278,14 @@ class Interrupted:
         return seen
 
 
-async def test_a_reset_while_vectors_are_made_leaves_none_of_them(rig: Rig) -> None:
+async def test_a_reset_during_indexing_leaves_no_vectors(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
     result = await rig.indexer(history=Interrupted(rig.store, erases=rig.ref)).step()
     assert result == IndexResult(indexed=0, erased=3, skipped=3)
     assert await rig.recall.count(rig.ref) == 0
 
 
-async def test_a_message_deleted_while_its_vector_is_made_leaves_none(rig: Rig) -> None:
+async def test_a_message_deleted_during_its_indexing_leaves_no_vector(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
     history = Interrupted(rig.store, erases=rig.ref, deletes="m1")
     assert await rig.indexer(history=history).step() == IndexResult(indexed=2, erased=1, skipped=1)
@@ -310,7 +310,7 @@ class Edited:
         return seen
 
 
-async def test_an_edited_message_is_found_by_what_it_says_now(rig: Rig) -> None:
+async def test_an_edited_message_is_found_by_its_new_text(rig: Rig) -> None:
     await rig.store.append(rig.ref, [a_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
     await rig.indexer().step()
     await rig.store.replace(rig.ref, "m0", text="the barn roof is leaking", tokens=4, edited_at=5.0, epoch=0)
@@ -323,7 +323,7 @@ async def test_an_edited_message_is_found_by_what_it_says_now(rig: Rig) -> None:
     assert await rig.recall.count(rig.ref) == 1
 
 
-async def test_a_message_edited_to_nothing_leaves_no_vector_even_while_the_embedder_is_down(rig: Rig) -> None:
+async def test_a_message_edited_to_nothing_leaves_no_vector_even_without_the_embedder(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     await rig.indexer().step()
     await rig.store.replace(rig.ref, "m0", text=" ", tokens=0, edited_at=5.0, epoch=0)
@@ -336,7 +336,7 @@ async def test_a_message_edited_to_nothing_leaves_no_vector_even_while_the_embed
     assert await rig.recall.count(rig.ref) == 1
 
 
-async def test_an_indexer_overtaken_by_an_edit_does_not_leave_the_old_texts_vector(rig: Rig) -> None:
+async def test_an_indexer_that_an_edit_overtakes_leaves_no_vector_of_the_old_text(rig: Rig) -> None:
     await rig.store.append(rig.ref, [a_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
 
     result = await rig.indexer(history=Edited(rig, text="the barn roof is leaking")).step()
@@ -347,7 +347,7 @@ async def test_an_indexer_overtaken_by_an_edit_does_not_leave_the_old_texts_vect
     assert await rig.history().search("where does my sister Anna live") == []
 
 
-async def test_an_indexer_overtaken_by_an_edit_from_nothing_to_a_text_leaves_its_vector(rig: Rig) -> None:
+async def test_an_indexer_that_an_edit_from_nothing_overtakes_leaves_the_new_vector(rig: Rig) -> None:
     await rig.store.append(rig.ref, [a_message("m0", "first")], epoch=0)
     await rig.indexer().step()
     await rig.store.replace(rig.ref, "m0", text="", tokens=0, edited_at=4.0, epoch=0)
@@ -359,7 +359,7 @@ async def test_an_indexer_overtaken_by_an_edit_from_nothing_to_a_text_leaves_its
     assert await rig.recall.count(rig.ref) == 1
 
 
-async def test_a_vector_written_by_an_indexer_that_died_before_it_looked_again_is_taken_out(rig: Rig) -> None:
+async def test_a_vector_of_an_indexer_that_died_before_its_check_is_removed(rig: Rig) -> None:
     message = (await rig.store.append(rig.ref, some_messages(1), epoch=0))[0]
     await rig.recall.index([IndexItem(ref=rig.ref, epoch=0, message=message)])
     await rig.store.delete(rig.ref, ["m0"], epoch=0)
@@ -371,7 +371,7 @@ async def test_a_vector_written_by_an_indexer_that_died_before_it_looked_again_i
 
 
 @pytest.mark.parametrize("failure", [EmbeddingInvalid, EmbeddingRefused])
-async def test_a_message_that_the_embedder_refuses_is_found_by_its_words_and_holds_up_no_other(
+async def test_a_message_that_the_embedder_refuses_is_found_by_its_words_and_blocks_no_other(
     rig: Rig, failure: type[EmbeddingInvalid | EmbeddingRefused]
 ) -> None:
     picky = Picky(rig.embedder, failure)
@@ -407,14 +407,14 @@ class Picky:
         return await self._embedder.embed(texts)
 
 
-async def test_entries_that_are_not_ours_are_taken_off(rig: Rig) -> None:
+async def test_foreign_entries_are_removed(rig: Rig) -> None:
     await rig.redis.call("XADD", partition_key(0, "work"), "*", "op", "index", "context", "", "epoch", "zero")
     await rig.redis.call("XADD", partition_key(0, "work"), "*", "something", "else")
     assert await rig.indexer().step() == IndexResult(skipped=2)
     assert await rig.queued() == 0
 
 
-async def test_an_indexer_goes_on_after_its_stream_was_lost(rig: Rig) -> None:
+async def test_an_indexer_continues_after_its_stream_was_lost(rig: Rig) -> None:
     indexer = rig.indexer()
     await indexer.step()
     await rig.redis.call("FLUSHALL")
@@ -431,7 +431,7 @@ async def test_m15_a_deletion_is_proven_in_both_stores(rig: Rig) -> None:
     assert await rig.indexer().step() == IndexResult()
 
 
-async def test_m15_a_clear_is_proven_in_both_stores_and_late_vectors_go_with_the_queued_erasure(
+async def test_m15_an_erasure_is_proven_in_both_stores_and_late_vectors_are_deleted(
     rig: Rig,
 ) -> None:
     message = (await rig.store.append(rig.ref, some_messages(1), epoch=0))[0]
@@ -453,10 +453,10 @@ async def test_m15_a_receipt_is_not_proven_while_messages_are_left(rig: Rig) -> 
 
 
 @pytest.mark.parametrize("late_ones", [1, 4])
-async def test_m15_vectors_that_come_in_as_they_are_counted_are_erased_as_well(
+async def test_m15_vectors_written_during_the_count_are_erased_as_well(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, late_ones: int
 ) -> None:
-    """Each of several indexers that had read before the erasure writes once after it."""
+    """Several indexers read before the erasure, and each writes once after it."""
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
     await rig.indexer().step()
     (late,) = await rig.store.page(rig.ref, limit=1)
@@ -478,7 +478,7 @@ async def test_m15_vectors_that_come_in_as_they_are_counted_are_erased_as_well(
     assert await rig.recall.count(rig.ref) == 0
 
 
-async def test_m15_a_forgotten_message_whose_vector_comes_in_as_it_is_counted_is_erased_as_well(
+async def test_m15_a_forgotten_message_with_a_late_vector_is_erased_as_well(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (late,) = await rig.store.append(rig.ref, some_messages(1), epoch=0)
@@ -501,7 +501,7 @@ async def test_m15_a_forgotten_message_whose_vector_comes_in_as_it_is_counted_is
     assert await rig.recall.count(rig.ref) == 0
 
 
-async def test_m15_a_receipt_counts_the_vectors_that_an_indexer_erased_first(rig: Rig) -> None:
+async def test_m15_a_receipt_includes_vectors_that_an_indexer_erased_first(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(3), epoch=0)
     await rig.indexer().step()
     vectors = await count_vectors(rig.ref, rig.recall)

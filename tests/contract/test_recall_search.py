@@ -221,47 +221,49 @@ OFF_THE_SUBJECT = [
 ]
 
 
-async def test_small_talk_and_what_was_never_talked_about_find_nothing(rig: Rig) -> None:
+async def test_small_talk_and_unknown_topics_find_nothing(rig: Rig) -> None:
     for text in (*SMALL_TALK, *OFF_THE_SUBJECT):
         assert (text, await rig.ask(text, k=5)) == (text, [])
 
 
-async def test_without_the_embedder_they_find_nothing_either(wordy_rig: Rig) -> None:
+async def test_without_the_embedder_small_talk_finds_nothing_either(wordy_rig: Rig) -> None:
     for text in (*SMALL_TALK, *OFF_THE_SUBJECT):
         assert (text, await wordy_rig.ask(text, k=5)) == (text, [])
 
 
-async def test_the_same_small_talk_said_before_is_not_recalled(rig: Rig) -> None:
+async def test_earlier_equal_small_talk_is_not_recalled(rig: Rig) -> None:
     assert "ok" in rig.texts.values()
     assert await rig.ask("ok", k=5) == []
 
 
 @pytest.mark.parametrize(("asker", "answer"), [(ANNA, "Lisbon"), (BORIS, "Oslo")])
-async def test_i_is_who_asks(rig: Rig, asker: int, answer: str) -> None:
+async def test_the_pronoun_i_means_the_asker(rig: Rig, asker: int, answer: str) -> None:
     (found,) = await rig.ask("where do I live?", asker=asker)
     assert answer in found
 
 
 @pytest.mark.parametrize(("name", "answer"), [("Anna", "whales"), ("Boris", "pirates")])
-async def test_a_question_that_names_somebody_prefers_their_own_message(
+async def test_a_question_with_a_name_prefers_messages_of_that_person(
     rig: Rig, name: str, answer: str
 ) -> None:
     (found,) = await rig.ask(f"Which novel is {name} reading?")
     assert answer in found
 
 
-async def test_a_question_for_a_time_prefers_the_message_that_tells_one(rig: Rig) -> None:
+async def test_a_question_for_a_time_prefers_a_message_with_one(rig: Rig) -> None:
     (found,) = await rig.ask("When did Boris go hiking?")
     assert found.startswith("Yesterday we went hiking")
 
 
 @pytest.mark.parametrize(("month", "answer"), [("May", "broke my ankle"), ("September", "nobody fell")])
-async def test_a_month_in_the_question_prefers_its_messages(rig: Rig, month: str, answer: str) -> None:
+async def test_a_month_in_the_question_prefers_messages_of_that_month(
+    rig: Rig, month: str, answer: str
+) -> None:
     (found,) = await rig.ask(f"What happened to Boris hiking in {month}?")
     assert answer in found
 
 
-async def test_a_month_alone_finds_what_was_said_then(rig: Rig) -> None:
+async def test_a_month_alone_finds_messages_of_that_month(rig: Rig) -> None:
     found = await rig.ask("What happened in July?", k=3)
     said_in_july = {text for _, text in TALK["2025-07-19"]}
     assert found
@@ -276,20 +278,20 @@ async def test_a_month_alone_finds_what_was_said_then(rig: Rig) -> None:
         ("What did Boris buy his daughter?", "A red backpack with a fox on it"),
     ],
 )
-async def test_an_answer_without_the_questions_words_is_found_by_what_stands_before_it(
+async def test_an_answer_without_the_questions_words_is_found_by_the_message_before_it(
     rig: Rig, question: str, answer: str
 ) -> None:
     assert answer in await rig.ask(question, k=2)
 
 
-async def test_a_speaker_can_be_asked_for(rig: Rig) -> None:
+async def test_a_search_can_ask_for_a_speaker(rig: Rig) -> None:
     where = Where(sender_ids=frozenset({BORIS}))
     assert await rig.ask("Where does Anna live?", where=where) != [ANSWERS["Where does Anna live?"]]
     said_by_boris = {text for lines in TALK.values() for speaker, text in lines if speaker == BORIS}
     assert set(await rig.ask("Who lives where?", k=9, where=where)) <= said_by_boris
 
 
-async def test_what_is_excluded_is_not_found_even_beside_what_is(rig: Rig) -> None:
+async def test_excluded_messages_are_not_found_even_as_neighbours(rig: Rig) -> None:
     hidden = frozenset(number for number, text in rig.texts.items() if "ankle" in text or "plaster" in text)
     found = await rig.ask("What did Boris break hiking?", k=9, where=Where(excluded=hidden))
     assert not [text for text in found if "ankle" in text or "plaster" in text]
@@ -341,7 +343,7 @@ CHINESE: dict[str, Sequence[Line]] = {
         (CHINESE, "谁搬到里斯本", "我上个月搬到里斯本了"),
     ],
 )
-async def test_a_script_that_the_embedder_does_not_read_is_found_by_its_words(
+async def test_text_in_a_script_unknown_to_the_embedder_is_found_by_its_words(
     index: QdrantIndex, talk: dict[str, Sequence[Line]], question: str, answer: str
 ) -> None:
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
@@ -349,7 +351,7 @@ async def test_a_script_that_the_embedder_does_not_read_is_found_by_its_words(
     assert await rig.ask(question) == [answer]
 
 
-async def test_a_chat_of_one_message_finds_it_and_only_when_asked_for_it(index: QdrantIndex) -> None:
+async def test_a_chat_of_one_message_finds_it_only_for_a_fitting_question(index: QdrantIndex) -> None:
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
     await rig.tell({"2025-03-02": [(ANNA, "My sister Anna lives in Lisbon")]})
     assert await rig.ask("Where does my sister live?", asker=ANNA) == ["My sister Anna lives in Lisbon"]
@@ -377,7 +379,7 @@ SPANISH: dict[str, Sequence[Line]] = {
 }
 
 
-async def test_where_the_embedder_finds_all_texts_alike_irrelevant_ones_stay_below_the_floor(
+async def test_texts_that_the_embedder_finds_equally_similar_stay_below_the_floor(
     index: QdrantIndex,
 ) -> None:
     """MiniLM learned English: its cosine of any two Spanish texts is 0.4."""
@@ -395,14 +397,14 @@ async def test_where_the_embedder_finds_all_texts_alike_irrelevant_ones_stay_bel
 
 
 @pytest.mark.parametrize("is_wordy", [False, True])
-async def test_bare_words_find_what_has_them(rig: Rig, wordy_rig: Rig, is_wordy: bool) -> None:
+async def test_bare_words_find_messages_with_these_words(rig: Rig, wordy_rig: Rig, is_wordy: bool) -> None:
     asked = wordy_rig if is_wordy else rig
     for words in ("Lisbon?", "parmesan", "tax forms", "Bruno"):
         (found,) = await asked.ask(words)
         assert words.rstrip("?") in found
 
 
-async def test_who_searches_may_look_for_courtesy_and_be_told_what_is_unlikely(rig: Rig) -> None:
+async def test_a_search_tool_finds_courtesies_and_unlikely_messages_too(rig: Rig) -> None:
     asked = RecallQuestion(text="thanks", people=PEOPLE, now=NOW)
     for question, count in (
         (asked, 0),

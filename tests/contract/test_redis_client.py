@@ -12,7 +12,7 @@ from tests.contract.inbox_kit import eventually
 from tests.stores import plain_valkey
 
 
-async def test_more_commands_than_connections_wait_for_each_other(redis_url: str) -> None:
+async def test_commands_beyond_the_number_of_connections_wait(redis_url: str) -> None:
     async with open_redis(redis_url, max_connections=3) as redis:
         await redis.call("FLUSHALL")
         async with asyncio.TaskGroup() as group:
@@ -25,7 +25,7 @@ async def test_more_commands_than_connections_wait_for_each_other(redis_url: str
         assert len(connected) <= 8
 
 
-async def test_a_command_that_gets_no_connection_in_time_fails_as_of_a_store_that_is_away(
+async def test_a_command_without_a_connection_in_time_means_unavailable(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redis_client, "CONNECTION_WAIT_S", 0.05)
@@ -51,7 +51,7 @@ async def test_cancelled_commands_give_their_connections_back(redis_url: str) ->
 
 
 @pytest.mark.parametrize("steps", range(0, 32, 3))
-async def test_a_cancellation_is_not_lost_whenever_it_comes(redis_url: str, steps: int) -> None:
+async def test_a_cancellation_is_never_lost(redis_url: str, steps: int) -> None:
     async with open_redis(redis_url, max_connections=1) as redis:
         task = asyncio.create_task(redis.call("BLPOP", "nothing", 0.05))
         for _ in range(steps):
@@ -72,7 +72,7 @@ async def test_a_cancellation_is_not_lost_whenever_it_comes(redis_url: str, step
         "redis+sentinel://127.0.0.1:1/0?service=a",
     ],
 )
-async def test_every_form_of_url_opens_and_says_that_nobody_is_there(url: str) -> None:
+async def test_every_form_of_url_opens_and_reports_a_missing_server(url: str) -> None:
     async with open_redis(url, max_connections=1) as redis:
         with pytest.raises(StoreUnavailable):
             await redis.call("PING")
@@ -92,7 +92,7 @@ async def test_a_server_that_is_busy_with_a_script_is_unavailable(tmp_path: Path
 
 
 async def _blocked(redis: RedisClient) -> asyncio.Task[object]:
-    """A read that waits, once the server has it."""
+    """Start a read that blocks on the server."""
     before = redis.round_trips
     task = asyncio.create_task(redis.call("BLPOP", "nothing", 1), name="blocking")
     await eventually(lambda: redis.round_trips > before)

@@ -1,4 +1,4 @@
-"""The client on a real cluster: a durable write is confirmed by the node that took it, and every node is judged."""
+"""The client on a real cluster: durable writes are confirmed by their node, and every node is checked."""
 
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ async def rig(ports: list[int]) -> AsyncGenerator[Rig]:
         yield Rig(cluster=cluster, redis=redis)
 
 
-async def test_the_node_that_took_a_durable_write_confirms_it(rig: Rig) -> None:
+async def test_a_durable_write_is_confirmed_by_its_node(rig: Rig) -> None:
     owners = [await rig.cluster.owner_of(key) for key in KEYS]
     for key in KEYS:  # each node learns the script
         await rig.durably(key)
@@ -59,7 +59,7 @@ async def test_the_node_that_took_a_durable_write_confirms_it(rig: Rig) -> None:
     ]
 
 
-async def test_of_the_named_nodes_one_that_answers_is_enough(rig: Rig) -> None:
+async def test_one_reachable_node_of_the_url_is_enough(rig: Rig) -> None:
     _, _, known = rig.cluster.url.rpartition("/")
     async with open_redis(f"redis+cluster://127.0.0.1:1,{known}") as redis:
         assert [await redis.run_durably(set_value(key=Key(key), value="v")) for key in KEYS] == ["OK"] * len(
@@ -67,7 +67,7 @@ async def test_of_the_named_nodes_one_that_answers_is_enough(rig: Rig) -> None:
         )
 
 
-async def test_a_write_that_its_own_node_does_not_confirm_is_not_durable(rig: Rig) -> None:
+async def test_a_write_without_confirmation_of_its_node_is_not_durable(rig: Rig) -> None:
     owners = {await rig.cluster.owner_of(key): key for key in KEYS}
     key = owners[1]
     await rig.durably(key)
@@ -80,7 +80,7 @@ async def test_a_write_that_its_own_node_does_not_confirm_is_not_durable(rig: Ri
         await owner.call("CONFIG", "SET", "appendfsync", "everysec")
 
 
-async def test_a_durable_write_follows_a_slot_that_has_moved(rig: Rig) -> None:
+async def test_a_durable_write_follows_a_moved_slot(rig: Rig) -> None:
     key = "{moving}:box"
     owner = await rig.cluster.owner_of(key)
     await rig.durably(KEYS[0])  # the client has its map of the slots
@@ -94,7 +94,7 @@ async def test_a_durable_write_follows_a_slot_that_has_moved(rig: Rig) -> None:
         await rig.cluster.move(key, to=owner)
 
 
-async def test_a_durable_write_goes_through_when_the_node_has_hung_up(rig: Rig) -> None:
+async def test_a_durable_write_survives_a_closed_connection(rig: Rig) -> None:
     await rig.durably(KEYS[0])
     for node in rig.cluster.nodes:
         await node.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
@@ -102,7 +102,7 @@ async def test_a_durable_write_goes_through_when_the_node_has_hung_up(rig: Rig) 
     assert [await rig.durably(key) for key in KEYS] == ["OK"] * len(KEYS)
 
 
-async def test_a_cluster_that_keeps_what_it_acknowledges_has_no_problem(rig: Rig) -> None:
+async def test_a_durable_cluster_has_no_problem(rig: Rig) -> None:
     facts = await check_store(rig.redis, is_external=True)
 
     assert facts.problems == ()
@@ -118,7 +118,7 @@ async def test_a_cluster_that_keeps_what_it_acknowledges_has_no_problem(rig: Rig
     ],
 )
 @pytest.mark.parametrize("node", [0, 1])
-async def test_one_node_that_loses_or_evicts_is_a_problem(
+async def test_one_node_that_loses_or_evicts_data_is_a_problem(
     rig: Rig, node: int, setting: str, bad: str, good: str, words: str
 ) -> None:
     await rig.cluster.nodes[node].call("CONFIG", "SET", setting, bad)
@@ -130,12 +130,12 @@ async def test_one_node_that_loses_or_evicts_is_a_problem(
     assert words in problem
 
 
-async def test_a_command_that_no_cluster_takes_is_a_mistake(rig: Rig) -> None:
+async def test_a_command_unsupported_on_clusters_is_an_error_of_ours(rig: Rig) -> None:
     with pytest.raises(CommandRefused):
         await rig.redis.run(set_two(one=Key("{a}"), two=Key("{b}"), value="v"))
 
 
-async def test_a_cluster_that_is_not_there_is_unavailable() -> None:
+async def test_a_missing_cluster_is_unavailable() -> None:
     async with open_redis("redis+cluster://127.0.0.1:1") as redis:
         for doing in (
             redis.call("PING"),

@@ -1,4 +1,4 @@
-"""A durable write that replicas must have too; and what the driver says while it loses its connections."""
+"""Durable writes with replicas, and lost connections of the driver."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -20,9 +20,9 @@ from tests.typed_scripts import set_value
 
 
 class OldServer:
-    """Stands in for redis-py on a server without WAITAOF, of which `copies` replicas have what was written.
+    """Stands for redis-py on a server without WAITAOF, with writes on `copies` replicas.
 
-    A single command finds that its connection was closed under it, as redis-py 8 does in a failover.
+    A single command finds its connection closed, as redis-py 8 does in a failover.
     """
 
     def __init__(self, *, copies: int = 0) -> None:
@@ -36,11 +36,11 @@ class OldServer:
         return Pipeline(self)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Close nothing: nothing is open."""
 
 
 class Pipeline:
-    """The commands of one trip to it."""
+    """The commands of one round trip to it."""
 
     def __init__(self, server: OldServer) -> None:
         self._server = server
@@ -61,7 +61,7 @@ class Pipeline:
 
 @asynccontextmanager
 async def a_primary(directory: Path) -> AsyncGenerator[tuple[int, RedisClient]]:
-    """Its port, and a client that wants one replica to have every durable write."""
+    """Yield its port, and a client whose durable writes need one replica."""
     port = free_port()
     async with (
         plain_valkey(directory, port=str(port), appendonly="yes", appendfsync="always") as url,
@@ -71,7 +71,7 @@ async def a_primary(directory: Path) -> AsyncGenerator[tuple[int, RedisClient]]:
         yield port, redis
 
 
-async def test_a_write_that_no_replica_has_in_time_is_not_durable(
+async def test_a_write_without_a_replica_in_time_is_not_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redis_client, "DURABLE_WAIT_MS", 50)
@@ -80,7 +80,7 @@ async def test_a_write_that_no_replica_has_in_time_is_not_durable(
             await redis.run_durably(set_value(key=Key("key"), value="v"))
 
 
-async def test_a_write_that_a_replica_has_is_durable(tmp_path: Path) -> None:
+async def test_a_write_on_a_replica_is_durable(tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
     async with a_primary(tmp_path) as (port, redis):
         following = {"appendonly": "yes", "appendfsync": "always", "replicaof": f"127.0.0.1 {port}"}
@@ -91,7 +91,7 @@ async def test_a_write_that_a_replica_has_is_durable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("copies", "is_durable"), [(0, False), (1, True), (2, True)])
-async def test_a_server_without_waitaof_is_asked_by_wait(copies: int, is_durable: bool) -> None:
+async def test_a_server_without_waitaof_is_asked_with_wait(copies: int, is_durable: bool) -> None:
     server = OldServer(copies=copies)
     redis = RedisClient(server, max_connections=1, replicas=1)
     if is_durable:
@@ -102,7 +102,7 @@ async def test_a_server_without_waitaof_is_asked_by_wait(copies: int, is_durable
     assert server.asked[-1] == ("WAIT", 1, redis_client.DURABLE_WAIT_MS)
 
 
-async def test_a_connection_that_the_driver_closed_under_a_command_is_a_store_that_is_away() -> None:
+async def test_a_connection_closed_during_a_command_means_unavailable() -> None:
     redis = RedisClient(OldServer(), max_connections=1)
     with pytest.raises(StoreUnavailable):
         await redis.call("GET", "key")

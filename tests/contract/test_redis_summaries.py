@@ -1,4 +1,4 @@
-"""Row I14 on the real store: one compression of a conversation at a time, and no summary of what has changed."""
+"""Summaries on the real store (I14): one compression of a conversation at a time, and no outdated summary."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -40,7 +40,7 @@ async def save(
     )
 
 
-async def test_nothing_is_claimed_where_nothing_is_due(redis: RedisClient) -> None:
+async def test_nothing_is_claimed_if_nothing_is_due(redis: RedisClient) -> None:
     memory = await a_memory(redis)
 
     assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
@@ -58,7 +58,7 @@ async def test_the_conversation_that_is_due_longest_is_claimed_first(redis: Redi
     assert [claim.ref if claim else None for claim in claims] == [a_ref(2), a_ref(1), a_ref(3), None]
 
 
-async def test_only_what_is_due_and_nobody_works_on_is_counted(redis: RedisClient) -> None:
+async def test_only_unclaimed_due_conversations_are_counted(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     for chat in (1, 2, 3):
         await memory.summaries.queue(a_ref(chat))
@@ -84,7 +84,7 @@ async def test_i14_a_claimed_conversation_is_not_claimed_again_before_its_lease_
     assert (second.ref, second.token == claim.token) == (REF, False)
 
 
-async def test_i14_of_many_compressors_at_once_one_gets_the_conversation(redis: RedisClient) -> None:
+async def test_i14_one_of_many_compressors_gets_the_conversation(redis: RedisClient) -> None:
     memory = await a_memory(redis)
     await memory.summaries.queue(REF)
     others = [RedisSummaries(redis, clock=memory.clock) for _ in range(20)]
@@ -144,7 +144,7 @@ async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:
     assert await all_values(redis) == before
 
 
-async def test_i14_a_summary_that_was_appended_to_meanwhile_is_saved_and_the_messages_stay(
+async def test_i14_a_summary_is_saved_after_an_append_and_the_new_messages_stay(
     redis: RedisClient,
 ) -> None:
     memory = await a_memory(redis)
@@ -176,7 +176,7 @@ async def _new_conversation(memory: RedisMemory) -> None:
 @pytest.mark.parametrize(
     "change", [_delete_a_covered_message, _delete_another_message, _edit, _new_conversation]
 )
-async def test_i14_a_summary_of_what_has_changed_meanwhile_is_not_saved(
+async def test_i14_a_summary_of_changed_messages_is_not_saved(
     redis: RedisClient, change: Callable[[RedisMemory], Awaitable[None]]
 ) -> None:
     memory = await a_memory(redis)
@@ -199,7 +199,7 @@ async def test_i14_a_summary_of_what_has_changed_meanwhile_is_not_saved(
         (a_summary("s2", upto=3, after=a_summary("s1", upto=1), start=2), ("m2", "m3")),
     ],
 )
-async def test_a_summary_that_does_not_go_on_from_the_current_one_is_not_saved(
+async def test_a_summary_that_does_not_follow_the_current_one_is_not_saved(
     redis: RedisClient, summary: Summary, covers: tuple[str, ...]
 ) -> None:
     memory = await a_memory(redis)
@@ -212,7 +212,7 @@ async def test_a_summary_that_does_not_go_on_from_the_current_one_is_not_saved(
     assert await all_values(redis) == before
 
 
-async def test_a_summary_of_what_was_reset_meanwhile_is_forgotten(redis: RedisClient) -> None:
+async def test_a_summary_of_a_reset_context_is_forgotten(redis: RedisClient) -> None:
     memory = await a_memory(redis)
     claim = await memory.claim(REF)
     await memory.store.erase(REF)
@@ -226,7 +226,7 @@ async def test_a_summary_of_what_was_reset_meanwhile_is_forgotten(redis: RedisCl
     assert await all_values(redis) == before
 
 
-async def test_i14_who_slept_past_the_lease_writes_nothing_and_disturbs_nobody(redis: RedisClient) -> None:
+async def test_i14_a_compressor_that_slept_past_its_lease_writes_nothing(redis: RedisClient) -> None:
     memory = await a_memory(redis)
     sleeper = await memory.claim(REF)
     memory.clock.now += LEASE_S
@@ -251,7 +251,7 @@ async def test_a_finished_compression_is_due_again_when_it_is_queued_again(redis
     assert (await memory.claim(REF)).ref == REF
 
 
-async def test_i07_a_failure_is_tried_again_after_its_pause_and_given_up_at_last(redis: RedisClient) -> None:
+async def test_i07_a_failure_is_tried_again_after_a_pause_and_finally_given_up(redis: RedisClient) -> None:
     memory = await a_memory(redis)
     claim = await memory.claim(REF)
     for _ in range(2):
@@ -268,7 +268,7 @@ async def test_i07_a_failure_is_tried_again_after_its_pause_and_given_up_at_last
     assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
 
 
-async def test_after_giving_up_the_failures_count_anew(redis: RedisClient) -> None:
+async def test_after_giving_up_failures_are_counted_from_zero(redis: RedisClient) -> None:
     memory = await a_memory(redis)
     assert await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=1, at_most=1)
 
@@ -278,7 +278,7 @@ async def test_after_giving_up_the_failures_count_anew(redis: RedisClient) -> No
 
 
 @pytest.mark.parametrize("ends_by", ["a summary", "a new conversation"])
-async def test_i07_the_failures_are_forgotten_with_a_summary_and_with_a_new_conversation(
+async def test_i07_a_summary_or_a_new_conversation_resets_the_count_of_failures(
     redis: RedisClient, ends_by: str
 ) -> None:
     memory = await a_memory(redis)
@@ -296,7 +296,7 @@ async def test_i07_the_failures_are_forgotten_with_a_summary_and_with_a_new_conv
     assert "summary_failures" not in await redis.call("HGETALL", context_key(REF, "meta"))
 
 
-async def test_a_forgotten_message_of_an_older_summary_than_those_kept_leaves_none(
+async def test_forgetting_a_message_of_an_old_summary_deletes_all_summaries(
     redis: RedisClient,
 ) -> None:
     memory = await a_memory(redis, messages=12)

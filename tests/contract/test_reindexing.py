@@ -68,7 +68,7 @@ async def test_on_an_empty_store_the_first_space_serves_at_once(rig: Rig) -> Non
     assert (process.follower.spaces.building, process.follower.spaces.takes_work) == (None, True)
 
 
-async def test_a_process_that_has_not_claimed_its_space_takes_no_work(rig: Rig) -> None:
+async def test_a_process_without_a_claimed_space_takes_no_work(rig: Rig) -> None:
     process = rig.process(an_embedder())
     await rig.chat(some_messages(1))
     await process.work()
@@ -88,7 +88,7 @@ async def test_a_space_whose_embedder_does_not_work_is_not_claimed(rig: Rig) -> 
     assert await rig.message_ids(old.follower.ours, ref) == {"m0", "m1"}
 
 
-async def test_what_was_indexed_before_there_was_a_record_is_built_anew_and_searched_meanwhile(
+async def test_data_from_before_the_record_is_indexed_again_and_searchable_meanwhile(
     rig: Rig,
 ) -> None:
     ref = await rig.chat([a_message("m0", ANNA)])
@@ -100,7 +100,7 @@ async def test_what_was_indexed_before_there_was_a_record_is_built_anew_and_sear
     assert (await rig.record()).serving == process.follower.ours
 
 
-async def test_searches_stay_on_the_former_space_until_the_new_one_is_whole(rig: Rig) -> None:
+async def test_searches_use_the_former_space_until_the_new_one_is_complete(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA, WEATHER])
     new = await rig.started(an_embedder(dimension=48))
     seen: list[str] = []
@@ -116,7 +116,7 @@ async def test_searches_stay_on_the_former_space_until_the_new_one_is_whole(rig:
     assert await former.best(ref, "where does Anna live") == "m0"
 
 
-async def test_a_space_that_was_changed_to_is_as_one_that_served_from_the_beginning(rig: Rig) -> None:
+async def test_a_space_after_a_change_equals_one_that_served_from_the_beginning(rig: Rig) -> None:
     _, refs = await serving_process(rig, [ANNA, WEATHER], [f"text {n}" for n in range(PAGE + 30)], ["one"])
     new = await rig.started(an_embedder(dimension=48))
     await new.work_until_it_serves()
@@ -132,7 +132,7 @@ async def test_a_space_that_was_changed_to_is_as_one_that_served_from_the_beginn
     assert await rig.points(new.follower.ours) == built
 
 
-async def test_a_chat_without_messages_and_one_that_was_erased_are_no_hindrance(rig: Rig) -> None:
+async def test_empty_and_erased_chats_do_not_block_the_change(rig: Rig) -> None:
     _, (erased, _) = await serving_process(rig, [ANNA], [WEATHER])
     await rig.chat()
     await rig.history.erase(erased)
@@ -141,7 +141,7 @@ async def test_a_chat_without_messages_and_one_that_was_erased_are_no_hindrance(
     assert len(await rig.points(new.follower.ours)) == 1
 
 
-async def test_every_partition_is_walked(rig: Rig) -> None:
+async def test_every_partition_is_reindexed(rig: Rig) -> None:
     rig.partitions = 3
     await rig.started(an_embedder())
     refs = [await rig.chat(some_messages(2), partition=partition) for partition in range(3)]
@@ -150,7 +150,7 @@ async def test_every_partition_is_walked(rig: Rig) -> None:
     assert [len(await rig.message_ids(new.follower.ours, ref)) for ref in refs] == [2, 2, 2]
 
 
-async def test_the_progress_tells_how_many_messages_there_are_and_how_many_are_done(rig: Rig) -> None:
+async def test_the_progress_shows_all_and_finished_messages(rig: Rig) -> None:
     former, _ = await serving_process(rig, [f"text {n}" for n in range(100)])
     new = await rig.started(an_embedder(dimension=48))
     assert (await new.reindexer.progress()).done == 0
@@ -161,7 +161,7 @@ async def test_the_progress_tells_how_many_messages_there_are_and_how_many_are_d
     assert (progress.total, progress.done) == (100, 64)
 
 
-async def test_new_messages_never_wait_behind_a_long_walk(rig: Rig) -> None:
+async def test_new_messages_never_wait_for_a_long_reindexing(rig: Rig) -> None:
     await serving_process(rig, [f"text {n}" for n in range(2 * BACKLOG + 2 * PAGE)])
     new = await rig.started(an_embedder(dimension=48))
     while await new.reindexer.step() == "busy":
@@ -169,7 +169,7 @@ async def test_new_messages_never_wait_behind_a_long_walk(rig: Rig) -> None:
     assert BACKLOG < await rig.queued() <= BACKLOG + PAGE
 
 
-async def test_a_message_that_comes_meanwhile_is_written_into_both(rig: Rig) -> None:
+async def test_a_message_during_the_change_is_written_into_both_spaces(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     await rig.history.append(ref, [a_message("m9", "the kettle is blue")], epoch=0)
@@ -180,7 +180,7 @@ async def test_a_message_that_comes_meanwhile_is_written_into_both(rig: Rig) -> 
     assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m9"}
 
 
-async def test_a_chat_that_begins_behind_the_walk_is_in_the_new_space(rig: Rig) -> None:
+async def test_a_chat_that_begins_during_the_change_is_in_the_new_space(rig: Rig) -> None:
     await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     await new.reindexer.step()
@@ -193,7 +193,7 @@ async def test_a_chat_that_begins_behind_the_walk_is_in_the_new_space(rig: Rig) 
     assert await rig.message_ids(new.follower.ours, first) == {"m0", "m1"}
 
 
-async def test_a_reset_in_the_middle_erases_both_spaces(rig: Rig) -> None:
+async def test_a_reset_during_the_change_erases_both_spaces(rig: Rig) -> None:
     former, (ref, other) = await serving_process(rig, [f"text {n}" for n in range(100)], [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     for _ in range(3):
@@ -211,7 +211,7 @@ async def test_a_reset_in_the_middle_erases_both_spaces(rig: Rig) -> None:
     assert await rig.message_ids(new.follower.ours, other) == {"m0"}
 
 
-async def test_what_is_deleted_and_edited_in_the_middle_is_so_in_both(rig: Rig) -> None:
+async def test_deletions_and_edits_during_the_change_apply_to_both_spaces(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [f"text {n}" for n in range(100)])
     new = await rig.started(an_embedder(dimension=48))
     for _ in range(2):
@@ -226,7 +226,7 @@ async def test_what_is_deleted_and_edited_in_the_middle_is_so_in_both(rig: Rig) 
     assert await new.best(ref, "where does Anna live") == "m1"
 
 
-async def test_an_embedder_that_fails_in_the_middle_delays_and_loses_nothing(rig: Rig) -> None:
+async def test_a_failing_embedder_delays_the_change_and_loses_nothing(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(150)])
     embedder = an_embedder(dimension=48)
     new = await rig.started(embedder)
@@ -241,7 +241,7 @@ async def test_an_embedder_that_fails_in_the_middle_delays_and_loses_nothing(rig
     assert len(await rig.message_ids(new.follower.ours, ref)) == 150
 
 
-async def test_a_former_embedder_that_fails_holds_nothing_up(rig: Rig) -> None:
+async def test_a_failing_former_embedder_does_not_block_the_change(rig: Rig) -> None:
     embedder = an_embedder()
     former = await rig.started(embedder)
     ref = await rig.chat([a_message("m0", ANNA)])
@@ -255,7 +255,7 @@ async def test_a_former_embedder_that_fails_holds_nothing_up(rig: Rig) -> None:
     assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
 
 
-async def test_an_index_that_is_down_in_the_middle_delays_and_loses_nothing(
+async def test_an_unavailable_index_delays_the_change_and_loses_nothing(
     redis: RedisClient, index_endpoint: IndexEndpoint
 ) -> None:
     async with rig_behind_a_proxy(redis, index_endpoint) as (rig, way):
@@ -271,7 +271,7 @@ async def test_an_index_that_is_down_in_the_middle_delays_and_loses_nothing(
         assert len(await rig.message_ids(new.follower.ours, ref)) == 150
 
 
-async def test_walkers_at_the_same_time_queue_each_message_once(rig: Rig) -> None:
+async def test_concurrent_reindexers_queue_each_message_once(rig: Rig) -> None:
     former, _ = await serving_process(rig, *[[f"text {n}" for n in range(20)] for _ in range(10)])
     embedder = an_embedder(dimension=48)
     others = [await rig.started(embedder) for _ in range(4)]
@@ -295,7 +295,7 @@ async def test_processes_share_the_work_and_switch_together(rig: Rig) -> None:
         assert other.follower.spaces.serving.name == others[0].follower.ours.collection
 
 
-async def test_the_walk_goes_on_where_a_killed_process_left_it(rig: Rig) -> None:
+async def test_a_reindexing_continues_after_a_killed_process(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(3 * PAGE)])
     embedder = an_embedder(dimension=48)
     killed = await rig.started(embedder, consumer="killed")
@@ -311,7 +311,7 @@ async def test_the_walk_goes_on_where_a_killed_process_left_it(rig: Rig) -> None
     assert len(await rig.message_ids(resumed.follower.ours, ref)) == 3 * PAGE
 
 
-async def test_an_old_process_beside_a_new_one_takes_no_work(rig: Rig) -> None:
+async def test_an_old_process_takes_no_work_of_a_new_one(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     await old.reindexer.step()
@@ -327,7 +327,7 @@ async def test_an_old_process_beside_a_new_one_takes_no_work(rig: Rig) -> None:
     assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1", "m2"}
 
 
-async def test_an_old_process_that_has_not_heard_of_the_change_swallows_nothing(rig: Rig) -> None:
+async def test_an_old_process_that_does_not_know_the_change_loses_no_work(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     await new.reindexer.step()  # the walk has begun
@@ -341,7 +341,7 @@ async def test_an_old_process_that_has_not_heard_of_the_change_swallows_nothing(
     assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
 
 
-async def test_an_old_process_that_takes_the_walks_own_work_does_not_finish_it(rig: Rig) -> None:
+async def test_an_old_process_cannot_finish_the_reindexings_work(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     while await new.reindexer.step() == "busy":
@@ -374,7 +374,7 @@ async def test_the_last_of_several_changes_is_built(rig: Rig) -> None:
     assert second.follower.spaces.takes_work is False
 
 
-async def test_going_back_before_it_is_whole_leaves_no_message_out(rig: Rig) -> None:
+async def test_a_return_to_the_former_space_leaves_no_message_out(rig: Rig) -> None:
     embedder = an_embedder()
     former = await rig.started(embedder)
     ref = await rig.chat([a_message("m0", ANNA)])
@@ -393,7 +393,7 @@ async def test_going_back_before_it_is_whole_leaves_no_message_out(rig: Rig) -> 
     assert [bool(vectors.get("dense")) for _, vectors in points.values()] == [True, True]
 
 
-async def test_force_writes_the_serving_space_anew(rig: Rig) -> None:
+async def test_force_rebuilds_the_serving_space(rig: Rig) -> None:
     process, (ref,) = await serving_process(rig, [ANNA, WEATHER])
     await rig.lose_points(process.follower.ours)
     assert await process.best(ref, "where does Anna live") is None
@@ -410,7 +410,7 @@ async def test_a_former_space_without_its_embedder_is_searched_by_words(rig: Rig
     assert await new.best(ref, "where does Anna live") == "m0"
 
 
-async def test_a_former_space_of_other_terms_is_searched_by_meaning(rig: Rig) -> None:
+async def test_a_former_space_with_other_terms_is_searched_by_meaning(rig: Rig) -> None:
     embedder = an_embedder()
     former = await rig.started(embedder, described=describe(embedder, recipe="0"))
     ref = await rig.chat([a_message("m0", ANNA)])
@@ -424,7 +424,7 @@ async def test_a_former_space_of_other_terms_is_searched_by_meaning(rig: Rig) ->
 
 
 @pytest.mark.parametrize("changes", [{"recipe": "0"}, {"layout": "0"}])
-async def test_a_former_space_that_cannot_be_searched_is_not(rig: Rig, changes: dict[str, str]) -> None:
+async def test_an_unsearchable_former_space_is_skipped(rig: Rig, changes: dict[str, str]) -> None:
     old = an_embedder()
     former = await rig.started(old, described=describe(old, **changes))
     ref = await rig.chat([a_message("m0", ANNA)])
@@ -435,7 +435,7 @@ async def test_a_former_space_that_cannot_be_searched_is_not(rig: Rig, changes: 
     assert await new.best(ref, "where does Anna live") == "m0"
 
 
-async def test_the_former_space_goes_a_minute_after_the_switch(rig: Rig) -> None:
+async def test_the_former_space_is_deleted_a_minute_after_the_switch(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     await new.work_until_it_serves()
@@ -449,7 +449,7 @@ async def test_the_former_space_goes_a_minute_after_the_switch(rig: Rig) -> None
     assert await new.best(ref, "where does Anna live") == "m0"
 
 
-async def test_points_of_another_deployment_stay_and_so_does_their_collection(rig: Rig) -> None:
+async def test_points_of_another_deployment_and_their_collection_stay(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
     stranger = ContextRef(context_id=uuid4().hex, partition=0)
     await rig.history.append(stranger, [a_message("m0", WEATHER)], epoch=0)
@@ -462,7 +462,7 @@ async def test_points_of_another_deployment_stay_and_so_does_their_collection(ri
     assert await rig.message_ids(former.follower.ours, stranger) == {"m0"}
 
 
-async def test_a_space_that_is_wanted_again_is_not_swept(rig: Rig) -> None:
+async def test_a_space_that_is_needed_again_is_not_deleted(rig: Rig) -> None:
     embedder = an_embedder()
     former = await rig.started(embedder)
     ref = await rig.chat([a_message("m0", ANNA)])
@@ -477,7 +477,7 @@ async def test_a_space_that_is_wanted_again_is_not_swept(rig: Rig) -> None:
     assert await rig.message_ids(former.follower.ours, ref) == {"m0"}
 
 
-async def test_a_walk_begins_only_when_nobody_sweeps(rig: Rig) -> None:
+async def test_a_reindexing_begins_only_when_no_space_is_being_deleted(rig: Rig) -> None:
     await serving_process(rig, [ANNA])
     new = await rig.started(an_embedder(dimension=48))
     await rig.redis.call("SET", "mnemogram:sweeping", "somebody", "EX", 30)
@@ -487,7 +487,7 @@ async def test_a_walk_begins_only_when_nobody_sweeps(rig: Rig) -> None:
     await new.work_until_it_serves()
 
 
-async def test_an_index_that_is_down_while_it_is_swept_is_swept_later(
+async def test_an_unavailable_index_delays_the_deletion_of_a_space(
     redis: RedisClient, index_endpoint: IndexEndpoint
 ) -> None:
     async with rig_behind_a_proxy(redis, index_endpoint) as (rig, way):

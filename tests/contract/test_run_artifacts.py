@@ -1,4 +1,4 @@
-"""Large tool results of a run, on the real store: what the model, the journal and the ledger have of them."""
+"""Large tool results of a run on the real store: in the prompt, the journal and the ledger."""
 
 import json
 
@@ -52,7 +52,7 @@ def counting(count: int) -> ScriptedModel:
     return ScriptedModel(asks(call("many", json.dumps({"count": count}), call_id="c1")), says("ok"))
 
 
-async def test_i06_a_large_result_is_an_artifact_in_the_prompt_the_journal_and_the_ledger(
+async def test_i06_a_large_result_is_an_artifact_in_prompt_journal_and_ledger(
     redis: RedisClient,
 ) -> None:
     context, journal, model = await open_context(redis), DictJournal(), counting(5_000)
@@ -75,7 +75,7 @@ async def test_i06_a_large_result_is_an_artifact_in_the_prompt_the_journal_and_t
     assert json.loads(whole) == many(5_000)
 
 
-async def test_i06_a_result_of_the_limit_stays_as_it_is(redis: RedisClient) -> None:
+async def test_i06_a_result_at_the_limit_is_unchanged(redis: RedisClient) -> None:
     context = await open_context(redis)
 
     def lines(count: int) -> str:
@@ -89,7 +89,7 @@ async def test_i06_a_result_of_the_limit_stays_as_it_is(redis: RedisClient) -> N
     assert moved.artifact_id
 
 
-async def test_i06_what_reads_artifacts_ends_the_run_or_is_short_is_none_itself(redis: RedisClient) -> None:
+async def test_i06_short_final_and_artifact_reading_results_are_no_artifacts(redis: RedisClient) -> None:
     context = await open_context(redis)
 
     def report() -> str:
@@ -110,7 +110,7 @@ async def test_i06_what_reads_artifacts_ends_the_run_or_is_short_is_none_itself(
     assert len(reply) < LONGEST_REPLY + 100
 
 
-async def test_i06_a_large_error_and_a_large_answer_of_a_delegated_agent_are_artifacts_too(
+async def test_i06_large_errors_and_large_delegated_answers_are_artifacts_too(
     redis: RedisClient,
 ) -> None:
     def fail() -> None:

@@ -45,7 +45,7 @@ async def stream_text(client: openai.AsyncOpenAI) -> str:
     return "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
 
 
-async def test_a_list_is_answered_in_order_and_its_requests_recorded_without_the_key() -> None:
+async def test_a_list_of_replies_is_used_in_order_and_requests_are_recorded_without_the_key() -> None:
     async with served(["one", replies.text("two words")]) as (server, client):
         first = await ask(client, "first")
         second = await stream_text(client)
@@ -65,7 +65,7 @@ async def test_a_function_answers_each_request() -> None:
         assert (await ask(client, "loud")).choices[0].message.content == "LOUD"
 
 
-async def test_a_request_beyond_the_script_is_refused_and_recorded() -> None:
+async def test_a_request_after_the_last_reply_is_refused_and_recorded() -> None:
     async with served([]) as (server, client):
         with pytest.raises(openai.BadRequestError, match="no reply for request 1"):
             await ask(client)
@@ -92,7 +92,7 @@ async def test_tool_arguments_are_sent_as_scripted(arguments: str) -> None:
         assert sent[0].id == "call_x"
 
 
-async def test_twenty_calls_in_parallel_after_content() -> None:
+async def test_a_reply_has_twenty_parallel_calls_after_its_content() -> None:
     asked = calls(*(call("add", {"a": number}) for number in range(20)), content="let me see")
     async with (
         served([asked]) as (_server, client),
@@ -105,7 +105,7 @@ async def test_twenty_calls_in_parallel_after_content() -> None:
 
 
 @pytest.mark.parametrize(("reply", "content"), [(replies.empty(), ""), (replies.null_content(), None)])
-async def test_a_reply_without_words(reply: Reply, content: str | None) -> None:
+async def test_a_reply_has_no_content(reply: Reply, content: str | None) -> None:
     async with served([reply, reply]) as (_server, client):
         whole = (await ask(client)).choices[0].message
         streamed = await stream_text(client)
@@ -113,7 +113,7 @@ async def test_a_reply_without_words(reply: Reply, content: str | None) -> None:
     assert (whole.content, whole.tool_calls, streamed) == (content, None, "")
 
 
-async def test_a_cut_stream_breaks_off_after_its_events() -> None:
+async def test_a_cut_stream_ends_after_its_events() -> None:
     async with served([replies.cut("one two three", after=3)]) as (_server, client):
         stream = await client.chat.completions.create(model="m", messages=HI, stream=True)
         said: list[str | None] = []
@@ -155,7 +155,7 @@ async def test_a_failure_has_its_status_and_code(
     assert server.invalid_requests == []
 
 
-async def test_retry_after_is_sent_only_when_there_is_one() -> None:
+async def test_retry_after_is_sent_only_if_it_is_scripted() -> None:
     script = [replies.rate_limited(retry_after_s=0.5), replies.rate_limited(retry_after_s=None)]
     async with served(script) as (_server, client):
         sent: list[str | None] = []
@@ -168,7 +168,7 @@ async def test_retry_after_is_sent_only_when_there_is_one() -> None:
 
 
 @pytest.mark.parametrize("reply", [replies.hang(), replies.stalled("one two", after=1)])
-async def test_a_hang_lasts_until_the_client_gives_up(reply: Reply) -> None:
+async def test_a_hang_lasts_until_the_client_disconnects(reply: Reply) -> None:
     async with served([reply, "back"]) as (server, client):
         with pytest.raises((openai.APITimeoutError, openai.APIConnectionError)):
             await stream_text(client.with_options(timeout=0.1))
@@ -188,7 +188,7 @@ async def test_a_held_reply_waits_for_its_gate() -> None:
         assert (await answer).choices[0].message.content == "free"
 
 
-async def test_a_slow_reply_takes_its_time_between_events() -> None:
+async def test_a_slow_reply_pauses_between_events() -> None:
     async with served([replies.slow("one two", chunk_delay_s=0.02)]) as (_server, client):
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -197,7 +197,7 @@ async def test_a_slow_reply_takes_its_time_between_events() -> None:
     assert loop.time() - started >= 0.08  # role, two words, finish reason
 
 
-async def test_leaving_ends_what_still_hangs_and_leaves_no_task() -> None:
+async def test_closing_the_server_ends_hanging_replies_and_leaves_no_task() -> None:
     before = asyncio.all_tasks()
     async with served([replies.hang()]) as (server, client):
         pending = asyncio.create_task(ask(client))
@@ -220,7 +220,7 @@ async def test_an_invalid_request_is_refused_recorded_and_costs_no_reply() -> No
     ]
 
 
-async def test_tool_then_echo_asks_once_per_user_message() -> None:
+async def test_tool_then_echo_calls_its_tool_once_per_user_message() -> None:
     async with served(tool_then_echo) as (server, client):
         asked = (await ask(client, "go")).choices[0].message
         assert asked.tool_calls is not None
@@ -262,7 +262,7 @@ async def test_embeddings_keep_the_order_of_inputs_in_both_encodings() -> None:
     assert dot(expected[0], expected[2]) > 0.6 > 0.3 > dot(expected[0], expected[1])
 
 
-async def test_embeddings_of_a_requested_dimension() -> None:
+async def test_embeddings_have_the_requested_dimension() -> None:
     async with served([]) as (_server, client):
         answer = await client.embeddings.create(model="e", input="one", dimensions=7)
 
@@ -278,7 +278,7 @@ async def test_embeddings_of_a_requested_dimension() -> None:
         ("nan", 64, "[nan]"),
     ],
 )
-async def test_embeddings_that_are_no_vectors(
+async def test_embeddings_can_be_invalid_vectors(
     failure: EmbeddingFailure, length: int, first: str | None
 ) -> None:
     async with served([], embeddings=Embeddings(failure=failure)) as (_server, client):
@@ -299,7 +299,7 @@ async def test_embeddings_that_are_no_vectors(
         ("hang", openai.APITimeoutError),
     ],
 )
-async def test_embeddings_that_do_not_come(failure: EmbeddingFailure, error: type[Exception]) -> None:
+async def test_embeddings_can_hang_or_fail(failure: EmbeddingFailure, error: type[Exception]) -> None:
     async with served([]) as (server, client):
         server.embeddings = Embeddings(failure=failure)
         with pytest.raises(error):
@@ -329,7 +329,7 @@ async def test_each_call_is_logged_as_it_arrives(tmp_path: Path) -> None:
     ]
 
 
-async def test_as_a_process_it_serves_a_script_file_and_ends_at_sigterm(tmp_path: Path) -> None:
+async def test_the_process_serves_a_script_file_and_ends_at_sigterm(tmp_path: Path) -> None:
     script, log = tmp_path / "script.json", tmp_path / "calls.jsonl"
     planned = [
         "hello",

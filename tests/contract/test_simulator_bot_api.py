@@ -25,14 +25,14 @@ BOT_ID = 4242
         ("/file/bot4242:another-token/documents/1.pdf", 401, "Unauthorized"),
     ],
 )
-async def test_a_wrong_path_is_answered_as_telegram_does(path: str, status: int, description: str) -> None:
+async def test_a_wrong_path_gets_telegrams_answer(path: str, status: int, description: str) -> None:
     async with simulator() as sim:
         answer = await sim.http.get(path)
     assert answer.status_code == status
     assert answer.json() == {"ok": False, "error_code": status, "description": description}
 
 
-async def test_parameters_come_by_query_form_multipart_and_json_alike() -> None:
+async def test_query_form_multipart_and_json_parameters_are_equal() -> None:
     entities = [{"type": "bold", "offset": 0, "length": 2}]
     plain = {"chat_id": str(OLGA), "text": "hi", "entities": json.dumps(entities)}
     path = f"/bot{DEFAULT_TOKEN}/SENDmessage"
@@ -73,14 +73,14 @@ async def test_an_unreadable_body_is_refused(content: bytes, content_type: str, 
     assert (answer.status_code, answer.json()["description"]) == (400, description)
 
 
-async def test_get_me_tells_of_privacy_mode() -> None:
+async def test_get_me_shows_the_privacy_mode() -> None:
     async with simulator() as sim, simulator(privacy_mode=False) as open_sim:
         me, open_me = await sim.result("getMe"), await open_sim.result("getMe")
     assert (me["id"], me["username"], me["is_bot"]) == (BOT_ID, "mnemogram_bot", True)
     assert (me["can_read_all_group_messages"], open_me["can_read_all_group_messages"]) == (False, True)
 
 
-async def test_a_sent_message_is_answered_and_shown() -> None:
+async def test_a_sent_message_is_returned_and_shown() -> None:
     keyboard = {"inline_keyboard": [[{"text": "Stop", "callback_data": "stop"}]]}
     async with simulator() as sim:
         asked = await sim.say(OLGA, "hello")
@@ -197,7 +197,7 @@ async def test_the_longest_text_is_counted_after_trimming() -> None:
     assert len(sent["text"]) == 2048
 
 
-async def test_a_lost_reply_may_be_sent_without_it() -> None:
+async def test_a_message_may_be_sent_without_its_missing_reply_target() -> None:
     async with simulator() as sim:
         reply = {"message_id": UNKNOWN, "allow_sending_without_reply": True}
         sent = await sim.result("sendMessage", chat_id=OLGA, text="x", reply_parameters=reply)
@@ -216,7 +216,7 @@ async def test_topics_are_kept_apart_and_general_has_no_thread() -> None:
     assert (answer["message_thread_id"], answer["reply_to_message"]["text"]) == (2, "idea")
 
 
-async def test_an_edit_replaces_text_and_buttons_and_is_refused_when_nothing_changes() -> None:
+async def test_an_edit_replaces_text_and_buttons_and_is_refused_without_a_change() -> None:
     keyboard = {"inline_keyboard": [[{"text": "Stop", "callback_data": "stop"}]]}
     async with simulator() as sim:
         sent = await sim.result("sendMessage", chat_id=OLGA, text="one", reply_markup=keyboard)
@@ -232,7 +232,7 @@ async def test_an_edit_replaces_text_and_buttons_and_is_refused_when_nothing_cha
     assert "reply_markup" not in edited
 
 
-async def test_an_edit_of_the_entities_alone_is_a_change() -> None:
+async def test_a_change_of_entities_alone_is_a_change() -> None:
     async with simulator() as sim:
         sent = await sim.result("sendMessage", chat_id=OLGA, text="one")
         bold = [{"type": "bold", "offset": 0, "length": 3}]
@@ -242,7 +242,7 @@ async def test_an_edit_of_the_entities_alone_is_a_change() -> None:
     assert edited["entities"] == bold
 
 
-async def test_what_cannot_be_edited_is_refused() -> None:
+async def test_an_uneditable_message_is_refused() -> None:
     async with simulator() as sim:
         asked = await sim.say(OLGA, "hello")
         sent = await sim.result("sendMessage", chat_id=OLGA, text="one")
@@ -288,7 +288,7 @@ async def test_messages_of_others_are_deleted_in_private_chats_and_by_administra
     assert refusal == "Bad Request: message can't be deleted"
 
 
-async def test_a_message_of_more_than_two_days_cannot_be_deleted() -> None:
+async def test_a_message_older_than_two_days_cannot_be_deleted() -> None:
     async with simulator() as sim:
         sent = await sim.result("sendMessage", chat_id=OLGA, text="one")
         sim.clock.ahead_s = 48 * 3600 + 1
@@ -323,7 +323,7 @@ async def test_a_draft_is_shown_until_a_message_is_sent() -> None:
     assert (ended["draft_id"], ended["expires_in"]) == (7, 0)
 
 
-async def test_an_empty_draft_is_a_placeholder_and_an_old_one_has_ended_by_itself() -> None:
+async def test_an_empty_draft_is_a_placeholder_and_drafts_expire() -> None:
     async with served_simulator() as sim, sim.events() as events:
         assert await sim.result("sendMessageDraft", chat_id=OLGA, draft_id=7)
         shown = await next_event(events, "draft")
@@ -342,12 +342,12 @@ async def test_an_empty_draft_is_a_placeholder_and_an_old_one_has_ended_by_itsel
         ({"chat_id": OLGA, "draft_id": 1, "text": "x" * 4097}, "message is too long"),
     ],
 )
-async def test_a_wrong_draft_is_refused(parameters: dict[str, Any], description: str) -> None:
+async def test_an_invalid_draft_is_refused(parameters: dict[str, Any], description: str) -> None:
     async with simulator() as sim:
         assert await sim.refusal("sendMessageDraft", **parameters) == f"Bad Request: {description}"
 
 
-async def test_a_blocked_bot_and_a_removed_bot_are_forbidden_to_write() -> None:
+async def test_a_blocked_or_removed_bot_may_not_write() -> None:
     async with simulator() as sim:
         for chat_id in (BEN, WEEKEND_PLANS, WORKSHOP):
             await sim.page("blocks", chat_id=chat_id, blocked=True)
@@ -380,7 +380,7 @@ async def test_a_migrated_group_names_its_new_id() -> None:
     }
 
 
-async def test_chats_and_their_members_can_be_asked_for() -> None:
+async def test_get_chat_and_get_chat_member_answer() -> None:
     async with simulator() as sim:
         forum = await sim.result("getChat", chat_id=WORKSHOP)
         private = await sim.result("getChat", chat_id="@CHIARA")
@@ -398,7 +398,7 @@ async def test_chats_and_their_members_can_be_asked_for() -> None:
     assert (count, stranger["status"]) == (4, "left")
 
 
-async def test_questions_without_an_answer_are_refused() -> None:
+async def test_unanswerable_requests_are_refused() -> None:
     async with simulator() as sim:
         refusals = [
             await sim.refusal("getChat"),
@@ -464,12 +464,12 @@ async def test_commands_are_kept_per_scope_and_language_and_shown_in_the_chats()
         ({"commands": [], "language_code": "english"}, "invalid language code specified"),
     ],
 )
-async def test_a_wrong_command_list_is_refused(parameters: dict[str, Any], description: str) -> None:
+async def test_an_invalid_command_list_is_refused(parameters: dict[str, Any], description: str) -> None:
     async with simulator() as sim:
         assert await sim.refusal("setMyCommands", **parameters) == f"Bad Request: {description}"
 
 
-async def test_a_reaction_is_shown_and_taken_away() -> None:
+async def test_a_reaction_is_shown_and_removed() -> None:
     async with served_simulator() as sim, sim.events() as events:
         asked = await sim.say(OLGA, "hello")
         where = {"chat_id": OLGA, "message_id": asked["message_id"]}
@@ -531,7 +531,7 @@ async def test_ordered_faults_hit_the_next_matching_calls() -> None:
     ]
 
 
-async def test_a_cut_call_takes_effect_without_an_answer() -> None:
+async def test_a_cut_call_takes_effect_without_a_response() -> None:
     async with served_simulator() as sim:
         await sim.page("faults", method="sendMessage", error="cut", times=1)
         with pytest.raises(httpx.RemoteProtocolError):
@@ -549,7 +549,7 @@ async def test_a_silent_call_takes_no_effect() -> None:
         assert await sim.messages(OLGA) == []
 
 
-async def test_preview_options_are_a_change_only_where_there_is_a_link() -> None:
+async def test_preview_options_count_as_a_change_only_with_a_link() -> None:
     async with simulator() as sim:
         plain = await sim.result("sendMessage", chat_id=OLGA, text="plain")
         link = await sim.result("sendMessage", chat_id=OLGA, text="example.com")

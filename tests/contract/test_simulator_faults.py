@@ -1,4 +1,4 @@
-"""Faults by chance and by time, Telegram's own limits, and the log of calls."""
+"""Random and timed faults, Telegram's own limits, and the log of calls."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.contract.simulator_rig import served_simulator, simulator
 SEND = f"/bot{DEFAULT_TOKEN}/sendMessage"
 
 
-async def test_the_log_tells_of_each_call_and_how_it_ended() -> None:
+async def test_the_log_shows_each_call_and_its_result() -> None:
     async with served_simulator() as sim:
         sent = await sim.result("sendMessage", chat_id=OLGA, text="secret")
         await sim.people.fault("429", method="sendMessage", retry_after=7)
@@ -37,7 +37,7 @@ async def test_the_log_tells_of_each_call_and_how_it_ended() -> None:
     assert newer == calls[1:3]
 
 
-async def test_a_standing_fault_hits_by_chance_until_it_is_taken_back() -> None:
+async def test_a_lasting_fault_hits_randomly_until_it_is_removed() -> None:
     async with simulator() as sim:
         await sim.people.fault("429", method="sendMessage", probability=0.2, seed=5, retry_after=[1, 3])
         answers = [await sim.call("sendMessage", chat_id=OLGA, text="x") for _ in range(200)]
@@ -49,7 +49,7 @@ async def test_a_standing_fault_hits_by_chance_until_it_is_taken_back() -> None:
     assert all(answer["ok"] for answer in after)
 
 
-async def test_a_flooded_chat_is_held_and_no_other() -> None:
+async def test_only_the_flooded_chat_is_held() -> None:
     async with simulator() as sim:
         await sim.people.fault("429", chat_id=OLGA, retry_after=5, hold=True)
         first = await sim.call("sendMessage", chat_id=OLGA, text="x")
@@ -62,7 +62,7 @@ async def test_a_flooded_chat_is_held_and_no_other() -> None:
     assert (other["ok"], free["ok"]) == (True, True)
 
 
-async def test_a_fault_lasts_as_long_as_was_asked() -> None:
+async def test_a_fault_lasts_for_its_duration() -> None:
     async with simulator() as sim:
         await sim.people.fault("400", description="can't parse entities: unexpected end", for_ms=10_000)
         await sim.people.fault("403", description="user is deactivated", method="getChat")
@@ -78,9 +78,7 @@ async def test_a_fault_lasts_as_long_as_was_asked() -> None:
 
 
 @pytest.mark.parametrize(("late", "texts"), [(False, ["x"]), (True, [])])
-async def test_a_call_that_hangs_is_done_though_nobody_waits_for_its_answer(
-    late: bool, texts: list[str]
-) -> None:
+async def test_a_hanging_call_takes_effect(late: bool, texts: list[str]) -> None:
     async with served_simulator() as sim:
         await sim.people.fault("hang", method="sendMessage", seconds=0.3, late=late)
         with pytest.raises(httpx.ReadTimeout):
@@ -103,14 +101,14 @@ async def test_a_call_that_hangs_is_done_though_nobody_waits_for_its_answer(
         {"error": "nonsense"},
     ],
 )
-async def test_a_fault_that_makes_no_sense_is_not_ordered(body: dict[str, Any]) -> None:
+async def test_a_contradictory_fault_is_refused(body: dict[str, Any]) -> None:
     async with simulator() as sim:
         answer = await sim.http.post("/api/faults", json=body)
         assert await sim.result("getMe")
     assert answer.status_code == 422
 
 
-async def test_real_limits_are_kept_where_they_are_asked_for() -> None:
+async def test_real_limits_apply_if_they_are_configured() -> None:
     async with simulator(real_limits=True) as sim, simulator() as lax:
         strict = [await sim.call("sendMessage", chat_id=OLGA, text="x") for _ in range(6)]
         other = await sim.call("sendMessage", chat_id=WEEKEND_PLANS, text="x")

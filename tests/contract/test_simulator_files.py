@@ -14,14 +14,14 @@ MEBIBYTE = 1024 * 1024
 
 
 async def _fetched(sim: Rig, file_id: str) -> bytes:
-    """A file as a bot gets it."""
+    """Return a file as a bot gets it."""
     file = await sim.result("getFile", file_id=file_id)
     answer = await sim.http.get(f"/file/bot{DEFAULT_TOKEN}/{file['file_path']}")
     assert (answer.status_code, len(answer.content)) == (200, file["file_size"])
     return answer.content
 
 
-async def test_a_photo_comes_in_sizes_with_its_caption() -> None:
+async def test_a_photo_has_several_sizes_and_its_caption() -> None:
     picture = a_picture(1000, 500)
     async with simulator() as sim:
         await sim.people.photo(OLGA, "look @ben", data=picture)
@@ -64,7 +64,7 @@ async def test_each_kind_of_file_has_its_own_fields() -> None:
     assert round_note["video_note"]["length"] == 240
 
 
-async def test_what_is_no_file_comes_as_its_fields() -> None:
+async def test_content_without_a_file_has_its_fields() -> None:
     async with simulator() as sim:
         place = {"latitude": 52.5, "longitude": 13.4}
         contact = {"phone_number": "+49", "first_name": "Ada"}
@@ -106,7 +106,7 @@ async def test_what_is_no_file_comes_as_its_fields() -> None:
         ),
     ],
 )
-async def test_a_wrong_file_is_refused_in_one_sentence(
+async def test_an_invalid_file_is_refused_in_one_sentence(
     body: dict[str, Any], status: int, sentence: str
 ) -> None:
     async with simulator() as sim:
@@ -152,7 +152,7 @@ async def test_a_file_is_fetched_with_the_token_only() -> None:
     assert statuses == [200, 401, 401]
 
 
-async def test_the_page_shows_pictures_and_downloads_what_could_run() -> None:
+async def test_the_page_shows_pictures_and_downloads_other_files() -> None:
     async with simulator() as sim:
         shown = [
             await sim.http.get(f"/api/files/{await sim.people.upload(data, name=name)}")
@@ -189,7 +189,7 @@ async def test_a_document_is_sent_by_upload_and_again_by_its_id() -> None:
     assert fetched == b"--x\r\n\xff\x00\r\n--"
 
 
-async def test_a_wrong_document_is_refused() -> None:
+async def test_an_invalid_document_is_refused() -> None:
     async with simulator() as sim:
         refusals = [
             (await _send_document(sim, b"x", chat_id=str(OLGA), caption="x" * 1025))["description"],
@@ -213,7 +213,7 @@ async def test_a_wrong_document_is_refused() -> None:
     ]
 
 
-async def test_captions_and_buttons_are_edited_where_there_are_some() -> None:
+async def test_only_existing_captions_and_buttons_are_edited() -> None:
     keyboard = {"inline_keyboard": [[{"text": "Stop", "callback_data": "stop"}]]}
     async with simulator() as sim:
         sent = (await _send_document(sim, b"x", chat_id=str(OLGA), caption="one"))["result"]
@@ -240,7 +240,7 @@ async def test_captions_and_buttons_are_edited_where_there_are_some() -> None:
     ]
 
 
-async def test_an_album_is_one_message_of_many() -> None:
+async def test_an_album_is_a_group_of_messages() -> None:
     async with simulator() as sim:
         sent = await sim.people.album(OLGA, "first", "", "third")
         other = await sim.people.album(OLGA, "", "")
@@ -251,7 +251,7 @@ async def test_an_album_is_one_message_of_many() -> None:
     assert sent[0]["media_group_id"] != other[0]["media_group_id"]
 
 
-async def test_an_album_of_one_or_of_a_mixture_is_none() -> None:
+async def test_an_album_of_one_or_of_mixed_kinds_is_refused() -> None:
     async with simulator() as sim:
         file_id = await sim.people.upload(a_picture(), name="a.png")
         place = {"chat_id": WEEKEND_PLANS, "from_id": BEN}
@@ -271,7 +271,7 @@ async def test_an_album_of_one_or_of_a_mixture_is_none() -> None:
     ]
 
 
-async def test_a_large_document_is_read_at_once() -> None:
+async def test_a_large_document_is_read_in_one_go() -> None:
     async with simulator() as sim, asyncio.timeout(5):
         sent = await _send_document(sim, b"\r\n--" * (2 * MEBIBYTE), chat_id=str(OLGA))
         huge = await sim.http.post(

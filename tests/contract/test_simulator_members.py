@@ -1,4 +1,4 @@
-"""Who comes, goes and leads; topics; and a group that becomes a supergroup."""
+"""Memberships, administrators, topics, and groups that become supergroups."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ BOT_ID = 4242
 
 
 def _changes(updates: list[dict[str, Any]], kind: str) -> list[tuple[int, str, str]]:
-    """Who became what, by updates of this kind."""
+    """Return the changes of membership in updates of this kind."""
     found = [update[kind] for update in updates if kind in update]
     return [
         (
@@ -47,7 +47,7 @@ async def test_the_bot_is_added_promoted_demoted_and_removed() -> None:
     assert kicked == "Forbidden: bot was kicked from the group chat"
 
 
-async def test_an_administrator_bot_that_asked_hears_of_other_members() -> None:
+async def test_an_administrator_bot_gets_the_membership_updates_that_it_asked_for() -> None:
     async with simulator() as sim:
         await sim.people.member("leave", WEEKEND_PLANS, by=BEN)
         await sim.updates()
@@ -93,14 +93,16 @@ async def test_an_administrator_bot_that_asked_hears_of_other_members() -> None:
         ("upgrades", {"from_id": BEN}, "Only an administrator can do that."),
     ],
 )
-async def test_what_a_member_may_not_do_is_refused(path: str, body: dict[str, Any], sentence: str) -> None:
+async def test_an_action_without_permission_is_refused(
+    path: str, body: dict[str, Any], sentence: str
+) -> None:
     async with simulator() as sim:
         answer = await sim.http.post(f"/api/{path}", json={"chat_id": WEEKEND_PLANS, **body})
         assert await sim.pending() == 0
     assert answer.json() == {"error": sentence}
 
 
-async def test_titles_and_pins_are_service_messages_that_a_private_bot_sees() -> None:
+async def test_a_bot_in_privacy_mode_sees_titles_and_pins_as_service_messages() -> None:
     async with simulator() as sim:
         said = await sim.say(WORKSHOP, "remember", from_id=BEN, message_thread_id=2)
         await sim.page("titles", chat_id=WEEKEND_PLANS, from_id=OLGA, title="Lake")
@@ -110,7 +112,7 @@ async def test_titles_and_pins_are_service_messages_that_a_private_bot_sees() ->
     assert (pinned["pinned_message"]["text"], pinned["message_thread_id"]) == ("remember", 2)
 
 
-async def test_a_topic_is_made_renamed_and_deleted_without_a_word() -> None:
+async def test_a_topic_is_created_renamed_and_deleted_without_an_update() -> None:
     async with served_simulator() as sim, sim.events() as events:
         thread = await sim.people.new_topic(WORKSHOP, "Plans", by=BEN)
         place = {"chat_id": WORKSHOP, "message_thread_id": thread}
@@ -132,7 +134,7 @@ async def test_a_topic_is_made_renamed_and_deleted_without_a_word() -> None:
     assert refused_edit == "Bad Request: message to edit not found"
 
 
-async def test_private_chats_have_topics_where_the_simulator_was_told_so() -> None:
+async def test_private_chats_have_topics_if_the_simulator_allows_them() -> None:
     async with simulator(private_topics=True) as sim, simulator() as plain:
         thread = await sim.people.new_topic(OLGA, "Recipes", by=OLGA)
         said = await sim.say(OLGA, "soup", message_thread_id=thread)
@@ -149,7 +151,7 @@ async def test_private_chats_have_topics_where_the_simulator_was_told_so() -> No
 
 
 async def _upgraded(sim: Rig, order: str) -> tuple[int, list[tuple[int, int | None, int | None]]]:
-    """The new id, and of each message: its chat, and where it came from and went to."""
+    """Return the new id, and chat and migration ids of each message."""
     new = await sim.people.upgrade(WEEKEND_PLANS, by=OLGA, order=order)
     messages = [update["message"] for update in await sim.updates()]
     return new, [
@@ -158,7 +160,7 @@ async def _upgraded(sim: Rig, order: str) -> tuple[int, list[tuple[int, int | No
     ]
 
 
-async def test_a_group_becomes_a_supergroup_and_says_so_in_both_chats() -> None:
+async def test_a_group_becomes_a_supergroup_with_a_service_message_in_both_chats() -> None:
     async with simulator() as sim, simulator() as other:
         new, first = await _upgraded(sim, "old_first")
         _, second = await _upgraded(other, "new_first")
@@ -178,7 +180,7 @@ async def test_a_group_becomes_a_supergroup_and_says_so_in_both_chats() -> None:
     assert (chats[WEEKEND_PLANS]["migrated_to"], chats[new]["members"]) == (new, [OLGA, BEN, CHIARA, BOT_ID])
 
 
-async def test_a_supergroup_is_not_upgraded_again() -> None:
+async def test_a_supergroup_cannot_be_upgraded_again() -> None:
     async with simulator() as sim:
         answer = await sim.http.post("/api/upgrades", json={"chat_id": WORKSHOP, "from_id": OLGA})
     assert answer.json() == {"error": "That is a supergroup already."}

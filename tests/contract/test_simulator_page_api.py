@@ -1,4 +1,4 @@
-"""The chat page's API: the world, what people do, and the stream of events."""
+"""The chat page's API: the state, people's actions, and the stream of events."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ async def test_the_world_has_three_people_and_five_chats() -> None:
     }
 
 
-async def test_a_line_gets_its_entities_its_topic_and_its_reply() -> None:
+async def test_a_message_gets_its_entities_topic_and_reply() -> None:
     async with simulator() as sim:
         first = await sim.say(WORKSHOP, "an idea", from_id=BEN, message_thread_id=2)
         second = await sim.say(WORKSHOP, "/ok @ben", from_id=OLGA, reply_to_message_id=first["message_id"])
@@ -65,7 +65,7 @@ async def test_a_line_gets_its_entities_its_topic_and_its_reply() -> None:
     ]
 
 
-async def test_only_what_privacy_mode_shows_reaches_the_bot() -> None:
+async def test_the_bot_gets_only_updates_that_privacy_mode_allows() -> None:
     async with simulator() as sim:
         await sim.say(WEEKEND_PLANS, "just us", from_id=BEN)
         await sim.say(WEEKEND_PLANS, "@mnemogram_bot hello", from_id=BEN)
@@ -123,7 +123,7 @@ async def test_only_what_privacy_mode_shows_reaches_the_bot() -> None:
         ),
     ],
 )
-async def test_what_a_person_cannot_do_is_said_in_one_sentence(
+async def test_an_impossible_action_is_refused_in_one_sentence(
     path: str, body: dict[str, Any], status: int, sentence: str
 ) -> None:
     async with simulator() as sim:
@@ -131,7 +131,7 @@ async def test_what_a_person_cannot_do_is_said_in_one_sentence(
     assert (answer.status_code, answer.json()) == (status, {"error": sentence})
 
 
-async def test_other_pages_forms_and_broken_json_are_refused() -> None:
+async def test_other_origins_forms_and_broken_json_are_refused() -> None:
     async with simulator() as sim:
         form = await sim.http.post("/api/messages", data={"chat_id": OLGA})
         broken = await sim.http.post(
@@ -141,7 +141,7 @@ async def test_other_pages_forms_and_broken_json_are_refused() -> None:
     assert broken.json() == {"error": "The request is not JSON in UTF-8."}
 
 
-async def test_only_ones_own_lines_are_edited_and_only_to_something_else() -> None:
+async def test_people_can_edit_only_their_own_messages_and_only_with_a_change() -> None:
     async with simulator() as sim:
         said = await sim.say(WEEKEND_PLANS, "hello", from_id=BEN)
         edit = {"chat_id": WEEKEND_PLANS, "message_id": said["message_id"]}
@@ -162,7 +162,7 @@ async def test_a_person_who_blocked_the_bot_must_unblock_it_to_write() -> None:
     assert members == [[BEN]]
 
 
-async def test_a_removed_bot_is_told_so_and_then_hears_nothing() -> None:
+async def test_a_removed_bot_gets_that_update_and_then_no_more() -> None:
     async with simulator(privacy_mode=False) as sim:
         await sim.page("blocks", chat_id=WEEKEND_PLANS, blocked=True)
         await sim.say(WEEKEND_PLANS, "alone at last", from_id=BEN)
@@ -207,13 +207,13 @@ async def test_a_thread_of_replies_in_a_plain_supergroup_is_no_topic() -> None:
     assert "is_topic_message" not in reply
 
 
-async def test_an_update_that_never_was_is_not_found() -> None:
+async def test_an_unknown_update_is_not_found() -> None:
     async with simulator() as sim:
         answer = await sim.http.get("/api/updates/1")
     assert (answer.status_code, answer.json()) == (404, {"error": "There is no such update."})
 
 
-async def test_the_page_hears_what_happens_as_it_happens() -> None:
+async def test_the_page_gets_events_at_once() -> None:
     async with served_simulator() as sim, sim.events() as events:
         said = await sim.say(OLGA, "helo")
         heard = await next_event(events, "message")
@@ -234,7 +234,7 @@ async def test_the_page_hears_what_happens_as_it_happens() -> None:
     assert commands["commands"] == [{"command": "start", "description": "Begin"}]
 
 
-async def test_a_page_that_comes_back_gets_what_it_missed() -> None:
+async def test_a_reconnected_page_gets_missed_events() -> None:
     async with served_simulator() as sim:
         async with sim.events() as events:
             await sim.say(OLGA, "one")
@@ -248,7 +248,7 @@ async def test_a_page_that_comes_back_gets_what_it_missed() -> None:
     assert lost["type"] == "world"
 
 
-async def test_the_page_is_told_how_updates_leave() -> None:
+async def test_the_page_shows_the_delivery_of_updates() -> None:
     async with served_simulator() as sim, sim.events() as events:
         await sim.result("getUpdates")
         polling = await next_event(events, "deliveries")

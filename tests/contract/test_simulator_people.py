@@ -1,4 +1,4 @@
-"""What people do with messages: quote, paste, edit, forward, react, press."""
+"""People's actions on messages: quote, paste, edit, forward, react, press."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ async def _refused(sim: Rig, path: str, **body: Any) -> str:
     return answer.json()["error"]
 
 
-async def test_a_quote_is_a_part_of_what_is_replied_to() -> None:
+async def test_a_quote_is_part_of_the_replied_message() -> None:
     async with simulator() as sim:
         bold = [{"type": "bold", "offset": 5, "length": 4}]
         asked = await sim.result("sendMessage", chat_id=OLGA, text="😀 a bold word", entities=bold)
@@ -40,7 +40,7 @@ async def test_a_quote_is_a_part_of_what_is_replied_to() -> None:
     assert refusals == ["A quote is a part of the message that you reply to."] * 3
 
 
-async def test_the_bot_quotes_what_is_there_only() -> None:
+async def test_the_bot_can_quote_only_existing_text() -> None:
     async with simulator() as sim:
         asked = await sim.say(OLGA, "one two three")
         reply = {"message_id": asked["message_id"], "quote": "two"}
@@ -52,7 +52,7 @@ async def test_the_bot_quotes_what_is_there_only() -> None:
     assert refusal == "Bad Request: QUOTE_TEXT_INVALID"
 
 
-async def test_a_long_paste_comes_as_several_messages() -> None:
+async def test_a_long_paste_becomes_several_messages() -> None:
     async with simulator() as sim:
         first = await sim.say(OLGA, "word " * 2000)
         messages = [update["message"] for update in await sim.updates()]
@@ -76,7 +76,7 @@ async def test_a_person_formats_a_message() -> None:
     assert refusal.startswith("The formatting does not fit the text")
 
 
-async def test_a_caption_is_edited_as_a_text_is() -> None:
+async def test_a_caption_can_be_edited_like_a_text() -> None:
     async with simulator() as sim:
         photo = await sim.people.photo(OLGA, "a catt")
         edited = await sim.people.edit(photo, "a cat")
@@ -86,7 +86,7 @@ async def test_a_caption_is_edited_as_a_text_is() -> None:
     assert edited["edit_date"] >= edited["date"]
 
 
-async def test_a_bundle_is_forwarded_in_its_order_with_its_authors() -> None:
+async def test_messages_are_forwarded_together_in_order_with_their_authors() -> None:
     async with simulator(privacy_mode=False) as sim:
         by_ben = await sim.say(WEEKEND_PLANS, "the lake?", from_id=BEN)
         by_bot = await sim.result("sendMessage", chat_id=WEEKEND_PLANS, text="22 degrees")
@@ -121,7 +121,7 @@ async def test_a_forward_may_hide_its_author(origin: str, told: dict[str, Any]) 
     assert again["forward_origin"] == sent["forward_origin"]
 
 
-async def test_only_what_one_sees_is_forwarded() -> None:
+async def test_only_visible_messages_can_be_forwarded() -> None:
     async with simulator() as sim:
         secret = await sim.say(BEN, "for the bot alone")
         service = (await sim.page("chats", title="New", type="group", members=[OLGA]))["id"]
@@ -147,7 +147,7 @@ async def test_only_what_one_sees_is_forwarded() -> None:
     assert refusals == ["That person is not in this chat.", "Only messages can be forwarded."]
 
 
-async def test_reactions_are_told_where_the_bot_asked_for_them_and_may_hear_them() -> None:
+async def test_the_bot_gets_reactions_if_it_asked_for_them_and_may_see_them() -> None:
     async with simulator() as sim:
         sent = [await sim.result("sendMessage", chat_id=chat, text="x") for chat in (OLGA, WEEKEND_PLANS)]
         await sim.people.react(OLGA, sent[0], "🔥")
@@ -167,7 +167,7 @@ async def test_reactions_are_told_where_the_bot_asked_for_them_and_may_hear_them
     assert refusal == "There is no such reaction."
 
 
-async def test_a_changed_app_presses_what_no_message_has() -> None:
+async def test_a_modified_app_can_press_a_button_that_does_not_exist() -> None:
     async with served_simulator() as sim, sim.events() as events:
         sent = await sim.result("sendMessage", chat_id=OLGA, text="x", reply_markup=KEYBOARD)
         pressed = await sim.people.press(OLGA, sent, "stop")
@@ -197,7 +197,7 @@ async def test_a_message_of_a_forum_with_a_photo_stays_in_its_topic() -> None:
     assert "caption" not in photo
 
 
-async def test_a_person_sees_the_commands_of_the_persons_language() -> None:
+async def test_people_see_the_commands_of_their_language() -> None:
     async with simulator() as sim:
         person = await sim.people.new_person("Дора", language_code="ru")
         for language, description in (("", "Begin"), ("ru", "Начать")):
@@ -211,7 +211,7 @@ async def test_a_person_sees_the_commands_of_the_persons_language() -> None:
     ]
 
 
-async def test_a_person_deletes_messages_without_a_word_to_the_bot() -> None:
+async def test_a_deletion_by_a_person_sends_no_update() -> None:
     async with simulator() as sim:
         said = await sim.say(WEEKEND_PLANS, "@mnemogram_bot hm", from_id=BEN)
         sent = await sim.result("sendMessage", chat_id=OLGA, text="x")

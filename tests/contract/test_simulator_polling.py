@@ -25,7 +25,7 @@ async def waiting_poll(sim: Rig) -> "asyncio.Task[dict[str, Any]]":
     return poll
 
 
-async def test_updates_come_again_until_a_higher_offset_confirms_them() -> None:
+async def test_updates_are_returned_until_a_higher_offset_confirms_them() -> None:
     async with simulator() as sim:
         for text in ("one", "two", "three"):
             await sim.say(OLGA, text)
@@ -37,7 +37,7 @@ async def test_updates_come_again_until_a_higher_offset_confirms_them() -> None:
     assert rest == ["three"]
 
 
-async def test_a_negative_offset_takes_the_newest_and_forgets_the_others() -> None:
+async def test_a_negative_offset_returns_the_newest_and_drops_the_others() -> None:
     async with simulator() as sim:
         for text in ("one", "two", "three"):
             await sim.say(OLGA, text)
@@ -45,7 +45,7 @@ async def test_a_negative_offset_takes_the_newest_and_forgets_the_others() -> No
         assert await texts(sim) == ["three"]
 
 
-async def test_a_long_poll_ends_as_soon_as_something_comes() -> None:
+async def test_a_long_poll_returns_with_the_next_update() -> None:
     async with simulator() as sim:
         poll = await waiting_poll(sim)
         await sim.say(OLGA, "hello")
@@ -53,7 +53,7 @@ async def test_a_long_poll_ends_as_soon_as_something_comes() -> None:
     assert [update["message"]["text"] for update in answer["result"]] == ["hello"]
 
 
-async def test_a_poll_without_anything_ends_empty_after_its_time() -> None:
+async def test_a_poll_without_updates_returns_empty_after_its_timeout() -> None:
     async with simulator() as sim:
         before = time.monotonic()
         assert await sim.result("getUpdates", timeout=1) == []
@@ -87,7 +87,7 @@ async def test_setting_a_webhook_ends_a_poll_and_forbids_the_next() -> None:
     )
 
 
-async def test_only_the_kinds_that_were_asked_for_are_kept_from_then_on() -> None:
+async def test_only_the_requested_kinds_are_queued_from_then_on() -> None:
     async with simulator() as sim:
         await sim.say(OLGA, "before")
         await sim.result("getUpdates", allowed_updates=["callback_query"])
@@ -106,7 +106,7 @@ async def test_updates_survive_the_change_between_polling_and_webhook() -> None:
         assert await texts(sim) == ["hello"]
 
 
-async def test_pending_updates_are_dropped_when_asked() -> None:
+async def test_pending_updates_are_dropped_on_request() -> None:
     async with simulator() as sim:
         await sim.say(OLGA, "one")
         await sim.result("deleteWebhook", drop_pending_updates=True)
@@ -129,7 +129,7 @@ async def test_messages_expire_after_a_day_and_presses_after_150_seconds() -> No
         assert await texts(sim) == []
 
 
-async def test_an_edit_comes_as_an_edited_message() -> None:
+async def test_an_edit_arrives_as_an_edited_message() -> None:
     async with simulator() as sim:
         said = await sim.say(OLGA, "helo")
         await sim.page("edits", chat_id=OLGA, from_id=OLGA, message_id=said["message_id"], text="hello")
@@ -138,7 +138,7 @@ async def test_an_edit_comes_as_an_edited_message() -> None:
     assert edit["edited_message"]["edit_date"] >= said["date"]
 
 
-async def test_blocking_and_unblocking_are_told_once_each() -> None:
+async def test_blocking_and_unblocking_send_one_update_each() -> None:
     async with simulator() as sim:
         for blocked in (True, True, False):
             await sim.page("blocks", chat_id=BEN, blocked=blocked)
@@ -148,7 +148,7 @@ async def test_blocking_and_unblocking_are_told_once_each() -> None:
     assert {one["from"]["id"] for one in changes} == {BEN}
 
 
-async def test_being_added_to_a_group_is_told_with_a_service_message() -> None:
+async def test_joining_a_group_sends_an_update_and_a_service_message() -> None:
     async with simulator() as sim:
         chat = await sim.page("chats", title="New", type="group", members=[BEN, OLGA])
         member, message = await sim.result("getUpdates")
@@ -169,13 +169,13 @@ async def test_being_added_to_a_group_is_told_with_a_service_message() -> None:
         ({"url": WEBHOOK, "allowed_updates": "["}, "can't parse allowed_updates JSON object"),
     ],
 )
-async def test_a_wrong_webhook_is_refused_and_not_set(parameters: dict[str, Any], description: str) -> None:
+async def test_an_invalid_webhook_is_refused(parameters: dict[str, Any], description: str) -> None:
     async with simulator() as sim:
         assert await sim.refusal("setWebhook", **parameters) == f"Bad Request: {description}"
         assert (await sim.result("getWebhookInfo"))["url"] == ""
 
 
-async def test_the_webhook_that_is_set_can_be_asked_for() -> None:
+async def test_get_webhook_info_shows_the_webhook() -> None:
     async with simulator() as sim:
         await sim.result(
             "setWebhook",

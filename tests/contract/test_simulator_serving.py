@@ -15,7 +15,7 @@ from simulator.service import PortInUse, serve
 from tests.contract.simulator_rig import Clock, Rig, next_event, served_simulator
 
 
-async def test_a_port_in_use_is_named() -> None:
+async def test_a_used_port_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(PortInUse) as refusal:
@@ -29,7 +29,7 @@ def test_a_malformed_token_is_refused() -> None:
         SimulatorConfig(token="no-number")
 
 
-async def test_the_end_of_the_block_ends_polls_and_streams_at_once_and_leaves_nothing() -> None:
+async def test_closing_the_simulator_ends_polls_and_streams_at_once() -> None:
     async with AsyncExitStack() as serving:
         served = await serving.enter_async_context(serve(SimulatorConfig()))
         async with httpx.AsyncClient(base_url=served.url, trust_env=False) as http:
@@ -48,7 +48,7 @@ async def test_the_end_of_the_block_ends_polls_and_streams_at_once_and_leaves_no
     assert left == []
 
 
-async def test_signals_stay_the_callers() -> None:
+async def test_signal_handlers_of_the_caller_stay() -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     async with served_simulator():
         assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before

@@ -1,4 +1,4 @@
-"""How the simulator delivers to a webhook: lanes, order, retries, and what it says about failures."""
+"""Delivery from the simulator to a webhook: lanes, order, retries, and reports of failures."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ async def hooked(
 
 
 async def drained(sim: Rig, *, left: int = 0) -> None:
-    """Wait until only so many updates are left."""
+    """Wait until only this many updates are left."""
     async with asyncio.timeout(5):
         while await sim.pending() > left:  # noqa: ASYNC110 - what is waited for has no event to wait on
             await asyncio.sleep(0.005)
@@ -50,7 +50,7 @@ async def test_an_update_is_posted_as_json_with_the_secret() -> None:
     assert post.body["message"] == said
 
 
-async def test_who_asks_is_told_of_each_try_to_deliver() -> None:
+async def test_get_webhook_info_reports_each_delivery() -> None:
     told: list[tuple[int, int | None]] = []
     async with hooked() as (sim, sink):
         sim.simulation.queue.on_delivery = lambda update, delivery: told.append((update.id, delivery.status))
@@ -92,7 +92,7 @@ async def test_one_chat_is_delivered_one_at_a_time_and_in_order() -> None:
     assert (sink.texts(), sink.most_under_way) == (["0", "1", "2", "3", "4"], 1)
 
 
-async def test_chats_are_delivered_side_by_side_up_to_max_connections() -> None:
+async def test_chats_are_delivered_concurrently_up_to_max_connections() -> None:
     async with hooked(webhook={"max_connections": 2}) as (sim, sink):
         gate = asyncio.Event()
         sink.decide = lambda _: Reply(hold=gate)
@@ -120,7 +120,7 @@ async def test_a_pressed_button_overtakes_an_unanswered_message() -> None:
     assert kinds == ["message", "callback_query"]
 
 
-async def test_a_refused_update_is_tried_again_before_the_next_of_its_chat() -> None:
+async def test_a_refused_update_is_retried_before_the_next_one_of_its_chat() -> None:
     async with hooked() as (sim, sink):
         sink.decide = lambda _: Reply(status=503 if len(sink.posts) < 4 else 200)
         await sim.say(OLGA, "one")
@@ -134,7 +134,7 @@ async def test_a_refused_update_is_tried_again_before_the_next_of_its_chat() -> 
     assert info["last_error_message"] == "Wrong response from the webhook: 503 X"
 
 
-async def test_retries_come_at_once_and_then_after_doubling_delays() -> None:
+async def test_the_first_retry_comes_at_once_and_the_delays_double() -> None:
     async with hooked(retry_scale=0.02) as (sim, sink):
         sink.decide = lambda _: Reply(status=500 if len(sink.posts) < 5 else 200)
         await sim.say(OLGA, "one")
@@ -156,7 +156,7 @@ async def test_retry_after_is_waited_for() -> None:
     assert 0.19 < sink.posts[1].at - sink.posts[0].at < 0.5
 
 
-async def test_other_chats_do_not_wait_for_a_refused_one() -> None:
+async def test_a_refused_chat_does_not_delay_others() -> None:
     async with hooked(retry_scale=0.05) as (sim, sink):
 
         def refuse_olga(post: Post) -> Reply:
@@ -170,7 +170,7 @@ async def test_other_chats_do_not_wait_for_a_refused_one() -> None:
     assert [text for text in sink.texts() if text != "stuck"] == ["0", "1", "2"]
 
 
-async def test_a_webhook_that_does_not_answer_gets_the_same_update_again() -> None:
+async def test_a_webhook_that_does_not_answer_gets_the_update_again() -> None:
     async with hooked(webhook_timeout_s=0.05) as (sim, sink):
         never = asyncio.Event()
         sink.decide = lambda _: Reply(hold=never if len(sink.posts) == 1 else None)
@@ -181,7 +181,7 @@ async def test_a_webhook_that_does_not_answer_gets_the_same_update_again() -> No
     assert info["last_error_message"] == "Read timeout expired"
 
 
-async def test_a_broken_connection_and_a_closed_port_are_failures_too() -> None:
+async def test_a_broken_connection_and_a_closed_port_count_as_failures() -> None:
     async with hooked() as (sim, sink):
         sink.decide = lambda _: Reply(status=None if len(sink.posts) == 1 else 200)
         await sim.say(OLGA, "one")
@@ -197,7 +197,7 @@ async def test_a_broken_connection_and_a_closed_port_are_failures_too() -> None:
     assert (closed, info["last_error_message"]) == ("Webhook connection closed", "Connection refused")
 
 
-async def test_an_update_that_would_expire_before_its_next_try_is_given_up() -> None:
+async def test_an_update_that_expires_before_its_next_retry_is_dropped() -> None:
     async with hooked() as (sim, sink):
         late = asyncio.Event()
         in_an_hour = Reply(status=503, headers={"retry-after": "3600"}, hold=late)
@@ -211,7 +211,7 @@ async def test_an_update_that_would_expire_before_its_next_try_is_given_up() -> 
     assert sink.texts() == ["old", "new"]
 
 
-async def test_a_webhook_that_is_gone_for_23_hours_is_removed() -> None:
+async def test_a_webhook_that_is_unreachable_for_23_hours_is_removed() -> None:
     async with hooked() as (sim, sink):
         sink.decide = lambda _: Reply(status=410)
         await sim.say(OLGA, "one")
@@ -235,7 +235,7 @@ async def test_a_new_webhook_is_tried_at_once() -> None:
     assert sink.texts() == ["one", "one", "one"]
 
 
-async def test_nothing_runs_on_when_the_simulator_ends_within_a_delivery() -> None:
+async def test_closing_the_simulator_during_a_delivery_leaves_no_task() -> None:
     async with listening_sink() as sink:
         never = asyncio.Event()
         sink.decide = lambda _: Reply(hold=never)

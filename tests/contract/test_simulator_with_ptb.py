@@ -1,4 +1,4 @@
-"""python-telegram-bot's own client against the simulator: what the bot will see."""
+"""The simulator with python-telegram-bot's own client, which the bot uses."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -72,7 +72,7 @@ async def test_a_conversation_with_entities_replies_buttons_and_edits() -> None:
         assert await bot.delete_message(OLGA, sent.message_id)
 
 
-async def test_the_answers_to_questions_are_read_as_their_classes() -> None:
+async def test_responses_are_parsed_into_their_classes() -> None:
     async with simulated_bot() as (_, bot):
         assert (await bot.get_chat(WORKSHOP)).is_forum
         assert (await bot.get_chat_member(WEEKEND_PLANS, OLGA)).status == "creator"
@@ -87,7 +87,7 @@ async def test_the_answers_to_questions_are_read_as_their_classes() -> None:
         assert await bot.delete_webhook()
 
 
-async def test_a_removal_is_read_as_a_change_of_membership() -> None:
+async def test_a_removal_is_parsed_as_a_change_of_membership() -> None:
     async with simulated_bot() as (sim, bot):
         await sim.page("blocks", chat_id=BEN, blocked=True)
         (update,) = await bot.get_updates()
@@ -123,7 +123,7 @@ async def test_an_unchanged_edit_is_a_bad_request() -> None:
             await bot.edit_message_text("same", chat_id=CHIARA, message_id=sent.message_id)
 
 
-async def test_ordered_faults_are_the_errors_that_the_bot_must_live_with(
+async def test_ordered_faults_become_the_librarys_errors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Without it the client warns at every RetryAfter.
@@ -153,7 +153,7 @@ async def test_another_token_is_refused() -> None:
         await bot.shutdown()
 
 
-async def test_every_kind_of_message_is_read_as_its_class() -> None:
+async def test_every_kind_of_message_is_parsed_into_its_class() -> None:
     async with simulated_bot() as (sim, bot):
         people = sim.people
         photo = await people.photo(OLGA, "look", data=a_picture(200, 100))
@@ -182,7 +182,7 @@ async def test_every_kind_of_message_is_read_as_its_class() -> None:
     assert not [message.api_kwargs for message in messages if message.api_kwargs]
 
 
-async def test_updates_of_all_kinds_are_read_without_a_field_left_over() -> None:
+async def test_updates_of_all_kinds_are_parsed_without_unknown_fields() -> None:
     async with simulated_bot() as (sim, bot):
         await sim.updates()
         sent = await bot.send_message(OLGA, "one two", reply_markup=STOP)
@@ -225,6 +225,6 @@ async def test_documents_are_sent_and_files_fetched() -> None:
 
 
 def effective_attachment(message: Message) -> object:
-    """Its one attachment; of a photo the largest size."""
+    """Return its attachment; for a photo the largest size."""
     attachment = message.effective_attachment
     return attachment[-1] if isinstance(attachment, tuple) else attachment

@@ -17,7 +17,7 @@ async def test_the_first_start_writes_the_format_and_later_starts_accept_it(redi
 
 
 @pytest.mark.parametrize("stored", ["2", None])
-async def test_a_store_of_another_format_or_of_none_is_refused_and_not_changed(
+async def test_a_store_with_another_format_or_none_is_refused_and_not_changed(
     redis: RedisClient, stored: str | None
 ) -> None:
     await redis.call("SET", keys.global_key("partitions"), 1)

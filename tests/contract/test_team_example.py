@@ -1,4 +1,7 @@
-"""The example team on the offline model, over HTTP, with the real store: one delegation, one transfer, one artifact."""
+"""The example team on the offline model over HTTP, with the real store:
+
+a delegation, a transfer, an artifact.
+"""
 
 import sys
 from collections.abc import AsyncGenerator, Generator
@@ -99,7 +102,7 @@ async def test_i12_the_desk_transfers_the_chat_to_booking(model: OpenAIModel) ->
     assert context.agent_name == "booking"
 
 
-async def test_i12_booking_has_the_chat_then_and_can_give_it_back(model: OpenAIModel) -> None:
+async def test_i12_booking_keeps_the_chat_and_can_return_it(model: OpenAIModel) -> None:
     reply, reserving = await ask(model, "use reserve with train=L004 seats=2", agent_name="booking")
     _, returning = await ask(model, 'use transfer_to_desk with reason="it is done"', agent_name="booking")
 
@@ -107,9 +110,7 @@ async def test_i12_booking_has_the_chat_then_and_can_give_it_back(model: OpenAIM
     assert (reserving.agent_name, returning.agent_name) == ("booking", "")
 
 
-async def test_i06_a_long_timetable_is_an_artifact_that_can_be_read(
-    model: OpenAIModel, redis: RedisClient
-) -> None:
+async def test_i06_a_long_timetable_is_a_readable_artifact(model: OpenAIModel, redis: RedisClient) -> None:
     asked = 'use delegate_to_researcher with task="use timetable with town=Lisbon"'
 
     _, context = await ask(model, asked, redis=redis)
