@@ -22,6 +22,7 @@ from bot.agent.tool import Tool
 from bot.tools.current_time import current_time
 from bot.tools.search_memory import search_memory
 from examples.demo_tools import add, upper
+from memory.chat_history import RankedMessage
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Role
 from memory.history.selectors import (
@@ -32,7 +33,6 @@ from memory.history.selectors import (
     TokenWindowMessageSelector,
 )
 from memory.history.summary import Fact, Summary, SummaryText, render_summary
-from memory.recall.history_search import RankedMessage
 from memory.tokens import CachingTokenCounter, Tokenizer, load_encoding
 
 TOOLS = [Tool.from_function(each).spec for each in (add, current_time, search_memory, upper)]

@@ -1,17 +1,17 @@
 """ChatHistory: the messages of one context, for an agent and its tools to read, search and append."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
-from memory.history.message import Continuation, Message, Quote, Role, Sender, render_message
+from memory.history.message import Continuation, Message, Quote, Role, Sender, is_indexed, render_message
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore, newest_first, oldest_first
 from memory.keys import ContextRef
-from memory.recall.history_search import RankedMessage, add_neighbours, exclude_shown
-from memory.recall.recall import Recall, RecallHit, RecallQuestion
+from memory.recall.ranking import RankedCandidate
+from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.vector_index import Where
 
 _SPARE_HITS = 5
@@ -47,6 +47,19 @@ class SearchOptions(TypedDict, total=False):
     """Messages before and after each hit that are returned with it (0)."""
     is_deliberate: bool
     is_floored: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMessage:
+    """A message that matches a search. A higher score is likelier to be what was searched for.
+
+    `before` and `after` are its neighbours in the session, oldest first. They give context and are no hits.
+    """
+
+    message: Message
+    score: float
+    before: tuple[Message, ...] = ()
+    after: tuple[Message, ...] = ()
 
 
 class ChatHistory:
@@ -143,8 +156,10 @@ class ChatHistory:
             is_floored=options.get("is_floored", True),
         )
         hits = await self._recall.search(self._ref, self._epoch, question, k=k + _SPARE_HITS)
-        found = await _around(self._store, self._ref, hits, reach=options.get("neighbours", 0))
-        return add_neighbours(hits, found, shown, k=k)
+        if not hits:
+            return []
+        sessions = await _read_around(self._store, self._ref, hits, reach=options.get("neighbours", 0))
+        return add_neighbours(hits, sessions, shown, k=k)
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
         """Return the selector's choice from the current conversation, or from the whole history."""
@@ -200,15 +215,71 @@ class _Writer:
         return appended
 
 
-async def _around(
-    store: HistoryStore, ref: ContextRef, hits: Sequence[RecallHit], *, reach: int
-) -> dict[str, list[Message]]:
+def exclude_shown(where: Where, shown_ids: Collection[str], newest: Sequence[Message]) -> Where:
+    """Return `where` without the messages that are already in the prompt (`shown_ids`).
+
+    `newest` are the newest messages, oldest first. A bound on the sequence excludes the part of them that is all
+    shown. Earlier messages are excluded one by one.
+    """
+    bound = where.before_sequence
+    single_ids = set(shown_ids)
+    for message in reversed(newest):
+        if message.sequence is None or (message.id not in shown_ids and is_indexed(message)):
+            break
+        single_ids.discard(message.id)
+        bound = message.sequence if bound is None else min(bound, message.sequence)
+    return replace(where, before_sequence=bound, excluded=where.excluded | single_ids)
+
+
+async def _read_around(
+    store: HistoryStore, ref: ContextRef, hits: Sequence[RankedCandidate], *, reach: int
+) -> Mapping[str, Sequence[Message]]:
     """Return the messages of these hits by their ids, with their neighbours, in one round trip at most."""
+    ids = {hit.candidate.sequence: hit.candidate.message_id for hit in hits}
     if reach > 0:
-        around = await store.around(ref, [hit.sequence for hit in hits], reach=reach)
-        return {hit.message_id: around[hit.sequence] for hit in hits}
-    found = await store.get(ref, [hit.message_id for hit in hits])
-    return {each: [message] for each, message in found.items()}
+        around = await store.around(ref, list(ids), reach=reach)
+        return {ids[sequence]: messages for sequence, messages in around.items()}
+    return {each: [message] for each, message in (await store.get(ref, list(ids.values()))).items()}
+
+
+def add_neighbours(
+    hits: Sequence[RankedCandidate],
+    sessions: Mapping[str, Sequence[Message]],
+    shown_ids: Collection[str],
+    *,
+    k: int,
+) -> list[RankedMessage]:
+    """Return the first `k` hits that still exist with their neighbours, no message twice and none of `shown_ids`.
+
+    `sessions` has the session around each hit (by its id), oldest first. A neighbour of two hits goes to the better
+    one.
+    """
+    taken = set(shown_ids)
+    present: list[tuple[RankedCandidate, Sequence[Message], int]] = []
+    for hit in hits:
+        session = sessions.get(hit.candidate.message_id, ())
+        for place, message in enumerate(session):
+            if message.id == hit.candidate.message_id and len(present) < k:
+                present.append((hit, session, place))
+                taken.add(message.id)
+    ranked: list[RankedMessage] = []
+    for hit, session, place in present:
+        before = _take_neighbours(session[:place][::-1], taken)[::-1]
+        after = _take_neighbours(session[place + 1 :], taken)
+        ranked.append(
+            RankedMessage(message=session[place], score=hit.score, before=tuple(before), after=tuple(after))
+        )
+    return ranked
+
+
+def _take_neighbours(messages: Sequence[Message], taken: set[str]) -> list[Message]:
+    """Return the messages that are not taken, and take them."""
+    neighbours: list[Message] = []
+    for message in messages:
+        if message.id not in taken and is_indexed(message):
+            taken.add(message.id)
+            neighbours.append(message)
+    return neighbours
 
 
 async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | None:

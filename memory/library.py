@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Unpack
 from uuid import uuid4
 
-from memory.chat_history import ChatHistory, MessageDetails, SearchOptions
+from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchOptions
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.erasure import ErasureReceipt, delete_provably
@@ -18,7 +18,6 @@ from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.selectors import MessageWindowMessageSelector
 from memory.keys import ContextRef, context_id, partition_of
-from memory.recall.history_search import RankedMessage
 from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import open_redis

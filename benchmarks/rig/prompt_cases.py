@@ -8,11 +8,11 @@ from random import Random
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ModelReply, PromptMessage, PromptRole, ToolCall, ToolSpec
 from bot.agent.prompt.parts import PromptBudget, PromptParts
+from memory.chat_history import RankedMessage
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Continuation, Message, Quote, Role, Sender
 from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
 from memory.history.talk import TalkLine
-from memory.recall.history_search import RankedMessage
 
 _ODD_TEXTS = (
     *(

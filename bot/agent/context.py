@@ -10,14 +10,13 @@ from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt.parts import PromptRecord
 from memory.artifacts.store import ContextArtifacts
-from memory.chat_history import ChatHistory
+from memory.chat_history import ChatHistory, RankedMessage
 from memory.history import contexts
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
-from memory.recall.history_search import RankedMessage
 from memory.redis.client import RedisClient
 
 Role = Literal["anyone", "administrators", "operators"]

@@ -15,11 +15,11 @@ from bot.agent.tool import Tool, permitted
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
+from memory.chat_history import RankedMessage
 from memory.errors import RecallUnavailable
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
-from memory.recall.history_search import RankedMessage
 
 LAST_ANSWER_NOTE = (
     "You have no tool calls left for this message. "

@@ -31,7 +31,7 @@ _COLUMNS = ("time (UTC)", "who", "text")
 
 
 def _parse_day(text: str) -> date:
-    from memory.recall.history_search import parse_day
+    from memory.recall.filters import parse_day
 
     try:
         return parse_day(text)
@@ -140,7 +140,7 @@ async def _search(
 ) -> None:
     """Print the best matches first. Raises CommandFailed for an unknown speaker."""
     from memory.chat_history import ChatHistory
-    from memory.recall.history_search import on_days
+    from memory.recall.filters import on_days
     from memory.tokens import tokenizer_for
 
     async with open_stores(settings) as stores:
@@ -167,7 +167,7 @@ async def _search(
 
 
 def _by_speaker(speaker: str | None, people: Mapping[int, str]) -> "Where":
-    from memory.recall.history_search import ASSISTANT_NAMES, find_people
+    from memory.recall.filters import ASSISTANT_NAMES, find_people
     from memory.recall.vector_index import Where
 
     if speaker is None:

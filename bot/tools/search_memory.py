@@ -11,7 +11,7 @@ from bot.agent.prompt.text import plain_name, quote_line
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from memory.history.message import Message
-from memory.recall.history_search import ASSISTANT_NAMES, find_people, on_days, parse_day
+from memory.recall.filters import ASSISTANT_NAMES, find_people, on_days, parse_day
 from memory.recall.vector_index import Where
 
 NO_HITS = "Nothing in this chat's memory fits that."

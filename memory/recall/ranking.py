@@ -95,25 +95,26 @@ def load_weights() -> RankerWeights:
     )
 
 
-def shortlist(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return at most SHORTLIST candidates, alternating between the best by words and the best by meaning."""
-    by_words = sorted(
-        (each for each in candidates if each.sparse > 0), key=lambda each: (-each.sparse, -each.sequence)
-    )
-    by_meaning = sorted(
-        (each for each in candidates if each.dense is not None),
-        key=lambda each: (-(each.dense or 0.0), -each.sequence),
-    )
-    in_turns = (each for pair in zip_longest(by_words, by_meaning) for each in pair if each is not None)
-    return list({each.sequence: each for each in in_turns}.values())[:SHORTLIST]
+def shortlist(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the sequences of at most SHORTLIST candidates, the best by words and by meaning in turns."""
+    by_words: list[tuple[float, int]] = []
+    by_meaning: list[tuple[float, int]] = []
+    for each in candidates:
+        if each.sparse > 0:
+            by_words.append((each.sparse, each.sequence))
+        if each.dense is not None:
+            by_meaning.append((each.dense, each.sequence))
+    listed: dict[int, None] = {}
+    for pair in zip_longest(sorted(by_words, reverse=True), sorted(by_meaning, reverse=True)):
+        for _, sequence in filter(None, pair):
+            listed[sequence] = None
+    return list(listed)[:SHORTLIST]
 
 
-def plan_lookups(candidates: Sequence[Candidate]) -> set[int]:
-    """Return the sequences to score exactly: those of the candidates and of their neighbours."""
+def plan_lookups(sequences: Iterable[int]) -> set[int]:
+    """Return the sequences to score exactly: these and those of their neighbours."""
     offsets = range(-REACH, REACH + 1)
-    return {
-        each.sequence + offset for each in candidates for offset in offsets if each.sequence + offset >= 0
-    }
+    return {each + offset for each in sequences for offset in offsets if each + offset >= 0}
 
 
 def rank(

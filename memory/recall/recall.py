@@ -74,15 +74,6 @@ class RecallQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallHit:
-    """A message that was found. A higher `score` (memory/recall/ranking.py) is likelier to answer the question."""
-
-    message_id: str
-    score: float
-    sequence: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """An analysed question and the messages that the index returned for it.
 
@@ -93,7 +84,7 @@ class Candidates:
     question: QuestionAnalysis
     query: VectorQuery | None = None
     messages: Sequence[Candidate] = ()
-    listed: frozenset[int] = frozenset()
+    listed: Collection[int] = ()
 
 
 class Recall:
@@ -108,7 +99,7 @@ class Recall:
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-    ) -> list[RecallHit]:
+    ) -> Sequence[RankedCandidate]:
         """Return the `k` messages likeliest to answer, best first; none if none is above the floor.
 
         A blank text or no k returns nothing and sends no request. If the embedder fails or does not read the
@@ -119,6 +110,8 @@ class Recall:
         if k <= 0:
             return []
         candidates = await self.gather(ref, epoch, question)
+        if not candidates.messages:
+            return []
         weights = load_weights()
         ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
         # Neighbours were scored too, and they may not match the filter.
@@ -127,12 +120,15 @@ class Recall:
             allowed = select_relevant(
                 candidates.question, allowed, scored=candidates.messages, weights=weights
             )
-        return [_to_hit(each) for each in allowed[:k]]
+        return allowed[:k]
 
     async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
         """Return what a search ranks. Takes one request to the embedder and two to the index."""
         space = self.spaces.serving
-        analysis = await _analyse_question(question)
+        analyse = partial(
+            analyse_question, question.text, question.people, asker_id=question.asker_id, now=question.now
+        )
+        analysis = analyse() if len(question.text) < _LONG_TEXT else await asyncio.to_thread(analyse)
         if SMALL_TALK in analysis.signs and not question.is_deliberate:
             return Candidates(question=analysis)
         # "Anna?" is empty without its name: search for the whole question then.
@@ -148,14 +144,12 @@ class Recall:
             limit=LIST_LIMIT,
             where=question.where,
         )
-        best = shortlist(await space.index.search(query))
-        messages = await space.index.score(query, plan_lookups(best)) if best else []
-        return Candidates(
-            question=analysis,
-            query=query,
-            messages=messages,
-            listed=frozenset(each.sequence for each in best),
-        )
+        best = await space.index.search(query)
+        if not best:
+            return Candidates(question=analysis, query=query)
+        listed = shortlist(best)
+        messages = await space.index.score(query, plan_lookups(listed))
+        return Candidates(question=analysis, query=query, messages=messages, listed=frozenset(listed))
 
     async def index(
         self, items: Sequence[IndexItem], *, spaces: Sequence[Space] | None = None, is_patient: bool = True
@@ -211,18 +205,6 @@ class Recall:
         return vector
 
 
-def _to_hit(ranked: RankedCandidate) -> RecallHit:
-    candidate = ranked.candidate
-    return RecallHit(message_id=candidate.message_id, score=ranked.score, sequence=candidate.sequence)
-
-
-async def _analyse_question(question: RecallQuestion) -> QuestionAnalysis:
-    analyse = partial(
-        analyse_question, question.text, question.people, asker_id=question.asker_id, now=question.now
-    )
-    return analyse() if len(question.text) < _LONG_TEXT else await asyncio.to_thread(analyse)
-
-
 def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
     return [analyse_message(render_message(item.message), item.people) for item in items]
 
@@ -235,15 +217,14 @@ async def _embed_messages(
     embedder = space.embedder
     if embedder is None:
         return vectors
-    readable = [number for number, analysis in enumerate(analyses) if embedder.reads(analysis.masked)]
+    texts = {number: each.masked for number, each in enumerate(analyses) if embedder.reads(each.masked)}
     try:
-        texts = [analyses[number].masked for number in readable]
-        embedded = await _embed(embedder, texts, is_patient=is_patient)
+        embedded = await _embed(embedder, list(texts.values()), is_patient=is_patient)
     except EmbeddingError:
         if is_needed:
             raise
         return vectors
-    for number, vector in zip(readable, embedded, strict=True):
+    for number, vector in zip(texts, embedded, strict=True):
         vectors[number] = vector
     return vectors
 

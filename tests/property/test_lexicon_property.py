@@ -2,12 +2,12 @@
 
 import math
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.recall.lexicon.analyser import analyse_message, analyse_question
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.lexicon.dates import find_dates
+from memory.recall.lexicon.dates import date_words, find_dates, time_words
 from memory.recall.lexicon.languages import is_latin, normal
 
 anything = st.text(st.characters(), max_size=200)  # lone surrogates too
@@ -74,6 +74,36 @@ def test_a_message_matches_its_own_words(text: str) -> None:
 def test_a_text_with_more_latin_letters_is_latin(latin: str, other: str) -> None:
     assert is_latin(latin)
     assert is_latin(f"{latin} {other}") == is_latin(f"{other} {latin}")
+
+
+_TIME_WORDS = [
+    *filter(str.isascii, time_words()),
+    *(
+        "fin de semana",
+        "week-end",
+        "segunda-feira",
+        "il y a",
+        "day before yesterday",
+        "12/5",
+        "2023-05",
+        "!",
+        "-",
+    ),
+]
+_ordinary = st.sampled_from([each for each in _TIME_WORDS if each not in date_words()])
+
+
+@given(
+    st.lists(_ordinary | st.text(st.characters(max_codepoint=127), max_size=5), max_size=8),
+    st.sampled_from(" -"),
+)
+@example(["day", "before", "yesterday"], " ")
+@example(["segunda", "feira"], "-")
+@example(["may", "2023"], "")
+def test_a_question_has_the_dates_of_its_text(parts: list[str], space: str) -> None:
+    text = space.join(parts)
+
+    assert analyse_question(text, {}, asker_id=None, now=1.7e9).dates == find_dates(normal(text), now=1.7e9)
 
 
 @given(st.lists(words, max_size=30).map(" ".join), times)

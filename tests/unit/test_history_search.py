@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.chat_history import ChatHistory
+from memory.chat_history import ChatHistory, RankedMessage, exclude_shown
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Role, Sender
 from memory.history.store import SESSION_GAP_S, HistoryStore
 from memory.keys import ContextRef
-from memory.recall.history_search import RankedMessage, exclude_shown, find_people, on_days, parse_day
-from memory.recall.recall import Recall, RecallHit, RecallQuestion
+from memory.recall.filters import find_people, on_days, parse_day
+from memory.recall.ranking import RankedCandidate
+from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Where
+from memory.recall.vector_index import Candidate, Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
@@ -36,14 +37,25 @@ class FindingRecall(Recall):
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-    ) -> list[RecallHit]:
+    ) -> list[RankedCandidate]:
         self.asked.append(question)
         self.k = k
         return [a_hit(message) for message in self.found][:k]
 
 
-def a_hit(message: Message) -> RecallHit:
-    return RecallHit(message_id=message.id, score=1.0, sequence=message.sequence or 0)
+def a_hit(message: Message) -> RankedCandidate:
+    candidate = Candidate(
+        message_id=message.id,
+        sequence=message.sequence or 0,
+        session=0,
+        role=message.role,
+        sender_id=None,
+        sent_at=message.sent_at,
+        signs=frozenset(),
+        dense=None,
+        sparse=1.0,
+    )
+    return RankedCandidate(candidate=candidate, score=1.0)
 
 
 def line(number: int, *, role: Role = "user", text: str = "", at: float | None = None) -> Message:

@@ -113,7 +113,7 @@ def ask(text: str, **details: Any) -> RecallQuestion:
 
 
 async def found(recall: Recall, text: str, *, k: int = 3, **details: Any) -> list[str]:
-    return [hit.message_id for hit in await recall.search(REF, 0, ask(text, **details), k=k)]
+    return [hit.candidate.message_id for hit in await recall.search(REF, 0, ask(text, **details), k=k)]
 
 
 TALK = (
@@ -136,7 +136,7 @@ async def test_a_message_is_found_by_what_it_says_with_its_place() -> None:
 
     (hit,) = await recall.search(REF, 0, ask("who moved to Lisbon?"), k=1)
 
-    assert (hit.message_id, hit.sequence) == ("m0", 0)
+    assert (hit.candidate.message_id, hit.candidate.sequence) == ("m0", 0)
 
 
 async def test_a_search_asks_the_embedder_once_and_the_index_at_most_twice() -> None:
@@ -429,4 +429,4 @@ async def test_a_chat_of_hundreds_of_people_is_searched_by_the_one_that_is_named
     boris = RecallQuestion(text="What is Boris allergic to?", people=people, now=NOW)
 
     assert len(await recall.search(REF, 0, everybody, k=9)) == 4
-    assert {hit.message_id for hit in await recall.search(REF, 0, boris, k=2)} == {"m1", "m3"}
+    assert {hit.candidate.message_id for hit in await recall.search(REF, 0, boris, k=2)} == {"m1", "m3"}

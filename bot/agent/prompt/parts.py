@@ -6,12 +6,12 @@ from typing import Literal
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, PromptMessage, ToolSpec
+from memory.chat_history import RankedMessage
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.recall.history_search import RankedMessage
 
 PromptOrder = Literal["described", "cached"]
 """described: recalled messages before the conversation. cached: after it, so that requests begin alike."""

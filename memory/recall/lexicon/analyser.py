@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from operator import attrgetter
 
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis
 from memory.recall.lexicon.dates import (
@@ -16,17 +17,18 @@ from memory.recall.lexicon.dates import (
     WEEKEND,
     YEARS,
     Meaning,
+    date_words,
     find_dates,
     has_chinese_time,
     time_meanings,
 )
 from memory.recall.lexicon.languages import (
+    SCRIPTS,
     UNSPACED_SCRIPTS,
     join_lines,
     load_pattern,
     load_words,
     normal,
-    script_of,
     stop_words,
 )
 from memory.recall.lexicon.names import Mention, find_names
@@ -36,8 +38,6 @@ from memory.recall.lexicon.terms import (
     message_terms,
     message_vector,
     question_terms,
-    question_vector,
-    question_words,
     tokenize,
 )
 
@@ -60,6 +60,7 @@ _AFTER_A_QUESTION = " \t\n\r\"'”»)!！"
 _QUESTION_ENDINGS = ("吗", "呢", "吗。", "呢。", "ですか", "ますか", "ですか。", "ますか。")
 _LOWER = "a-zß-öø-ÿа-яёіїєґ"
 _NAME_WITHIN = re.compile(rf"(?<=[{_LOWER},;'\"”] )[\"“«]?[A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ]\w+")
+_WORD_OR_DIGIT = re.compile("[a-z]+|[0-9]")
 _TIME = re.compile("[YFZWM]|L[UmwSs]|[USsw]L|[NT][USs]|UA|P[ms]|Dm|mD")
 _FEW = 3
 
@@ -78,28 +79,23 @@ def message_signs(text: str, languages: Collection[str]) -> frozenset[str]:
     return frozenset(sign for sign, holds in signs.items() if holds)
 
 
-def question_signs(text: str, languages: Collection[str]) -> frozenset[str]:
-    """Return the signs of a normal text that is a question in these languages (Snowball's names, or scripts)."""
-    return frozenset(sign for sign in (WHEN, NAME) if _has_words(text, languages, sign))
-
-
 def is_memory_question(
-    text: str, languages: Collection[str], *, has_content: bool, names_somebody: bool
+    text: str,
+    languages: Collection[str],
+    *,
+    has_question_word: bool,
+    has_content: bool,
+    names_somebody: bool,
 ) -> bool:
     """Return True if a normal text asks about the past and is no small talk.
 
     "Who is happy?", "where is Anna?" and "what did we agree on?" do. "Where?", "sorry, Anna!" and "I agree" do not.
     `has_content`: it has words that are no stop words. `names_somebody`: it mentions a participant, or the asker.
     """
-    if has_question_word(text, languages):
+    if has_question_word:
         return has_content or names_somebody
     is_about_people = names_somebody or _is_about_writer(blank_requests(text), languages)
     return has_content and is_about_people and any(mark in text for mark in _QUESTION_MARKS)
-
-
-def has_question_word(text: str, languages: Collection[str]) -> bool:
-    """Return True if a normal text has a word such as when, who, where, which, how many."""
-    return _has_words(text, languages, WHEN, NAME, OTHER)
 
 
 def blank_requests(text: str) -> str:
@@ -108,28 +104,20 @@ def blank_requests(text: str) -> str:
     return pattern.sub(lambda match: " " * len(match.group()), text.lower())
 
 
-def find_self_words(text: str, languages: Collection[str]) -> list[int]:
-    """Return the places of words for "I" and "my" in a text in lower case."""
-    places: list[int] = []
-    for language in languages:
-        if pattern := _pattern(language, SELF):
-            places += [match.start() for match in pattern.finditer(text)]
-    return places
-
-
 def _is_about_writer(text: str, languages: Collection[str]) -> bool:
-    return _has_words(text, languages, SELF, WE) or has_self_ending(text.lower(), languages)
+    return bool(find_kinds(text, languages, SELF, WE)) or has_self_ending(text.lower(), languages)
 
 
-def _has_words(text: str, languages: Collection[str], *kinds: str) -> bool:
-    """Return True if a text has words of these kinds (see words/question_words.toml) in one of these languages."""
+def find_kinds(text: str, languages: Collection[str], *kinds: str) -> frozenset[str]:
+    """Return those of these kinds (see words/question_words.toml) of which a text has words in one of the languages."""
     lower = text.lower()
+    found: set[str] = set()
     for language in languages:
         for kind in kinds:
             pattern = _pattern(language, kind)
             if pattern and pattern.search(lower):
-                return True
-    return False
+                found.add(kind)
+    return frozenset(found)
 
 
 @cache
@@ -181,13 +169,13 @@ def is_small_talk(masked: str) -> bool:
     """Return True if a normal text without names has only polite phrases and stop words, or no letters and digits."""
     words = tokenize(load_pattern("small_talk", "phrases").sub(" ", masked.lower()))
     return all(
-        kind == "emoji" or (kind == "word" and _is_courteous(piece, words.languages[script_of(piece)]))
+        kind == "emoji" or (kind in SCRIPTS and _is_courteous(kind, piece, words.languages[kind]))
         for kind, piece in words.pieces
     )
 
 
-def _is_courteous(piece: str, languages: tuple[str, ...]) -> bool:
-    if script_of(piece) in UNSPACED_SCRIPTS:
+def _is_courteous(script: str, piece: str, languages: tuple[str, ...]) -> bool:
+    if script in UNSPACED_SCRIPTS:
         phrases = load_pattern("small_talk", "unspaced")
         return phrases.sub("", blank_phrases(phrases.sub(" ", piece))).strip() == ""
     polite = _words_of("small_talk", "words").union(*(stop_words(language) for language in languages))
@@ -220,12 +208,18 @@ def analyse_question(
     whole = normal(text)
     names = find_names(whole, people)
     words = tokenize(names.masked)
-    signs = question_signs(whole, words.likeliest)
-    mentions = add_asker(whole, names.mentions, words.likeliest, asker_id)
-    author, dates = find_author(whole, mentions), find_dates(whole, now=now)
-    content = question_words(words)
+    asked = find_kinds(whole, words.likeliest, WHEN, NAME, OTHER)
+    signs = asked - {OTHER}
+    author = find_author(whole, add_asker(whole, names.mentions, words.likeliest, asker_id))
+    names_no_time = whole.isascii() and date_words().isdisjoint(_WORD_OR_DIGIT.findall(whole.lower()))
+    dates = () if names_no_time else find_dates(whole, now=now)
+    terms, content = question_terms(words)
     is_asking = is_memory_question(
-        whole, words.likeliest, has_content=bool(content), names_somebody=author is not None
+        whole,
+        words.likeliest,
+        has_question_word=bool(asked),
+        has_content=bool(content),
+        names_somebody=author is not None,
     )
     if not dates and not is_asking and is_small_talk(names.masked):
         signs |= {SMALL_TALK}
@@ -233,7 +227,7 @@ def analyse_question(
         signs |= {BARE}
     return QuestionAnalysis(
         masked=names.masked,
-        terms=question_vector(question_terms(words)),
+        terms=terms,
         signs=signs,
         author=author,
         dates=dates,
@@ -261,11 +255,15 @@ def add_asker(
         return tuple(mentions)
     statement = blank_requests(text)
     ids = frozenset([asker_id])
-    places = find_self_words(statement, languages)
-    if not places and not mentions and has_self_ending(statement, languages):
-        places = [0]
-    asker = [Mention(start=place, end=place + 1, ids=ids) for place in places]
-    return tuple(sorted((*mentions, *asker), key=lambda mention: mention.start))
+    asker = [
+        Mention(start=match.start(), end=match.start() + 1, ids=ids)
+        for language in languages
+        if (pattern := _pattern(language, SELF))
+        for match in pattern.finditer(statement)
+    ]
+    if not asker and not mentions and has_self_ending(statement, languages):
+        asker = [Mention(start=0, end=1, ids=ids)]
+    return tuple(sorted((*mentions, *asker), key=attrgetter("start")))
 
 
 def find_author(text: str, mentions: Sequence[Mention]) -> int | None:

@@ -64,6 +64,13 @@ def time_words() -> dict[str, Meaning]:
     return {unaccented(word): meaning for word, meaning in words.items()}
 
 
+@cache
+def date_words() -> frozenset[str]:
+    """Return the words and digits of which a date has at least one, without accents."""
+    words = {word for word, (kind, _) in time_words().items() if kind in "MmaWwSsUYZ"}
+    return frozenset(words | set("0123456789"))
+
+
 def time_meanings(text: str) -> list[Meaning]:
     """Return the meaning of each word of a normal text, in order: "x" for no time, "D" and its value for a number."""
     for pattern, word in _TIME_PHRASES:

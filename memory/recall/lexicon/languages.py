@@ -5,7 +5,7 @@ import re
 import tomllib
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Protocol
@@ -58,6 +58,7 @@ _SCRIPTS = {
     "hangul": HANGUL,
     "continuous": CONTINUOUS,
 }
+SCRIPTS = frozenset([*_SCRIPTS, "other"])
 UNSPACED_SCRIPTS = frozenset(["han", "hangul", "continuous"])
 _OF_SCRIPT = {name: re.compile(f"[{characters}]") for name, characters in _SCRIPTS.items()}
 _LETTER = re.compile(r"[^\W\d_]")
@@ -169,29 +170,31 @@ def _words_by_language() -> dict[str, tuple[tuple[str, float], ...]]:
     }
 
 
-def plausible_languages(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the likely languages of these casefolded words by script, the likeliest first, at least one each."""
+def plausible_languages(pieces: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return the likely languages of casefolded words by script, the likeliest first, at least one for each script.
+
+    A piece is a script and a word. Others, such as numbers, are ignored. Without evidence all languages are likely.
+    """
     languages_of = _words_by_language()
     evidence: defaultdict[str, float] = defaultdict(float)
     scripts: set[str] = set()
-    for word in words:
+    for script, word in pieces:
+        if script not in SCRIPTS:
+            continue
+        scripts.add(script)
         for language, weight in languages_of.get(word, ()):
             evidence[language] += weight
-        if word.isascii():
-            scripts.add("latin")
-            continue
-        scripts.add(script_of(word))
-        for language in {_LANGUAGE_OF_LETTER[letter] for letter in word if letter in _LANGUAGE_OF_LETTER}:
-            evidence[language] += _LETTER_WEIGHT
+        if not word.isascii():
+            for language in {_LANGUAGE_OF_LETTER[letter] for letter in word if letter in _LANGUAGE_OF_LETTER}:
+                evidence[language] += _LETTER_WEIGHT
     return {script: _likeliest(_BY_SCRIPT.get(script, ("",)), evidence) for script in scripts}
 
 
-def _likeliest(languages: tuple[str, ...], evidence: dict[str, float]) -> tuple[str, ...]:
-    """Return the languages with evidence, strongest first, then the default; all of them without evidence."""
-    supported = sorted((each for each in languages if evidence.get(each)), key=lambda each: -evidence[each])
-    supported = [each for each in supported if 2 * evidence[each] >= evidence[supported[0]]]
-    if not supported:
-        return languages
+def _likeliest(languages: tuple[str, ...], evidence: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the languages with at least half of the strongest evidence, strongest first, then the default."""
+    strongest = max(map(evidence.__getitem__, languages))
+    supported = [each for each in languages if 2 * evidence[each] >= strongest]
+    supported.sort(key=evidence.__getitem__, reverse=True)
     return (*supported, languages[0]) if languages[0] not in supported else tuple(supported)
 
 
@@ -203,7 +206,8 @@ def stem(word: str, language: str) -> str:
     stemmer = _stemmer_class(language)
     if language == "english":
         word = _base_words().get(word, word)
-    return unaccented(stemmer().stemWord(word) if stemmer else word)
+    stemmed = stemmer().stemWord(word) if stemmer else word
+    return stemmed if stemmed.isascii() else _unaccented(stemmed)
 
 
 @cache

@@ -53,8 +53,10 @@ def find_names(text: str, people: Mapping[int, str]) -> NameMatches:
     "Anna Smith" means only those Annas who are Smiths, if there are any. People of the same name all match. A text of
     names alone is masked to "".
     """
-    forms = name_forms(people)
-    mentions = [*_spaced_mentions(text, forms), *_unspaced_mentions(text, forms)]
+    forms = _build_forms(tuple(people.items())[:PEOPLE_LIMIT])
+    mentions = [*_spaced_mentions(text, forms)]
+    if forms.unspaced:
+        mentions += _unspaced_mentions(text, forms.unspaced)
     if not mentions:
         return NameMatches(mentions=(), masked=_SPACES.sub(" ", text).strip())
     joined = _join_adjacent(text, sorted(mentions, key=lambda mention: mention.start))
@@ -74,16 +76,6 @@ class NameForms:
     """Like `inside`, or before a comma ("Mel, look")."""
     unspaced: Mapping[str, Ids]
     """Any place where these characters stand."""
-
-    @property
-    def sizes(self) -> list[int]:
-        """Lengths of the unspaced names, longest first."""
-        return sorted({len(name) for name in self.unspaced}, reverse=True)
-
-
-def name_forms(people: Mapping[int, str]) -> NameForms:
-    """Return the forms of the display names, by sender id. The results for 200 chats are cached."""
-    return _build_forms(tuple(people.items())[:PEOPLE_LIMIT])
 
 
 _POSSESSIVE = re.compile(r"'(?:[^\W\d_]{1,4}(?![^\W_]))?")
@@ -153,15 +145,15 @@ def _is_inside_sentence(text: str, start: int) -> bool:
     return before.endswith(_TITLES) or (before != "" and before[-1] not in _SENTENCE_ENDS)
 
 
-def _unspaced_mentions(text: str, forms: NameForms) -> Iterator[Mention]:
-    sizes = forms.sizes if forms.unspaced else ()
-    for run in UNSPACED.finditer(text) if sizes else ():
+def _unspaced_mentions(text: str, ids_of: Mapping[str, Ids]) -> Iterator[Mention]:
+    sizes = sorted({len(name) for name in ids_of}, reverse=True)
+    for run in UNSPACED.finditer(text):
         place = run.start()
         while place < run.end():
             candidates = (text[place : min(place + size, run.end())] for size in sizes)
-            name = next((each for each in candidates if each in forms.unspaced), "")
+            name = next((each for each in candidates if each in ids_of), "")
             if name:
-                yield Mention(start=place, end=place + len(name), ids=forms.unspaced[name])
+                yield Mention(start=place, end=place + len(name), ids=ids_of[name])
             place += len(name) or 1
 
 
@@ -203,6 +195,7 @@ _SHORTEST_PREFIX = 3
 
 @lru_cache(maxsize=200)
 def _build_forms(people: tuple[tuple[int, str], ...]) -> NameForms:
+    """Return the forms of the display names, by sender id."""
     tables: dict[str, defaultdict[str, set[int]]] = {
         table: defaultdict(set) for table in ("anywhere", "capital", "inside", "vocative", "unspaced")
     }

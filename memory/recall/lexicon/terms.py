@@ -1,7 +1,7 @@
 """Terms of a text and their BM25 weights: stems and parts of words, numbers, addresses, tags, emoji."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -13,6 +13,7 @@ from memory.recall.lexicon.languages import (
     HAN,
     HANGUL,
     MARKS,
+    UNSPACED_SCRIPTS,
     load_words,
     plausible_languages,
     script_of,
@@ -32,18 +33,23 @@ AVERAGE_LENGTH = 23.0
 from 16 to 30 find the same.
 """
 Token = tuple[str, str]
-"""Kind of a piece of text ("word", "number", "url", "mail", "tag", "emoji"), and the piece, casefolded."""
-WeightedHashes = tuple[tuple[int, float], ...]
+"""Kind of a piece of text, and the piece, casefolded. A word's kind is its script (see languages.script_of), the other
+kinds are "number", "url", "mail", "tag" and "emoji".
+"""
+WeightedHashes = Sequence[tuple[int, float]]
 """Hashes of terms, each with its weight in a question."""
 _WeightedTerms = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizedText:
-    """The pieces of a text. `languages` has the likely languages of each script, the likeliest first."""
+    """The pieces of a text and its languages."""
 
-    pieces: tuple[Token, ...]
+    pieces: Sequence[Token]
     languages: Mapping[str, tuple[str, ...]]
+    """Likely languages of each script, the likeliest first."""
+    likeliest: Sequence[str]
+    """The likeliest language of each script, or the script itself if we tell no languages of it apart."""
 
     @property
     def count(self) -> int:
@@ -53,21 +59,12 @@ class TokenizedText:
         """
         return sum(_count_words(kind, piece) for kind, piece in self.pieces)
 
-    @property
-    def likeliest(self) -> tuple[str, ...]:
-        """The likeliest language of each script, or the script itself if we tell no languages of it apart."""
-        return tuple(languages[0] or script for script, languages in self.languages.items())
-
 
 def tokenize(text: str) -> TokenizedText:
-    """Split a normal text (see languages.normal) and guess its languages."""
-    pieces = tuple(tokens(text))
-    words = [piece for kind, piece in pieces if kind == "word"]
-    return TokenizedText(pieces=pieces, languages=plausible_languages(words))
+    """Split a normal text (see languages.normal) into its first WORD_LIMIT pieces and guess its languages.
 
-
-def tokens(text: str) -> list[Token]:
-    """Return the first WORD_LIMIT pieces of a normal text (see languages.normal). Mentions (@name) are left out."""
+    Mentions (@name) are left out.
+    """
     pieces: list[Token] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
@@ -88,7 +85,9 @@ def tokens(text: str) -> list[Token]:
         # Plurals are no stop words and have the same stem: "the will", "my can".
         if piece in _MODAL_PLURALS and pieces[place - 1][1] in _DETERMINERS:
             pieces[place] = kind, _MODAL_PLURALS[piece]
-    return pieces
+    languages = plausible_languages(pieces)
+    likeliest = [languages[script][0] or script for script in languages]
+    return TokenizedText(pieces=pieces, languages=languages, likeliest=likeliest)
 
 
 def message_terms(words: TokenizedText) -> dict[int, int]:
@@ -99,11 +98,8 @@ def message_terms(words: TokenizedText) -> dict[int, int]:
     whole: dict[int, int] = {}
     parts: dict[int, int] = {}
     for kind, piece in words.pieces:
-        if kind == "word":
-            terms = word_terms(piece, words.languages[script_of(piece)][0])
-        else:
-            terms = other_terms(kind, piece)
-        for index, weight in terms:
+        languages = words.languages.get(kind)
+        for index, weight in word_terms(piece, languages[0]) if languages else other_terms(kind, piece):
             counts = whole if weight == 1.0 else parts
             counts[index] = counts.get(index, 0) + 1
     for index, count in parts.items():
@@ -121,33 +117,20 @@ def message_vector(counts: Mapping[int, int], *, length: int) -> SparseVector:
     )
 
 
-def question_terms(words: TokenizedText) -> dict[int, float]:
-    """Return the search terms of a question with their weights (1 for a word). Stop words have none.
+def question_terms(words: TokenizedText) -> tuple[SparseVector, tuple[QuestionWord, ...]]:
+    """Return the search terms of a question with their weights (1 for a word), and its search words, each once.
 
-    Each word is stemmed in every language that it may be in, because a message may have been guessed otherwise.
+    Each word is stemmed in every language that it may be in, because a message may have been guessed otherwise. Stop
+    words have no terms. Emoji, tags and text in hiragana alone are no search words. A script without spaces gives
+    pairs of characters, or the run.
     """
     weights: dict[int, float] = {}
-    for _, terms in _piece_terms(words):
-        for index, weight in terms:
-            weights[index] = max(weight, weights.get(index, 0.0))
-    return weights
-
-
-def question_vector(weights: Mapping[int, float]) -> SparseVector:
-    """Return the search terms as a vector. Repeating a term adds no weight."""
-    return SparseVector(indices=tuple(weights), values=tuple(weights.values()))
-
-
-def question_words(words: TokenizedText) -> tuple[QuestionWord, ...]:
-    """Return the words to search for, each once. A script without spaces gives pairs of characters, or the run.
-
-    Stop words, emoji and text in hiragana alone give none.
-    """
     parts_of: dict[frozenset[int], frozenset[int]] = {}
     for kind, terms in _piece_terms(words):
         whole: list[int] = []
         others: list[int] = []
         for index, weight in terms:
+            weights[index] = max(weight, weights.get(index, 0.0))
             (whole if weight == 1.0 else others).append(index)
         parts = frozenset(others)
         if kind == "han":
@@ -158,34 +141,31 @@ def question_words(words: TokenizedText) -> tuple[QuestionWord, ...]:
     question: list[QuestionWord] = []
     for key, parts in parts_of.items():
         question.append(QuestionWord(whole=key if key != parts else frozenset(), parts=parts))
-    return tuple(question)
+    return SparseVector(indices=tuple(weights), values=tuple(weights.values())), tuple(question)
 
 
 def is_bare(words: TokenizedText) -> bool:
     """Return True if a question has search words only: "4711", "bike lock?". False for scripts without spaces."""
     for kind, piece in words.pieces:
-        if kind in ("emoji", "tag"):
+        languages = words.languages.get(kind)
+        if kind in ("emoji", "tag", *_CHARACTERS_OF_A_WORD) or (
+            languages and piece in stop_words(languages[0])
+        ):
             return False
-        if kind == "word":
-            script = script_of(piece)
-            if script in _CHARACTERS_OF_A_WORD or piece in stop_words(words.languages[script][0]):
-                return False
     return bool(words.pieces)
 
 
 def _piece_terms(words: TokenizedText) -> Iterator[tuple[str, WeightedHashes]]:
-    """Yield the kind of each piece (the script of a word) and its terms in all languages, without stop words."""
+    """Yield the kind of each piece and its terms in all languages, without stop words."""
     for kind, piece in words.pieces:
-        if kind != "word":
+        languages = words.languages.get(kind)
+        if languages is None:
             yield kind, other_terms(kind, piece)
-            continue
-        script = script_of(piece)
-        languages = words.languages[script]
-        if piece not in stop_words(languages[0]):
+        elif piece not in stop_words(languages[0]):
             terms: list[tuple[int, float]] = []
             for language in languages:
                 terms += word_terms(piece, language)
-            yield script, tuple(terms)
+            yield kind, terms
 
 
 _LONGEST_WORD = 48
@@ -217,22 +197,23 @@ _CAPITALS = {"US": "usa", "IT": "i.t."}
 def _split_words(text: str) -> Iterator[Token]:
     """Split a run of letters and digits at changes of script and at underscores."""
     if text in _CAPITALS:
-        yield "word", _CAPITALS[text]
+        yield "latin", _CAPITALS[text]
     elif text.isascii() and "_" not in text:
-        yield "word", text[:_LONGEST_WORD].casefold()
+        yield "latin", text[:_LONGEST_WORD].casefold()
     else:
         for run in islice(_RUN.findall(text), WORD_LIMIT):
             word = str(run[:_LONGEST_RUN]).casefold().strip("\u200c\u200d'")
-            if any(map(str.isalnum, word)):
-                yield "word", word if script_of(word) in _CHARACTERS_OF_A_WORD else word[:_LONGEST_WORD]
+            if not any(map(str.isalnum, word)):
+                continue
+            if script_of(word) not in _CHARACTERS_OF_A_WORD:
+                word = word[:_LONGEST_WORD]
+            yield script_of(word), word
 
 
 def _count_words(kind: str, piece: str) -> int:
     if kind in ("emoji", "tag"):
         return 0
-    if kind == "word" and not piece.isascii():
-        return -(-len(piece) // _CHARACTERS_OF_A_WORD.get(script_of(piece), len(piece)))
-    return 1
+    return -(-len(piece) // _CHARACTERS_OF_A_WORD.get(kind, len(piece)))
 
 
 _PARTS_WEIGHT = 0.25
@@ -260,42 +241,33 @@ def word_terms(word: str, language: str) -> WeightedHashes:
     return (
         _cached_word_terms(word, language)
         if len(word) <= _LONGEST_CACHED
-        else _hash_terms(spell_word(word, language))
+        else hash_terms(spell_word(word, language))
     )
 
 
 def other_terms(kind: str, text: str) -> WeightedHashes:
     """Return the terms of a piece (see Token) that is no word."""
-    return _hash_terms(spell_other(kind, text))
+    return hash_terms(spell_other(kind, text))
 
 
 @lru_cache(maxsize=16_384)
 def _cached_word_terms(word: str, language: str) -> WeightedHashes:
-    return _hash_terms(spell_word(word, language))
+    return hash_terms(spell_word(word, language))
 
 
-def _hash_terms(spelt: _WeightedTerms) -> WeightedHashes:
-    return tuple((term_index(term), weight) for term, weight in spelt)
-
-
-def term_index(term: str) -> int:
-    """Return the 32-bit hash of a term, the same in every process. Colliding terms count as the same."""
-    return int.from_bytes(blake2b(term.encode("utf-8", "replace"), digest_size=4).digest(), "big")
+def hash_terms(terms: _WeightedTerms) -> WeightedHashes:
+    """Replace terms by their 32-bit hashes, the same in every process. Colliding terms count as the same."""
+    hashes: list[tuple[int, float]] = []
+    for term, weight in terms:
+        digest = blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
+        hashes.append((int.from_bytes(digest, "big"), weight))
+    return tuple(hashes)
 
 
 def spell_word(word: str, language: str) -> _WeightedTerms:
     """Return the terms of a casefolded word as text, each with its weight in a question."""
-    script = script_of(word)
-    if script == "han":
-        return _han_terms(word)
-    if script == "continuous":
-        return [
-            ("~" + word[at : at + size], weight)
-            for size, weight in _UNSPACED_WEIGHTS.items()
-            for at in range(len(word) - size + 1)
-        ]
-    if script == "hangul":
-        return [(word, 1.0), *_parts(word, 2, _SYLLABLES_WEIGHT)]
+    if not word.isascii() and (script := script_of(word)) in UNSPACED_SCRIPTS:
+        return _unspaced_terms(word, script)
     stops = stop_words(language)
     terms: _WeightedTerms = []
     for part in () if word in stops else word.split("'"):
@@ -305,6 +277,18 @@ def spell_word(word: str, language: str) -> _WeightedTerms:
             if language != "english":
                 terms += _parts("^" + stemmed, 3, _PARTS_WEIGHT)
     return terms
+
+
+def _unspaced_terms(run: str, script: str) -> _WeightedTerms:
+    if script == "han":
+        return _han_terms(run)
+    if script == "hangul":
+        return [(run, 1.0), *_parts(run, 2, _SYLLABLES_WEIGHT)]
+    return [
+        ("~" + run[at : at + size], weight)
+        for size, weight in _UNSPACED_WEIGHTS.items()
+        for at in range(len(run) - size + 1)
+    ]
 
 
 def _parts(word: str, size: int, weight: float) -> _WeightedTerms:

@@ -15,7 +15,7 @@ from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCa
 from bot.agent.prompt.text import as_prompt_message
 from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
-from memory.chat_history import ChatHistory
+from memory.chat_history import ChatHistory, RankedMessage
 from memory.errors import RecallUnavailable
 from memory.history.buffered import BufferedHistory
 from memory.history.ledger import LedgerTurn
@@ -23,7 +23,6 @@ from memory.history.message import Message, Role, Sender
 from memory.history.selectors import MessageSelector, MessageWindowMessageSelector
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
-from memory.recall.history_search import RankedMessage
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery

@@ -15,7 +15,7 @@ from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from examples.demo_tools import add
-from memory.chat_history import ChatHistory
+from memory.chat_history import ChatHistory, RankedMessage
 from memory.errors import RecallUnavailable
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
@@ -23,8 +23,8 @@ from memory.history.selectors import MessageWindowMessageSelector, NoMessages
 from memory.history.summary import Summary, SummaryText
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef
-from memory.recall.history_search import RankedMessage
-from memory.recall.recall import Recall, RecallHit, RecallQuestion
+from memory.recall.ranking import RankedCandidate
+from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
@@ -172,7 +172,7 @@ async def test_the_question_is_searched_as_the_one_who_asks_it_now() -> None:
     class Noting(Recall):
         async def search(
             self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-        ) -> list[RecallHit]:
+        ) -> list[RankedCandidate]:
             asked.append(question)
             return []
 

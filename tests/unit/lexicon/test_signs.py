@@ -2,7 +2,15 @@
 
 import pytest
 
-from memory.recall.lexicon.analyser import analyse_message, analyse_question, has_question_word, message_signs
+from memory.recall.lexicon.analyser import (
+    NAME,
+    OTHER,
+    WHEN,
+    analyse_message,
+    analyse_question,
+    find_kinds,
+    message_signs,
+)
 from memory.recall.lexicon.terms import tokenize
 
 NOW = 1_694_606_400.0
@@ -73,12 +81,12 @@ def test_what_a_question_asks_for(sign: str, questions: list[str]) -> None:
      "how many cats?", "¿cuántos gatos?", "wie viele Katzen?", "сколько кошек?", "quantos gatos?", "多少钱?", "چند تا؟"],
 )  # fmt: skip
 def test_who_where_and_how_many_ask_for_something(question: str) -> None:
-    assert has_question_word(question, tokenize(question).likeliest)
+    assert find_kinds(question, tokenize(question).likeliest, WHEN, NAME, OTHER)
 
 
 @pytest.mark.parametrize("text", ["it rained", "thanks, see you", "спасибо", "谢谢"])
 def test_what_asks_for_nothing_is_told(text: str) -> None:
-    assert not has_question_word(text, tokenize(text).likeliest)
+    assert not find_kinds(text, tokenize(text).likeliest, WHEN, NAME, OTHER)
 
 
 @pytest.mark.parametrize(
