@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from memory.errors import CommandRefused, RecallUnavailable
-from memory.history.message import Message, is_indexed
+from memory.history.message import is_indexed
 from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingUnavailable
@@ -215,33 +215,37 @@ class Indexer:
         while unsettled:
             before = await self._items(unsettled)
             findable.difference_update(unsettled)
-            erased += await self._drop(message for message in unsettled if message not in before)
+            if len(before) < len(unsettled):
+                erased += await self._drop(message for message in unsettled if message not in before)
             findable |= await self._write(before, queued, spaces)
             after = await self._items(unsettled)
-            unsettled = [each for each in unsettled if _message(after, each) != _message(before, each)]
+            unsettled = [each for each in unsettled if after.get(each) != before.get(each)]
         return findable, erased
 
     async def _write(
         self, items: Mapping[MessageRef, IndexItem], queued: Mapping[MessageRef, str], spaces: Sequence[Space]
     ) -> set[MessageRef]:
-        """Write new messages into every space and a walk's messages into its own. A former walk's are ignored."""
-        findable: set[MessageRef] = set()
-        for name in {queued[message] for message in items}:
-            targets = [space for space in spaces if name in ("", space.name)]
-            if targets:
-                chosen = {message: item for message, item in items.items() if queued[message] == name}
-                await self._make_findable(list(chosen.values()), targets)
-                findable |= chosen.keys()
-        return findable
+        """Write new messages into every space and a walk's messages into its own. A former walk's are ignored.
 
-    async def _make_findable(self, items: Sequence[IndexItem], spaces: Sequence[Space]) -> None:
-        """Index messages. One message that always breaks the embedder must not hold up the others for ever."""
-        try:
-            await self._recall.index(items, spaces=spaces, is_patient=self._failures < PATIENT_FAILURES)
-        except EmbeddingUnavailable:
-            self._failures += 1
-            raise
-        self._failures = 0
+        One message that always breaks the embedder must not hold up the others for ever.
+        """
+        by_space: dict[str, dict[MessageRef, IndexItem]] = {}
+        for message, item in items.items():
+            by_space.setdefault(queued[message], {})[message] = item
+        findable: set[MessageRef] = set()
+        for name, chosen in by_space.items():
+            targets = [space for space in spaces if space.name == name] if name else spaces
+            if not targets:
+                continue
+            is_patient = self._failures < PATIENT_FAILURES
+            try:
+                await self._recall.index(list(chosen.values()), spaces=targets, is_patient=is_patient)
+            except EmbeddingUnavailable:
+                self._failures += 1
+                raise
+            self._failures = 0
+            findable |= chosen.keys()
+        return findable
 
     async def _items(self, messages: Collection[MessageRef]) -> dict[MessageRef, IndexItem]:
         """Return the messages that the history still has in their epoch."""
@@ -274,7 +278,9 @@ class Indexer:
         if not entries:
             return
         names = [space.name for space in spaces]
-        pairs = [part for entry in entries for part in (entry.id, entry.fields.get("build", ""))]
+        pairs: list[str] = []
+        for entry in entries:
+            pairs += (entry.id, entry.fields.get("build", ""))
         if not await self._redis.run(finish_work(self._partition, GROUP, names, pairs)):
             raise SpaceMoved
 
@@ -314,9 +320,3 @@ def _entries(reply: Any) -> list[_Entry]:
     """Return the entries in a reply to XRANGE."""
     rows = cast(list[tuple[str, dict[str, str] | None]], reply or [])
     return [_Entry(id=number, fields=fields or {}) for number, fields in rows]
-
-
-def _message(items: Mapping[MessageRef, IndexItem], message: MessageRef) -> Message | None:
-    """Return the message itself: a change of participants needs no second vector."""
-    item = items.get(message)
-    return None if item is None else item.message

@@ -44,15 +44,16 @@ _ANYWHERE = Where()
 class IndexItem:
     """A message to make findable, in the epoch in which it was written.
 
-    `people` are the participants (sender id → name), whose names are masked. `session` is the sequence of the
-    session's first message.
+    Items of the same message are equal: a change of participants or sessions needs no second vector.
     """
 
     ref: ContextRef
     epoch: int
     message: Message
-    people: Mapping[int, str] = field(default_factory=dict[int, str])
-    session: int = 0
+    people: Mapping[int, str] = field(default_factory=dict[int, str], compare=False)
+    """Participants (sender id → name), whose names are masked."""
+    session: int = field(default=0, compare=False)
+    """Sequence of the session's first message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,9 @@
 """The contract of the vector index: points with a dense and a sparse vector, searched within one context."""
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memory.errors import RecallUnavailable
 from memory.history.message import Role
 from memory.recall.lexicon.analysis import SparseVector
 
@@ -18,7 +16,7 @@ class VectorPoint:
     """A message as the index stores it, without its text, which is in Redis only.
 
     `sequence` identifies its neighbours. `session` is the sequence of the session's first message. `dense` is None if
-    the embedder cannot read the text.
+    the embedder cannot read the text. All numbers are finite: embedders make unit vectors.
     """
 
     context_id: str
@@ -125,10 +123,3 @@ class VectorIndex(Protocol):
     async def count(self, context_id: str) -> int:
         """Return the number of the context's points, over all epochs."""
         ...
-
-
-def check_finite(dense: Sequence[float] | None, sparse: SparseVector | None) -> None:
-    """Raise RecallUnavailable if a number is not finite: engines treat such numbers differently."""
-    numbers = (*(dense or ()), *(sparse.values if sparse else ()))
-    if not all(map(math.isfinite, numbers)):
-        raise RecallUnavailable("a vector holds a number that is not finite")

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from memory.embedded.index_server import IndexEndpoint
-from memory.errors import MissingContext, RecallUnavailable
+from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.vector_index import TERMS_STORED, Candidate, VectorErasure, VectorIndex, Where
@@ -361,22 +361,6 @@ async def test_a_hundred_thousand_terms_in_one_message_are_kept(index: VectorInd
     query = a_query(chat, dense=None, sparse=terms(99_999, 2**32 - 1))
     assert ids(await index.search(query)) == {"long", "short"}
     assert ids(await index.search(replace(query, sparse=many))) == {"long"}
-
-
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-async def test_a_number_that_is_not_finite_is_refused_and_nothing_kept(
-    index: VectorIndex, chat: str, number: float
-) -> None:
-    broken = SparseVector(indices=(1,), values=(number,))
-    for wrong in (a_point(chat, "w", [1.0, number, 0.0]), a_point(chat, "w", EAST, sparse=broken)):
-        with pytest.raises(RecallUnavailable, match="finite"):
-            await index.upsert([a_point(chat, "right", EAST), wrong])
-    for query in (a_query(chat, dense=[number, 0.0, 0.0]), a_query(chat, sparse=broken)):
-        with pytest.raises(RecallUnavailable, match="finite"):
-            await index.search(query)
-        with pytest.raises(RecallUnavailable, match="finite"):
-            await index.score(query, [0])
-    assert await index.count(chat) == 0
 
 
 async def test_nothing_is_done_without_a_context(index: VectorIndex, chat: str) -> None:

@@ -12,7 +12,6 @@ from memory.recall.vector_index import (
     VectorErasure,
     VectorPoint,
     VectorQuery,
-    check_finite,
 )
 
 
@@ -31,13 +30,11 @@ class InMemoryIndex:
         self._ask()
         for point in points:
             _check(point.context_id)
-            check_finite(point.dense, point.sparse)
         self.points |= {(point.context_id, point.message_id): point for point in points}
 
     async def search(self, query: VectorQuery) -> list[Candidate]:
         """See VectorIndex."""
         self._ask()
-        check_finite(query.dense, query.sparse)
         scope = [
             point
             for point in self._of(query.context_id)
@@ -59,7 +56,6 @@ class InMemoryIndex:
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
         """See VectorIndex."""
         self._ask()
-        check_finite(query.dense, query.sparse)
         scope = [
             point
             for point in self._of(query.context_id)

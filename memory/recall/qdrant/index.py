@@ -8,6 +8,7 @@ import httpx
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
 from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.conversions.common_types import QueryResponse
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
@@ -15,7 +16,6 @@ from memory.http_calls import shielded, track_request
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
-    check_points,
     erasure_filter,
     filter_of_contexts,
     parse_answers,
@@ -24,7 +24,7 @@ from memory.recall.qdrant.points import (
     to_batches,
 )
 from memory.recall.spaces import COLLECTION_PREFIX
-from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, check_finite
+from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
 
 _CONNECTIONS = 100
 _KEEP_ALIVE_S = 3.0
@@ -102,20 +102,19 @@ class QdrantIndex:
         """See VectorIndex. Writes in batches: a failure leaves the earlier ones in the index, and repeating is
         harmless.
         """
-        check_points(points)
         for batch in to_batches(points):
-            await self._collection.create()
+            if not self._collection.is_open:
+                await self._collection.create()
             try:
-                await self._write_split(batch)
+                await self._write(batch)
             except CollectionGone:
                 self._collection.forget()
                 await self._collection.create()
-                await self._write_split(batch)
+                await self._write(batch)
 
     async def search(self, query: VectorQuery) -> list[Candidate]:
         """See VectorIndex."""
         requests = search_requests(query)
-        check_finite(query.dense, query.sparse)
         if query.limit <= 0 or query.where.sender_ids == frozenset() or query.where.roles == frozenset():
             return []
         return parse_answers(query, await self._query(requests))
@@ -123,7 +122,6 @@ class QdrantIndex:
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
         """See VectorIndex."""
         requests = score_requests(query, frozenset(sequences))
-        check_finite(query.dense, query.sparse)
         if not sequences:
             return []
         return parse_answers(query, await self._query(requests))
@@ -143,35 +141,30 @@ class QdrantIndex:
         names = await list_collections(self._client)
         return sum([await count_points(self._client, name, scope) for name in names])
 
-    async def _write_split(self, batch: list[q.PointStruct]) -> None:
+    async def _write(self, batch: list[q.PointStruct]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
         try:
-            await self._write(batch)
+            with translate_errors():
+                check_completed(await shielded(self._client.upsert(self.collection, batch, wait=True)))
         except RequestTooLarge:
             if len(batch) == 1:
                 raise
             middle = len(batch) // 2
-            await self._write_split(batch[:middle])
-            await self._write_split(batch[middle:])
+            await self._write(batch[:middle])
+            await self._write(batch[middle:])
 
-    async def _write(self, batch: list[q.PointStruct]) -> None:
-        with translate_errors():
-            check_completed(await shielded(self._client.upsert(self.collection, batch, wait=True)))
-
-    async def _query(self, requests: Sequence[q.QueryRequest]) -> list[list[q.ScoredPoint]]:
-        """Send one request. Without a usable vector or a collection, nothing is found."""
-        nothing: list[list[q.ScoredPoint]] = [[] for _ in requests]
-        if not requests or not await self._collection.is_there():
-            return nothing
+    async def _query(self, requests: Sequence[q.QueryRequest]) -> list[QueryResponse]:
+        """Send one request. Without a usable vector or a collection there are no answers."""
+        if not requests or not (self._collection.is_open or await self._collection.is_there()):
+            return []
         try:
             with translate_errors():
-                answers = await shielded(self._client.query_batch_points(self.collection, requests))
+                return await shielded(self._client.query_batch_points(self.collection, requests))
         except CollectionGone:
             self._collection.forget()
             if await self._collection.is_there():
                 raise
-            return nothing
-        return [answer.points for answer in answers]
+            return []
 
     async def _erase(self, scope: q.Filter) -> VectorErasure:
         names = await list_collections(self._client)
@@ -212,7 +205,8 @@ class QdrantCollection:
     def __init__(self, client: AsyncQdrantClient, name: str, dimension: int) -> None:
         self._client = client
         self._dimension = dimension
-        self._is_open = False
+        self.is_open = False
+        """True if it exists and was checked."""
         self._opening = asyncio.Lock()
         self.name = name
 
@@ -235,7 +229,7 @@ class QdrantCollection:
     async def is_there(self) -> bool:
         """Return True if it exists, after checking and completing it the first time. Raises IndexMismatch."""
         async with self._opening:
-            if self._is_open:
+            if self.is_open:
                 return True
             if self.name not in await list_collections(self._client):
                 return False
@@ -243,12 +237,12 @@ class QdrantCollection:
                 info = await shielded(self._client.get_collection(self.name))
             _check_fits(info, self.name, self._dimension)
             await self._complete(info)
-            self._is_open = True
+            self.is_open = True
             return True
 
     def forget(self) -> None:
         """Look for the collection again at the next use."""
-        self._is_open = False
+        self.is_open = False
 
     async def _complete(self, info: q.CollectionInfo) -> None:
         """Add missing payload indexes and strict mode, for instance after a crash of its creator."""

@@ -3,15 +3,16 @@
 All filters are built here, and none without a context.
 """
 
-from collections.abc import Collection, Generator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
 from uuid import UUID, uuid5
 
 from qdrant_client import models as q
+from qdrant_client.conversions.common_types import QueryResponse
 
 from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.vector_index import TERMS_STORED, Candidate, VectorPoint, VectorQuery, Where, check_finite
+from memory.recall.vector_index import TERMS_STORED, Candidate, VectorPoint, VectorQuery, Where
 
 _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
 
@@ -36,15 +37,17 @@ def search_filter(
     """
     if not context_id:
         raise MissingContext
-    must: list[q.Condition] = [_is("scope", scope_of(context_id, epoch))]
+    scope = q.MatchValue(value=scope_of(context_id, epoch))
+    must: list[q.Condition] = [q.FieldCondition(key="scope", match=scope)]
     if sequences is not None:
         must.append(_any_of("sequence", sorted(sequences)))
     if where is None:
         return q.Filter(must=must)
     if where.before_sequence is not None:
-        must.append(_within("sequence", lt=where.before_sequence))
+        must.append(q.FieldCondition(key="sequence", range=q.Range(lt=where.before_sequence)))
     if where.sent_from is not None or where.sent_before is not None:
-        must.append(_within("sent_at", gte=where.sent_from, lt=where.sent_before))
+        period = q.Range(gte=where.sent_from, lt=where.sent_before)
+        must.append(q.FieldCondition(key="sent_at", range=period))
     if where.sender_ids is not None:
         must.append(_any_of("sender_id", sorted(where.sender_ids)))
     if where.roles is not None:
@@ -63,11 +66,11 @@ def erasure_filter(
     """Return a filter for points of this context, by fields of every layout: erasures cover former collections too."""
     if not context_id:
         raise MissingContext
-    must: list[q.Condition] = [_is("context", context_id)]
+    must: list[q.Condition] = [q.FieldCondition(key="context", match=q.MatchValue(value=context_id))]
     if epoch is not None:
-        must.append(_within("epoch", gte=epoch, lt=epoch + 1))
+        must.append(q.FieldCondition(key="epoch", range=q.Range(gte=epoch, lt=epoch + 1)))
     if below_epoch is not None:
-        must.append(_within("epoch", lt=below_epoch))
+        must.append(q.FieldCondition(key="epoch", range=q.Range(lt=below_epoch)))
     if message_ids is not None:
         must.append(_is_message_of(context_id, message_ids))
     return q.Filter(must=must)
@@ -80,16 +83,8 @@ def filter_of_contexts(context_ids: Collection[str]) -> q.Filter:
     return q.Filter(must=[_any_of("context", sorted(context_ids))])
 
 
-def _is(key: str, value: str) -> q.FieldCondition:
-    return q.FieldCondition(key=key, match=q.MatchValue(value=value))
-
-
 def _any_of(key: str, values: list[int] | list[str]) -> q.FieldCondition:
     return q.FieldCondition(key=key, match=q.MatchAny(any=values))
-
-
-def _within(key: str, *, gte: float | None = None, lt: float | None = None) -> q.FieldCondition:
-    return q.FieldCondition(key=key, range=q.Range(gte=gte, lt=lt))
 
 
 def _is_message_of(context_id: str, message_ids: Collection[str]) -> q.HasIdCondition:
@@ -115,44 +110,32 @@ _NEAREST = q.SearchParams(hnsw_ef=256)
 _EXACT = q.SearchParams(exact=True)
 
 
-def to_batches(points: Sequence[VectorPoint]) -> Generator[list[q.PointStruct]]:
-    """Yield the points in requests of at most 256 points and 16 MB."""
-    batch: list[q.PointStruct] = []
+def to_batches(points: Sequence[VectorPoint]) -> list[list[q.PointStruct]]:
+    """Return the points in requests of at most 256 points and 16 MB. Raises MissingContext."""
+    batches: list[list[q.PointStruct]] = []
     size = 0
     for point in points:
+        if not point.context_id:
+            raise MissingContext
         # An upper bound of the point's size as JSON.
         added = (
             len(point.dense or ()) * _NUMBER_BYTES + len(point.sparse.indices) * _TERM_BYTES + _PAYLOAD_BYTES
         )
-        if batch and (len(batch) == MAX_BATCH_POINTS or size + added > MAX_BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(_to_point(point))
+        if not batches or len(batches[-1]) == MAX_BATCH_POINTS or size + added > MAX_BATCH_BYTES:
+            batches.append([])
+            size = 0
+        batches[-1].append(_to_point(point))
         size += added
-    if batch:
-        yield batch
-
-
-def check_points(points: Sequence[VectorPoint]) -> None:
-    """Raise MissingContext, or RecallUnavailable for a vector that is not finite, before anything is written."""
-    for point in points:
-        if not point.context_id:
-            raise MissingContext
-        check_finite(point.dense, point.sparse)
-
-
-class _Request(q.QueryRequest):
-    """A search without the client's deep copy, which would copy every number. The client changes only its `query`."""
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return self.model_copy()
+    return batches
 
 
 def search_requests(query: VectorQuery) -> list[q.QueryRequest]:
     """Return one request for each usable vector, with the whole filter in each: a batch shares nothing."""
     scope = search_filter(query.context_id, query.epoch, where=query.where)
-    payload = {DENSE: _PAYLOAD_FIELDS, TERMS: _PAYLOAD_FIELDS}
-    return _vector_requests(query, scope, nearest=_NEAREST, limit=query.limit, payload=payload)
+    fields = _PAYLOAD_FIELDS
+    return _vector_requests(
+        query, scope, _NEAREST, limit=query.limit, dense_fields=fields, terms_fields=fields
+    )
 
 
 def score_requests(query: VectorQuery, sequences: Collection[int]) -> list[q.QueryRequest]:
@@ -161,45 +144,55 @@ def score_requests(query: VectorQuery, sequences: Collection[int]) -> list[q.Que
     Each message comes with its payload once: a point takes 10 µs to parse, and there are hundreds.
     """
     scope = search_filter(query.context_id, query.epoch, sequences=sequences)
-    payload: dict[str, list[str] | bool] = {DENSE: _RANKING_FIELDS, TERMS: False}
-    requests = _vector_requests(query, scope, nearest=_EXACT, limit=len(sequences), payload=payload)
+    fields, limit = _RANKING_FIELDS, len(sequences)
+    requests = _vector_requests(query, scope, _EXACT, limit=limit, dense_fields=fields, terms_fields=False)
     rest = scope
     if query.dense is not None:
         rest = scope.model_copy(update={"must_not": [q.HasVectorCondition(has_vector=DENSE)]})
-    return [*requests, _Request(filter=rest, limit=len(sequences), with_payload=_RANKING_FIELDS)]
+    return [*requests, q.QueryRequest(filter=rest, limit=limit, with_payload=fields)]
 
 
 def _vector_requests(
     query: VectorQuery,
     scope: q.Filter,
-    *,
     nearest: q.SearchParams,
+    *,
     limit: int,
-    payload: Mapping[str, list[str] | bool],
+    dense_fields: list[str],
+    terms_fields: list[str] | Literal[False],
 ) -> list[q.QueryRequest]:
-    """Return a request for each usable vector, with its `payload` fields.
+    """Return a request for each usable vector, with these payload fields.
 
     The IDF counts the messages of the same context and epoch, whatever else is filtered. So no score depends on
     another chat or on forgotten messages, and scores mean the same in every deployment. A Qdrant server before 1.19
     counts the whole collection.
     """
-    corpus = search_filter(query.context_id, query.epoch)
-    by_words = q.SearchParams(idf=q.IdfCorpusParams(corpus=corpus))
-    params = {DENSE: nearest, TERMS: by_words}
-    return [
-        _Request(
-            query=vector,
-            using=name,
+    requests: list[q.QueryRequest] = []
+    if query.dense is not None:
+        by_meaning = q.QueryRequest(
+            query=query.dense,
+            using=DENSE,
             filter=scope,
-            params=params[name],
+            params=nearest,
             limit=limit,
-            with_payload=payload[name],
+            with_payload=dense_fields,
         )
-        for name, vector in _vectors_of(query).items()
-    ]
+        requests.append(by_meaning)
+    if query.sparse is not None and query.sparse.indices:
+        corpus = q.IdfCorpusParams(corpus=search_filter(query.context_id, query.epoch))
+        by_words = q.QueryRequest(
+            query=_to_sparse(query.sparse),
+            using=TERMS,
+            filter=scope,
+            params=q.SearchParams(idf=corpus),
+            limit=limit,
+            with_payload=terms_fields,
+        )
+        requests.append(by_words)
+    return requests
 
 
-def parse_answers(query: VectorQuery, answers: Sequence[Sequence[q.ScoredPoint]]) -> list[Candidate]:
+def parse_answers(query: VectorQuery, answers: Sequence[QueryResponse]) -> list[Candidate]:
     """Return the candidates in the answers to `search_requests` or `score_requests`, each message once."""
     by_meaning: dict[q.ExtendedPointId, float] = {}
     by_words: dict[q.ExtendedPointId, float] = {}
@@ -207,7 +200,7 @@ def parse_answers(query: VectorQuery, answers: Sequence[Sequence[q.ScoredPoint]]
     scores = [*([by_meaning] if query.dense is not None else ()), *([by_words] if has_terms else ())]
     payloads: dict[q.ExtendedPointId, Mapping[str, Any]] = {}
     for number, answer in enumerate(answers):
-        for point in answer:
+        for point in answer.points:
             if number < len(scores):
                 scores[number][point.id] = point.score
             if point.payload:
@@ -247,15 +240,6 @@ def _to_sparse(sparse: SparseVector) -> q.SparseVector:
     """Return a vector with at least one term in Qdrant's order."""
     indices, values = zip(*sorted(zip(sparse.indices, sparse.values, strict=True)), strict=True)
     return q.SparseVector(indices=list(indices), values=list(values))
-
-
-def _vectors_of(query: VectorQuery) -> Mapping[str, list[float] | q.SparseVector]:
-    vectors: dict[str, list[float] | q.SparseVector] = {}
-    if query.dense is not None:
-        vectors[DENSE] = query.dense
-    if query.sparse is not None and query.sparse.indices:
-        vectors[TERMS] = _to_sparse(query.sparse)
-    return vectors
 
 
 def _to_candidate(
