@@ -1,4 +1,4 @@
-"""A stand-in for Migrations: which chat was which group, in a dict."""
+"""A fake of Migrations in a dict."""
 
 from dataclasses import dataclass, field
 from typing import cast
@@ -8,7 +8,7 @@ from bot.transport.migrations import Migrations
 
 @dataclass(slots=True)
 class InMemoryAnchors:
-    """`moved`: supergroup id → the id of the group that it was."""
+    """Migrations by `moved`: the supergroup's id → the former group's id."""
 
     moved: dict[int, int] = field(default_factory=dict[int, int])
 

@@ -1,4 +1,4 @@
-"""The one door to the Bot API, against the simulator and against servers that answer worse than Telegram."""
+"""The Bot API client with the simulator, and with servers that answer worse than Telegram."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -34,7 +34,7 @@ async def _api() -> AsyncGenerator[tuple[Rig, TelegramApi]]:
 
 @asynccontextmanager
 async def _api_that_answers(raw: bytes) -> AsyncGenerator[TelegramApi]:
-    """The door to a server that answers every request with these bytes and hangs up."""
+    """Open the client of a server that answers every request with these bytes and hangs up."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -51,7 +51,7 @@ async def _api_that_answers(raw: bytes) -> AsyncGenerator[TelegramApi]:
         server.close()
 
 
-async def test_a_text_arrives_with_its_entities_as_a_reply_and_without_a_preview() -> None:
+async def test_a_text_arrives_as_a_reply_with_entities_and_without_a_preview() -> None:
     async with _api() as (sim, api):
         asked = await sim.say(BEN, "hello?")
         rich = RichText(text="see this", entities=(Entity(type="bold", offset=4, length=4),))
@@ -65,7 +65,7 @@ async def test_a_text_arrives_with_its_entities_as_a_reply_and_without_a_preview
         assert shown["link_preview_options"]["is_disabled"] is True
 
 
-async def test_a_message_is_edited_with_its_buttons_and_the_same_again_is_done() -> None:
+async def test_a_message_is_edited_with_its_buttons_and_an_unchanged_edit_succeeds() -> None:
     stop = Button(text="Stop", data="stop:1:2")
     async with _api() as (sim, api):
         sent = await api.send_message(BEN, HELLO, buttons=[stop])
@@ -80,7 +80,7 @@ async def test_a_message_is_edited_with_its_buttons_and_the_same_again_is_done()
     assert (without["text"], without.get("reply_markup")) == ("hello you", None)
 
 
-async def test_a_message_is_deleted_and_one_that_is_gone_is_done() -> None:
+async def test_a_message_is_deleted_and_a_missing_one_counts_as_deleted() -> None:
     async with _api() as (sim, api):
         sent = await api.send_message(BEN, HELLO)
         for _ in range(2):
@@ -89,7 +89,7 @@ async def test_a_message_is_deleted_and_one_that_is_gone_is_done() -> None:
         assert await sim.messages(BEN) == []
 
 
-async def test_buttons_are_removed_and_where_there_are_none_that_is_done() -> None:
+async def test_buttons_are_removed_and_missing_ones_count_as_removed() -> None:
     async with _api() as (sim, api):
         sent = await api.send_message(BEN, HELLO, buttons=[Button(text="Stop", data="stop")])
         for _ in range(2):
@@ -99,7 +99,7 @@ async def test_buttons_are_removed_and_where_there_are_none_that_is_done() -> No
     assert (shown["text"], "reply_markup" in shown) == (HELLO.text, False)
 
 
-async def test_a_message_that_is_gone_or_not_ours_cannot_be_edited() -> None:
+async def test_a_missing_or_foreign_message_cannot_be_edited() -> None:
     async with _api() as (sim, api):
         theirs = await sim.say(BEN, "mine")
 
@@ -108,7 +108,7 @@ async def test_a_message_that_is_gone_or_not_ours_cannot_be_edited() -> None:
                 await api.edit_message(BEN, message_id, HELLO)
 
 
-async def test_a_topic_that_is_gone_is_told_from_other_refusals() -> None:
+async def test_a_missing_topic_has_its_own_error() -> None:
     async with _api() as (_, api):
         with pytest.raises(ThreadGone):
             await api.send_message(WORKSHOP, HELLO, thread_id=999)
@@ -128,7 +128,7 @@ async def test_a_document_arrives_with_its_name_and_caption() -> None:
     assert file.content == content
 
 
-async def test_a_draft_is_shown_and_an_empty_one_is_no_mistake() -> None:
+async def test_a_draft_is_shown_and_an_empty_one_is_accepted() -> None:
     async with _api() as (sim, api), sim.events() as events:
         await api.send_draft(BEN, 7, RichText(text=""))
         await api.send_draft(
@@ -139,7 +139,7 @@ async def test_a_draft_is_shown_and_an_empty_one_is_no_mistake() -> None:
     assert [(one["draft_id"], one["text"]) for one in shown] == [(7, ""), (7, "hel")]
 
 
-async def test_a_press_is_answered_and_one_that_is_too_old_is_done() -> None:
+async def test_a_press_is_answered_and_an_expired_one_counts_as_answered() -> None:
     async with _api() as (sim, api):
         sent = await api.send_message(BEN, HELLO, buttons=[Button(text="Stop", data="stop")])
         press = await sim.page("callbacks", chat_id=BEN, from_id=BEN, message_id=sent, data="stop")
@@ -152,7 +152,7 @@ async def test_a_press_is_answered_and_one_that_is_too_old_is_done() -> None:
     assert (told["type"], told["text"], told["show_alert"]) == ("callback_answer", "Stopped.", True)
 
 
-async def test_a_members_standing_is_told() -> None:
+async def test_the_status_of_a_member_is_returned() -> None:
     async with _api() as (_, api):
         standing = [await api.member_status(WEEKEND_PLANS, user) for user in (OLGA, BEN, 4242)]
 
@@ -160,7 +160,7 @@ async def test_a_members_standing_is_told() -> None:
     assert standing[0] in ("creator", "administrator")
 
 
-async def test_commands_are_registered_for_their_readers() -> None:
+async def test_commands_are_registered_for_their_scopes() -> None:
     async with _api() as (sim, api):
         await api.set_commands([("help", "Hilfe")], scope="all_group_chats", language="de")
         await api.set_commands([("stats", "numbers")], scope="chat", chat_id=OLGA)
@@ -172,7 +172,7 @@ async def test_commands_are_registered_for_their_readers() -> None:
     assert nobody_else == []
 
 
-async def test_an_answer_to_a_message_that_is_gone_is_sent_all_the_same() -> None:
+async def test_an_answer_to_a_deleted_message_is_still_sent() -> None:
     async with _api() as (sim, api):
         await api.send_message(BEN, HELLO, reply_to=99_999)
 
@@ -186,14 +186,14 @@ async def test_a_text_arrives_in_its_topic() -> None:
         assert (await sim.messages(WORKSHOP))[-1]["message_thread_id"] == 2
 
 
-async def test_administrators_are_told_from_members() -> None:
+async def test_administrators_are_distinguished_from_members() -> None:
     async with _api() as (_, api):
         may = [await api.is_administrator(WEEKEND_PLANS, user) for user in (OLGA, BEN, WEEKEND_PLANS)]
 
     assert may == [True, False, True]
 
 
-async def test_who_we_are_comes_with_what_we_may_read() -> None:
+async def test_get_me_returns_the_bot_and_its_privacy_mode() -> None:
     async with (
         served_simulator(privacy_mode=False) as sim,
         open_telegram(token=DEFAULT_TOKEN, api_url=sim.url) as api,
@@ -203,7 +203,7 @@ async def test_who_we_are_comes_with_what_we_may_read() -> None:
     assert (me.id, me.username, me.can_read_all_group_messages) == (4242, "mnemogram_bot", True)
 
 
-async def test_polled_updates_are_as_telegram_sent_them() -> None:
+async def test_polled_updates_are_returned_as_telegram_sent_them() -> None:
     async with _api() as (sim, api):
         said = await sim.say(WEEKEND_PLANS, "/help@mnemogram_bot please", from_id=CHIARA)
 
@@ -214,7 +214,7 @@ async def test_polled_updates_are_as_telegram_sent_them() -> None:
         assert update["message"]["message_id"] == said["message_id"]
 
 
-async def test_an_update_that_the_library_cannot_read_is_polled_all_the_same() -> None:
+async def test_an_update_that_the_library_cannot_parse_is_polled() -> None:
     odd = b'{"ok":true,"result":[{"update_id":1,"message":{"message_id":"one","chat":7}}]}'
     async with _api_that_answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(odd), odd)) as api:
         (update,) = await api.get_updates(offset=None)
@@ -222,7 +222,7 @@ async def test_an_update_that_the_library_cannot_read_is_polled_all_the_same() -
     assert update == {"update_id": 1, "message": {"message_id": "one", "chat": 7}}
 
 
-async def test_an_offset_confirms_what_is_before_it() -> None:
+async def test_an_offset_confirms_earlier_updates() -> None:
     async with _api() as (sim, api):
         for text in ("one", "two"):
             await sim.say(BEN, text)
@@ -233,7 +233,7 @@ async def test_an_offset_confirms_what_is_before_it() -> None:
         assert [update["message"]["text"] for update in again] == ["two"]
 
 
-async def test_a_webhook_is_set_with_its_secret_and_the_kinds_that_we_use() -> None:
+async def test_a_webhook_is_set_with_its_secret_and_the_used_kinds_of_updates() -> None:
     async with _api() as (sim, api):
         await api.webhook.set("http://127.0.0.1:1/telegram/webhook", secret="s3cret", max_connections=7)
 
@@ -247,7 +247,7 @@ async def test_a_webhook_is_set_with_its_secret_and_the_kinds_that_we_use() -> N
         assert (await api.webhook.info()).url == ""
 
 
-async def test_a_429_says_how_long_to_wait() -> None:
+async def test_a_429_reports_its_waiting_time() -> None:
     async with _api() as (sim, api):
         await sim.page("faults", method="sendMessage", error="429", retry_after=9)
 
@@ -257,7 +257,7 @@ async def test_a_429_says_how_long_to_wait() -> None:
     assert failed.value.retry_after == 9.0
 
 
-async def test_a_500_is_no_send() -> None:
+async def test_a_500_counts_as_no_send() -> None:
     async with _api() as (sim, api):
         await sim.page("faults", method="sendMessage", error="500")
 
@@ -267,7 +267,7 @@ async def test_a_500_is_no_send() -> None:
     assert failed.value.retry_after is None
 
 
-async def test_a_connection_that_breaks_leaves_it_open_whether_the_message_arrived() -> None:
+async def test_a_broken_connection_leaves_the_outcome_unknown() -> None:
     async with _api() as (sim, api):
         await sim.page("faults", method="sendMessage", error="cut")
 
@@ -277,7 +277,7 @@ async def test_a_connection_that_breaks_leaves_it_open_whether_the_message_arriv
         assert [shown["text"] for shown in await sim.messages(BEN)] == ["hello"]
 
 
-async def test_a_server_that_is_not_there_has_surely_not_sent() -> None:
+async def test_an_unreachable_server_counts_as_no_send() -> None:
     async with open_telegram(token=DEFAULT_TOKEN, api_url="http://127.0.0.1:1") as api:
         with pytest.raises(TelegramUnavailable):
             await api.send_message(BEN, HELLO)
@@ -318,15 +318,13 @@ async def test_a_server_that_is_not_there_has_surely_not_sent() -> None:
         "nothing",
     ],
 )
-async def test_an_answer_that_telegram_would_not_give_is_understood(
-    body: bytes, failure: type[TelegramFailure]
-) -> None:
+async def test_a_response_unlike_telegrams_is_handled(body: bytes, failure: type[TelegramFailure]) -> None:
     async with _api_that_answers(body) as api:
         with pytest.raises(failure):
             await api.send_message(BEN, HELLO)
 
 
-async def test_a_proxy_that_opens_no_way_has_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_without_a_connection_counts_as_no_send(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -343,14 +341,14 @@ async def test_a_proxy_that_opens_no_way_has_sent_nothing(monkeypatch: pytest.Mo
     assert asked[0].startswith(b"CONNECT ")
 
 
-async def test_a_gateway_that_fails_refuses_no_question() -> None:
+async def test_a_failing_gateway_is_no_refusal() -> None:
     async with _api_that_answers(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>") as api:
         for question in (api.get_me(), api.get_updates(offset=None), api.webhook.info()):
             with pytest.raises((TelegramUnavailable, SendUnknown)):
                 await question
 
 
-async def test_what_telegram_refuses_is_told_apart() -> None:
+async def test_refusals_are_distinguished() -> None:
     async with _api() as (sim, api):
         await sim.page("blocks", chat_id=BEN, blocked=True)
         old = await sim.page("chats", title="Old", type="group", members=[OLGA], migrate_to_chat_id=WORKSHOP)
@@ -365,7 +363,7 @@ async def test_what_telegram_refuses_is_told_apart() -> None:
     assert migrated.value.new_chat_id == WORKSHOP
 
 
-async def test_no_failure_tells_the_token() -> None:
+async def test_no_error_contains_the_token() -> None:
     failures: list[str] = []
     for url in ("http://127.0.0.1:1", "http://nowhere.invalid:bad"):
         async with open_telegram(token="4242:my-own-secret", api_url=url) as api:
@@ -381,8 +379,8 @@ async def test_no_failure_tells_the_token() -> None:
     assert not any("my-own-secret" in text for text in [*failures, str(refused.value)])
 
 
-async def test_calls_that_are_cancelled_at_any_moment_keep_no_connection() -> None:
-    """Of two connections: one that is lost at one of these moments, twice, and nothing goes through any more."""
+async def test_calls_cancelled_at_any_moment_keep_no_connection() -> None:
+    """With two connections, a lost one at two moments would block everything."""
     async with (
         served_simulator() as sim,
         open_telegram(token=DEFAULT_TOKEN, api_url=sim.url, connections=2) as api,
@@ -398,7 +396,7 @@ async def test_calls_that_are_cancelled_at_any_moment_keep_no_connection() -> No
             assert (await api.get_me()).id == 4242
 
 
-async def test_a_message_that_is_cancelled_before_it_is_sent_is_never_sent() -> None:
+async def test_a_message_cancelled_before_its_send_is_never_sent() -> None:
     async with _api() as (sim, api):
         before = len(await sim.messages(BEN))
         for steps in range(3):

@@ -1,4 +1,4 @@
-"""Files out of Telegram, from a server that answers well and badly."""
+"""Downloads of files from a server that answers well and badly."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def refused(description: str) -> Response:
 
 @dataclass
 class Server:
-    """Answers in order: of getFile (`found`), and of the file itself; the last one again and again."""
+    """A server with responses in order: of getFile (`found`), and of the file. The last one repeats."""
 
     found: list[Response] = field(default_factory=lambda: [OK])
     files: list[Callable[[], Response]] = field(default_factory=list[Callable[[], Response]])
@@ -73,7 +73,7 @@ def status(code: int) -> Callable[[], Response]:
 
 
 def unannounced(data: bytes) -> Callable[[], Response]:
-    """Without a Content-Length, in pieces."""
+    """Respond without a Content-Length, in pieces."""
 
     async def pieces() -> AsyncIterator[bytes]:
         for at in range(0, len(data), 100):
@@ -82,7 +82,7 @@ def unannounced(data: bytes) -> Callable[[], Response]:
     return lambda: StreamingResponse(pieces())
 
 
-async def test_a_file_comes_whole() -> None:
+async def test_a_file_is_downloaded_whole() -> None:
     server = Server(files=[content(b"abc" * 100)])
     async with files_of(server) as files:
         assert await files.download("f", at_most=300) == b"abc" * 100
@@ -91,7 +91,7 @@ async def test_a_file_comes_whole() -> None:
 
 
 @pytest.mark.parametrize("answer", [content(b"x" * 301), unannounced(b"x" * 100_000)])
-async def test_a_file_that_is_too_large_is_given_up_and_not_asked_for_again(
+async def test_a_file_over_the_limit_is_given_up_and_not_requested_again(
     answer: Callable[[], Response],
 ) -> None:
     server = Server(files=[answer])
@@ -110,16 +110,14 @@ async def test_a_file_that_is_too_large_is_given_up_and_not_asked_for_again(
         ("invalid file_id", FileGone),
     ],
 )
-async def test_what_telegram_does_not_give_is_told_apart(
-    description: str, error: type[TelegramFailure]
-) -> None:
+async def test_failed_downloads_are_distinguished(description: str, error: type[TelegramFailure]) -> None:
     async with files_of(Server(found=[refused(description)], files=[content(b"")])) as files:
         with pytest.raises(error):
             await files.download("f", at_most=300)
 
 
 @pytest.mark.parametrize("first", [status(404), status(502)])
-async def test_a_file_that_is_away_for_a_moment_is_found_again(first: Callable[[], Response]) -> None:
+async def test_a_temporarily_missing_file_is_downloaded_later(first: Callable[[], Response]) -> None:
     server = Server(files=[first, content(b"abc")])
     async with files_of(server) as files:
         assert await files.download("f", at_most=300) == b"abc"
@@ -127,7 +125,7 @@ async def test_a_file_that_is_away_for_a_moment_is_found_again(first: Callable[[
     assert server.asked.count("getFile") == 2
 
 
-async def test_downloads_that_are_cancelled_at_any_moment_keep_no_connection() -> None:
+async def test_downloads_cancelled_at_any_moment_keep_no_connection() -> None:
     async with files_of(Server(files=[unannounced(b"abc" * 100)]), connections=1) as files:
         for steps in range(250):
             download = asyncio.create_task(files.download("f", at_most=300), name="cancelled")
@@ -140,7 +138,7 @@ async def test_downloads_that_are_cancelled_at_any_moment_keep_no_connection() -
             assert await files.download("f", at_most=300) == b"abc" * 100
 
 
-async def test_no_failure_tells_the_token() -> None:
+async def test_no_error_contains_the_token() -> None:
     async with files_of(Server(files=[status(500)])) as files:
         with pytest.raises(TelegramUnavailable) as down:
             await files.download("f", at_most=300)
@@ -173,7 +171,7 @@ async def test_no_path_leads_to_another_server(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["a\nb", "a\x00b", "\ud800", "x" * 100_000])
-async def test_a_path_that_is_none_is_a_failure_like_others(path: str) -> None:
+async def test_an_invalid_path_is_a_failure_like_others(path: str) -> None:
     async with files_of(Server(found=[found_at(path)], files=[status(404)])) as files:
         with pytest.raises(TelegramFailure):
             await files.download("f", at_most=300)

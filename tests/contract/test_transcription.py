@@ -1,4 +1,4 @@
-"""Recordings that are written down over HTTP, by an endpoint that does every bad thing we know."""
+"""Transcription over HTTP by an endpoint that fails in every known way."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -31,7 +31,7 @@ async def transcriber(
         assert server.invalid_requests == []
 
 
-async def test_what_is_said_comes_back_and_the_file_is_named_by_its_format() -> None:
+async def test_a_recording_is_transcribed_and_its_file_is_named_by_its_format() -> None:
     async with transcriber(Transcriptions(text=" buy three lemons \n")) as (server, hearing):
         heard = await hearing.transcribe(a_voice_note(), ending="ogg")
 
@@ -62,7 +62,7 @@ async def test_silence_is_an_empty_text() -> None:
         (Failure(status=500, message="oops", retry_after_s=0.001), "unavailable"),
     ],
 )
-async def test_why_nothing_was_heard_is_told_apart(failure: Failure, reason: str) -> None:
+async def test_failures_of_a_transcription_are_distinguished(failure: Failure, reason: str) -> None:
     async with transcriber(Transcriptions(failure=failure)) as (_, hearing):
         with pytest.raises(MediaUnreadable) as caught:
             await hearing.transcribe(a_voice_note(), ending="ogg")
@@ -70,7 +70,7 @@ async def test_why_nothing_was_heard_is_told_apart(failure: Failure, reason: str
     assert caught.value.reason == reason
 
 
-async def test_what_a_model_does_not_take_the_fallback_is_asked_for() -> None:
+async def test_a_refused_format_is_sent_to_the_fallback_model() -> None:
     refusal = Failure(status=400, message="Audio file might be corrupted or unsupported")
     behaviour = Transcriptions(text="heard", failures={"hear-1": refusal})
     async with transcriber(behaviour, fallback="whisper-1") as (server, hearing):
@@ -79,7 +79,7 @@ async def test_what_a_model_does_not_take_the_fallback_is_asked_for() -> None:
     assert [recording.model for recording in server.recordings] == ["hear-1", "whisper-1"]
 
 
-async def test_an_endpoint_that_never_answers_is_given_up() -> None:
+async def test_a_hanging_endpoint_is_given_up() -> None:
     async with transcriber(Transcriptions(hangs=True), timeout_s=0.2) as (_, hearing):
         with pytest.raises(MediaUnreadable) as caught:
             await hearing.transcribe(a_voice_note(), ending="ogg")
@@ -87,7 +87,7 @@ async def test_an_endpoint_that_never_answers_is_given_up() -> None:
     assert caught.value.reason == "unavailable"
 
 
-async def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
+async def test_an_unreachable_endpoint_is_unavailable() -> None:
     opening = open_transcriber(model="hear-1", api_key=None, base_url="http://127.0.0.1:1/v1")
     async with opening as hearing:
         with pytest.raises(MediaUnreadable) as caught:

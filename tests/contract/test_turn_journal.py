@@ -1,4 +1,4 @@
-"""What the journal of a turn brings back after a crash."""
+"""The journal of a turn after a crash."""
 
 from bot.turn.batch import Batch
 from bot.turn.journal import TurnJournal, joined_updates
@@ -10,7 +10,7 @@ from tests.contract.test_reading import update
 from tests.messages import a_message, a_ref, ids, some_messages
 
 
-async def test_a_resumed_turn_has_its_updates_its_steps_and_what_its_tools_had_appended(
+async def test_a_resumed_turn_has_its_updates_its_steps_and_the_appended_messages_of_its_tools(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -35,7 +35,7 @@ async def test_a_resumed_turn_has_its_updates_its_steps_and_what_its_tools_had_a
     assert ids(again.pending) == ["u1", "u2", "by a tool"]
 
 
-async def test_a_turn_whose_tool_erases_the_history_goes_on_in_the_next_epoch(redis: RedisClient) -> None:
+async def test_a_turn_whose_tool_erases_the_history_continues_in_the_next_epoch(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
     await box.accept(1)
@@ -55,5 +55,5 @@ async def test_a_turn_whose_tool_erases_the_history_goes_on_in_the_next_epoch(re
 
 
 def a_batch(*update_ids: int) -> Batch:
-    """One message for each update."""
+    """Return a batch with one message for each update."""
     return Batch(updates=tuple(update(number, text="hi") for number in update_ids))

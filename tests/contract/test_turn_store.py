@@ -1,4 +1,4 @@
-"""What a turn writes: each finished step, one commit, each send; behind the fences of claim and epoch."""
+"""The writes of a turn: each finished step, one commit, each send, behind the fences of claim and epoch."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.messages import a_message, a_ref, ids, some_messages
 from tests.redis_values import all_values, keys_with
 
 
-async def test_a_take_brings_the_updates_with_the_newest_messages_and_the_epoch(redis: RedisClient) -> None:
+async def test_a_take_loads_updates_newest_messages_and_epoch(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
     await box.accept(1)
@@ -31,7 +31,7 @@ async def test_a_take_brings_the_updates_with_the_newest_messages_and_the_epoch(
     assert (snapshot.epoch, snapshot.count) == (0, 3)
 
 
-async def test_finished_steps_are_there_when_the_turn_is_taken_again(redis: RedisClient) -> None:
+async def test_finished_steps_are_loaded_when_the_turn_is_taken_again(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -42,7 +42,7 @@ async def test_finished_steps_are_there_when_the_turn_is_taken_again(redis: Redi
     assert (await box.take(taken)).journal == {"model:1": "a", "tool:1:0": "b"}
 
 
-async def test_a_step_is_not_recorded_for_an_epoch_that_is_over(redis: RedisClient) -> None:
+async def test_a_step_of_an_old_epoch_is_not_recorded(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -55,10 +55,10 @@ async def test_a_step_is_not_recorded_for_an_epoch_that_is_over(redis: RedisClie
     assert await all_values(redis) == before
 
 
-async def test_no_step_and_no_commit_of_a_turn_is_kept_when_the_memory_it_read_is_cleared(
+async def test_a_turn_writes_nothing_after_the_memory_it_read_was_erased(
     redis: RedisClient,
 ) -> None:
-    """Cleared otherwise than by a /reset, which would have forgotten the update too."""
+    """Erased by something else than a /reset, which would have forgotten the update too."""
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -86,7 +86,7 @@ async def test_a_step_that_a_stop_overtakes_is_recorded_and_ends_the_turn(redis:
     assert (await box.take(claim)).journal == {"model:1": "a"}
 
 
-async def test_a_stop_older_than_the_turn_does_not_end_it(redis: RedisClient) -> None:
+async def test_a_stop_from_before_the_turn_does_not_end_it(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(5)
     claim = await box.claim_one()
@@ -95,7 +95,7 @@ async def test_a_stop_older_than_the_turn_does_not_end_it(redis: RedisClient) ->
     await box.turns.record(claim, epoch=0, newest_update=5, fields={"model:1": "a"})
 
 
-async def test_a_commit_does_all_of_it_at_once(redis: RedisClient) -> None:
+async def test_a_commit_is_atomic(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for update in (1, 2, 3):
         await box.accept(update)
@@ -117,7 +117,7 @@ async def test_a_commit_does_all_of_it_at_once(redis: RedisClient) -> None:
     assert await redis.call("XLEN", keys.partition_key(0, "work")) == 2
 
 
-async def test_a_commit_that_is_repeated_changes_nothing(redis: RedisClient) -> None:
+async def test_a_repeated_commit_changes_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -143,7 +143,7 @@ async def test_a_commit_without_parts_finishes_its_updates(redis: RedisClient, s
     assert "payload" not in await box.record_of(1)
 
 
-async def test_a_commit_of_an_epoch_that_is_over_writes_nothing(redis: RedisClient) -> None:
+async def test_a_commit_of_an_old_epoch_writes_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -157,7 +157,7 @@ async def test_a_commit_of_an_epoch_that_is_over_writes_nothing(redis: RedisClie
     assert await all_values(redis) == before
 
 
-async def test_a_commit_begins_a_conversation_after_all_that_was_said(redis: RedisClient) -> None:
+async def test_a_commit_begins_a_conversation_after_all_earlier_messages(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
     await box.accept(1)
@@ -194,7 +194,7 @@ async def test_an_update_is_finished_by_its_last_part(redis: RedisClient) -> Non
     assert left == [0, 0]
 
 
-async def test_a_part_that_was_sent_is_not_taken_off_twice(redis: RedisClient) -> None:
+async def test_a_sent_part_is_removed_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -207,8 +207,10 @@ async def test_a_part_that_was_sent_is_not_taken_off_twice(redis: RedisClient) -
     assert await box.outbox() == [second]
 
 
-async def test_an_outcome_that_is_noted_again_after_a_lost_reply_is_no_erasure(redis: RedisClient) -> None:
-    """Who is told that the outbox was erased takes away what its parts have edited."""
+async def test_an_outcome_recorded_again_after_a_lost_reply_is_not_reported_as_an_erasure(
+    redis: RedisClient,
+) -> None:
+    """After an erasure of the outbox a delivery deletes the messages that it has edited."""
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -223,7 +225,7 @@ async def test_an_outcome_that_is_noted_again_after_a_lost_reply_is_no_erasure(r
     assert await box.turns.sent(claim, line, telegram_id=71) is False
 
 
-async def test_what_cannot_be_delivered_ends_its_updates_and_the_whole_outbox(redis: RedisClient) -> None:
+async def test_an_undeliverable_part_ends_its_updates_and_the_whole_outbox(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -237,7 +239,7 @@ async def test_what_cannot_be_delivered_ends_its_updates_and_the_whole_outbox(re
     assert await box.inbox.settle(claim) is False
 
 
-async def test_sends_begun_are_set_and_not_added_up_so_repeating_is_harmless(redis: RedisClient) -> None:
+async def test_the_count_of_sends_is_set_and_repeating_is_harmless(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -250,7 +252,7 @@ async def test_sends_begun_are_set_and_not_added_up_so_repeating_is_harmless(red
         assert (await box.take(claim)).sends_begun == begun
 
 
-async def test_a_part_that_was_erased_is_not_counted_and_not_sent(redis: RedisClient) -> None:
+async def test_an_erased_part_is_neither_counted_nor_sent(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -265,7 +267,7 @@ async def test_a_part_that_was_erased_is_not_counted_and_not_sent(redis: RedisCl
     assert await all_values(redis) == before
 
 
-async def test_a_reset_from_outside_leaves_nothing_of_a_turn_in_the_middle(redis: RedisClient) -> None:
+async def test_a_reset_from_outside_erases_a_running_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -286,7 +288,7 @@ async def test_a_reset_from_outside_leaves_nothing_of_a_turn_in_the_middle(redis
     assert await box.inbox.settle(claim) is False
 
 
-async def test_a_reset_takes_the_dead_letters_of_its_chat_and_of_no_other(redis: RedisClient) -> None:
+async def test_a_reset_deletes_the_dead_letters_of_its_chat_only(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for chat in (1, 2):
         await box.accept(chat, chat=chat)
@@ -300,7 +302,7 @@ async def test_a_reset_takes_the_dead_letters_of_its_chat_and_of_no_other(redis:
     assert (await box.state_of(2))[0] == "dead"
 
 
-async def test_a_reset_that_is_answered_keeps_itself_and_what_came_after_it(redis: RedisClient) -> None:
+async def test_a_reset_from_the_chat_keeps_its_own_update_and_later_ones(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for update in (1, 2, 3):
         await box.accept(update)
@@ -315,7 +317,7 @@ async def test_a_reset_that_is_answered_keeps_itself_and_what_came_after_it(redi
     await box.commit(claim, 2, epoch=1, parts=some_parts("erased", update_id=2, epoch=1))
 
 
-async def test_another_chats_memory_outlives_a_reset(redis: RedisClient) -> None:
+async def test_a_reset_keeps_the_memory_of_other_chats(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await RedisHistory(redis).append(a_ref(2), some_messages(2), epoch=0)
     await box.accept(1, chat=1)
@@ -339,7 +341,7 @@ async def test_a_person_is_refused_once_in_each_chat_for_a_while(redis: RedisCli
     assert 0 < await box.ttl_of(keys.partition_key(0, "refused", 1, 7)) <= keys.REFUSAL_TTL_S
 
 
-async def test_a_reset_repeated_after_a_lost_reply_answers_the_same(redis: RedisClient) -> None:
+async def test_a_reset_repeated_after_a_lost_reply_returns_the_same_result(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await RedisHistory(redis).append(a_ref(), some_messages(5), epoch=0)
     await box.accept(1)
@@ -367,7 +369,7 @@ async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_co
     assert (await box.turns.reset(a_ref(), asked_by=78)).messages == 1
 
 
-async def test_an_apology_repeated_after_a_lost_reply_is_one_apology(redis: RedisClient) -> None:
+async def test_an_apology_repeated_after_a_lost_reply_is_stored_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -378,7 +380,7 @@ async def test_an_apology_repeated_after_a_lost_reply_is_one_apology(redis: Redi
     assert len(await box.outbox()) == 1
 
 
-async def test_a_turn_that_read_between_a_resets_two_sides_writes_nothing(redis: RedisClient) -> None:
+async def test_a_turn_that_read_during_a_reset_writes_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -393,7 +395,7 @@ async def test_a_turn_that_read_between_a_resets_two_sides_writes_nothing(redis:
     assert (await box.take(claim)).journal == {}
 
 
-async def test_an_update_with_a_negative_number_is_not_taken_for_stopped(redis: RedisClient) -> None:
+async def test_an_update_with_a_negative_id_is_not_treated_as_stopped(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(-5)
     claim = await box.claim_one()

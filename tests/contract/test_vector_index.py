@@ -45,7 +45,7 @@ def chat() -> str:
     return uuid4().hex
 
 
-async def test_the_nearest_are_found_with_their_cosine(index: VectorIndex, chat: str) -> None:
+async def test_the_nearest_messages_are_found_with_their_cosine(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, "n", NORTH), a_point(chat, "ne", NORTHEAST), a_point(chat, "e", EAST)])
     found = by_id(await index.search(a_query(chat)))
     cosines = {name: each.dense for name, each in found.items()}
@@ -53,7 +53,9 @@ async def test_the_nearest_are_found_with_their_cosine(index: VectorIndex, chat:
     assert ids(await index.search(a_query(chat, limit=2))) == {"e", "ne"}
 
 
-async def test_shared_terms_are_found_with_their_bm25_score(index: VectorIndex, chat: str) -> None:
+async def test_messages_with_shared_terms_are_found_with_their_bm25_score(
+    index: VectorIndex, chat: str
+) -> None:
     await index.upsert(
         [
             a_point(chat, "both", sparse=SparseVector(indices=(7, 8), values=(1.0, 2.0))),
@@ -68,7 +70,7 @@ async def test_shared_terms_are_found_with_their_bm25_score(index: VectorIndex, 
     assert found["both"].dense is None
 
 
-async def test_both_lists_are_given_each_message_once(index: VectorIndex, chat: str) -> None:
+async def test_both_lists_contain_each_message_once(index: VectorIndex, chat: str) -> None:
     await index.upsert(
         [
             a_point(chat, "both", EAST, sparse=terms(7)),
@@ -85,7 +87,7 @@ async def test_both_lists_are_given_each_message_once(index: VectorIndex, chat: 
     assert (near.sparse, word.dense) == (0.0, None)
 
 
-async def test_a_message_is_told_as_it_was_indexed(index: VectorIndex, chat: str) -> None:
+async def test_a_hit_has_the_fields_of_its_indexed_message(index: VectorIndex, chat: str) -> None:
     point = a_point(
         chat,
         "m",
@@ -115,7 +117,7 @@ async def test_a_message_is_told_as_it_was_indexed(index: VectorIndex, chat: str
     assert await index.score(query, [41]) == [told]
 
 
-async def test_a_query_that_says_nothing_finds_nothing(index: VectorIndex, chat: str) -> None:
+async def test_an_empty_query_finds_nothing(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, "m", EAST, sparse=terms(7))])
     assert await index.search(a_query(chat, dense=None)) == []
     assert await index.search(a_query(chat, dense=None, sparse=SparseVector())) == []
@@ -123,9 +125,7 @@ async def test_a_query_that_says_nothing_finds_nothing(index: VectorIndex, chat:
     assert ids(await index.search(a_query(chat, sparse=SparseVector()))) == {"m"}
 
 
-async def test_scores_are_of_the_messages_at_the_sequences_that_there_are(
-    index: VectorIndex, chat: str
-) -> None:
+async def test_scores_cover_the_existing_messages_of_the_sequences(index: VectorIndex, chat: str) -> None:
     await index.upsert(
         [
             a_point(chat, "both", EAST, sequence=1, sparse=terms(7)),
@@ -151,7 +151,7 @@ async def test_scores_are_of_the_messages_at_the_sequences_that_there_are(
     assert await index.score(query, []) == []
 
 
-async def test_scores_are_those_of_the_search(index: VectorIndex, chat: str) -> None:
+async def test_scores_equal_those_of_the_search(index: VectorIndex, chat: str) -> None:
     await index.upsert(
         [
             a_point(chat, f"m{n}", [1.0, n / 9, 0.0], sequence=n, sparse=terms(*range(n, n + 4)))
@@ -166,9 +166,7 @@ async def test_scores_are_those_of_the_search(index: VectorIndex, chat: str) -> 
         assert (each.dense, each.sparse) == pytest.approx((scored[name].dense, scored[name].sparse), abs=1e-5)
 
 
-async def test_with_the_scores_come_the_terms_that_question_and_message_share(
-    index: VectorIndex, chat: str
-) -> None:
+async def test_scores_include_the_terms_shared_by_question_and_message(index: VectorIndex, chat: str) -> None:
     last = 100 + TERMS_STORED
     await index.upsert(
         [
@@ -187,7 +185,7 @@ async def test_with_the_scores_come_the_terms_that_question_and_message_share(
     assert all(not each.terms for each in await index.search(query))
 
 
-async def test_without_vectors_scores_still_tell_the_messages(index: VectorIndex, chat: str) -> None:
+async def test_without_vectors_scores_still_list_the_messages(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, "m", EAST, sequence=2)])
     (told,) = await index.score(a_query(chat, dense=None), [2])
     assert (told.message_id, told.dense, told.sparse) == ("m", None, 0.0)
@@ -203,7 +201,9 @@ async def test_an_empty_index_finds_and_erases_nothing(index: VectorIndex, chat:
     assert await index.drop(chat, epoch=0, message_ids=[]) == VectorErasure(before=0, left=0)
 
 
-async def test_a_message_indexed_twice_is_kept_once_as_it_was_last(index: VectorIndex, chat: str) -> None:
+async def test_a_message_indexed_twice_is_stored_once_with_its_last_fields(
+    index: VectorIndex, chat: str
+) -> None:
     await index.upsert([a_point(chat, "m", EAST, sparse=terms(7))])
     await index.upsert([a_point(chat, "m", sparse=terms(8))])
     assert await index.count(chat) == 1
@@ -212,13 +212,15 @@ async def test_a_message_indexed_twice_is_kept_once_as_it_was_last(index: Vector
     assert ids(await index.search(a_query(chat, sparse=terms(8)))) == {"m"}
 
 
-async def test_a_message_twice_in_a_batch_is_kept_as_it_was_last(index: VectorIndex, chat: str) -> None:
+async def test_a_message_twice_in_a_batch_is_stored_with_its_last_fields(
+    index: VectorIndex, chat: str
+) -> None:
     await index.upsert([a_point(chat, "m", EAST), a_point(chat, "m", NORTH)])
     (told,) = await index.search(a_query(chat))
     assert told.dense == pytest.approx(0.0, abs=1e-6)
 
 
-async def test_a_message_without_any_vector_is_kept_but_never_found(index: VectorIndex, chat: str) -> None:
+async def test_a_message_without_vectors_is_stored_but_never_found(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, "m"), a_point(chat, "n", EAST)])
     assert await index.count(chat) == 2
     assert ids(await index.search(a_query(chat, sparse=terms(7)))) == {"n"}
@@ -276,7 +278,7 @@ async def test_a_late_vector_of_a_forgotten_epoch_is_never_found(index: VectorIn
         (Where(before_sequence=3, sent_from=10.5, excluded=frozenset({"m1"})), {"m2"}),
     ],
 )
-async def test_only_what_the_search_allows_is_found_in_either_list(
+async def test_both_lists_obey_the_filters_of_the_search(
     index: VectorIndex, chat: str, where: Where, visible: set[str]
 ) -> None:
     senders = (None, 1, -5, None)
@@ -305,14 +307,14 @@ async def test_excluded_messages_make_room_for_others(index: VectorIndex, chat: 
     assert ids(await index.search(query)) == {"ne", "n"}
 
 
-async def test_an_erasure_takes_the_older_epochs_only_and_counts_them(index: VectorIndex, chat: str) -> None:
+async def test_an_erasure_deletes_and_counts_only_older_epochs(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, f"m{epoch}", EAST, epoch=epoch) for epoch in range(4)])
     assert await index.erase(chat, below_epoch=3) == VectorErasure(before=3, left=0)
     assert await index.erase(chat, below_epoch=3) == VectorErasure(before=0, left=0)
     assert ids(await index.search(a_query(chat, epoch=3))) == {"m3"}
 
 
-async def test_dropping_takes_the_named_messages_of_the_named_epoch(index: VectorIndex, chat: str) -> None:
+async def test_dropping_deletes_the_named_messages_of_the_named_epoch(index: VectorIndex, chat: str) -> None:
     await index.upsert(
         [a_point(chat, "a", EAST), a_point(chat, "b", EAST), a_point(chat, "c", EAST, epoch=1)]
     )
@@ -322,7 +324,7 @@ async def test_dropping_takes_the_named_messages_of_the_named_epoch(index: Vecto
     assert await index.count(chat) == 2
 
 
-async def test_a_word_is_as_rare_as_it_is_in_the_chat_and_epoch(index: VectorIndex, chat: str) -> None:
+async def test_the_rarity_of_a_word_is_counted_in_its_chat_and_epoch(index: VectorIndex, chat: str) -> None:
     other = uuid4().hex
     theirs = [a_point(other, f"t{n}", sparse=terms(7, 8)) for n in range(40)]
     forgotten = [a_point(chat, f"f{n}", epoch=0, sparse=terms(7)) for n in range(5)]
@@ -339,7 +341,7 @@ async def test_a_word_is_as_rare_as_it_is_in_the_chat_and_epoch(index: VectorInd
         assert scored["m2"].sparse == pytest.approx(common + rare, abs=1e-5)
 
 
-async def test_what_was_erased_counts_no_more_for_the_rarity_of_words(index: VectorIndex, chat: str) -> None:
+async def test_erased_messages_do_not_count_for_the_rarity_of_words(index: VectorIndex, chat: str) -> None:
     await index.upsert([a_point(chat, f"m{n}", sequence=n, sparse=terms(7)) for n in range(8)])
     await index.drop(chat, epoch=0, message_ids=[f"m{n}" for n in range(1, 8)])
     (left,) = await index.search(a_query(chat, dense=None, sparse=terms(7)))
@@ -347,7 +349,7 @@ async def test_what_was_erased_counts_no_more_for_the_rarity_of_words(index: Vec
     assert left.sparse == pytest.approx(math.log(1 + 0.5 / 1.5), abs=1e-5)
 
 
-async def test_a_batch_of_thousands_is_kept_whole(index: VectorIndex, chat: str) -> None:
+async def test_a_batch_of_thousands_is_stored(index: VectorIndex, chat: str) -> None:
     await index.upsert(
         [a_point(chat, f"m{n}", [1.0, n / 500, 0.0], sequence=n, sparse=terms(n)) for n in range(600)]
     )
@@ -355,7 +357,7 @@ async def test_a_batch_of_thousands_is_kept_whole(index: VectorIndex, chat: str)
     assert ids(await index.search(a_query(chat, sparse=terms(599), limit=1))) == {"m0", "m599"}
 
 
-async def test_a_hundred_thousand_terms_in_one_message_are_kept(index: VectorIndex, chat: str) -> None:
+async def test_a_hundred_thousand_terms_of_one_message_are_stored(index: VectorIndex, chat: str) -> None:
     many = SparseVector(indices=tuple(range(100_000)), values=tuple(0.5 for _ in range(100_000)))
     await index.upsert([a_point(chat, "long", sparse=many), a_point(chat, "short", sparse=terms(2**32 - 1))])
     query = a_query(chat, dense=None, sparse=terms(99_999, 2**32 - 1))
@@ -363,7 +365,7 @@ async def test_a_hundred_thousand_terms_in_one_message_are_kept(index: VectorInd
     assert ids(await index.search(replace(query, sparse=many))) == {"long"}
 
 
-async def test_nothing_is_done_without_a_context(index: VectorIndex, chat: str) -> None:
+async def test_every_call_needs_a_context(index: VectorIndex, chat: str) -> None:
     for attempt in (
         index.search(a_query("")),
         index.search(a_query("", dense=None)),

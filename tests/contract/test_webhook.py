@@ -1,4 +1,4 @@
-"""`POST /telegram/webhook` over real HTTP: what it answers to what is sent, and when."""
+"""`POST /telegram/webhook` over real HTTP: its responses, and when they are sent."""
 
 import asyncio
 import json
@@ -21,11 +21,11 @@ BOX = keys.context_key(telegram_ref(4242, 7, None, partitions=1), "box")
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is refused unread is not waited for long."""
+    """Shorten the wait for bodies that are refused unread."""
     monkeypatch.setattr(http_server, "UNREAD_WAIT_S", 0.1)
 
 
-async def test_an_update_is_stored_when_it_is_answered(redis: RedisClient) -> None:
+async def test_an_update_is_stored_before_the_response(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push(a_message_update(1))
 
@@ -33,7 +33,7 @@ async def test_an_update_is_stored_when_it_is_answered(redis: RedisClient) -> No
         assert await redis.call("ZRANGE", BOX, 0, -1) == ["1"]
 
 
-async def test_a_duplicate_is_taken_and_stored_once(redis: RedisClient) -> None:
+async def test_a_duplicate_is_accepted_and_stored_once(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         await endpoint.push(a_message_update(1))
         answer = await endpoint.push(a_message_update(1))
@@ -55,7 +55,7 @@ async def test_a_duplicate_is_taken_and_stored_once(redis: RedisClient) -> None:
         ({"callback_query": {"id": "1", "data": "other", "from": {"id": 7}}}, "no_message"),
     ],
 )
-async def test_what_we_do_not_use_is_taken_and_set_aside_with_its_reason(
+async def test_an_unused_update_is_accepted_and_ignored_with_a_reason(
     redis: RedisClient, update: dict[str, object], reason: str
 ) -> None:
     async with served_webhook(redis) as endpoint:
@@ -80,7 +80,9 @@ async def test_what_we_do_not_use_is_taken_and_set_aside_with_its_reason(
         b"\xff\xfe",
     ],
 )
-async def test_without_the_secret_nothing_is_taken(redis: RedisClient, secret: str | bytes | None) -> None:
+async def test_a_request_without_the_secret_is_refused(
+    redis: RedisClient, secret: str | bytes | None
+) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push(a_message_update(1), secret=secret)
 
@@ -114,7 +116,7 @@ async def test_without_the_secret_nothing_is_taken(redis: RedisClient, secret: s
     ],
     ids=lambda body: repr(body[:30]),
 )
-async def test_what_is_no_update_is_refused(redis: RedisClient, body: bytes) -> None:
+async def test_a_body_that_is_no_update_is_refused(redis: RedisClient, body: bytes) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push(body)
 
@@ -123,8 +125,8 @@ async def test_what_is_no_update_is_refused(redis: RedisClient, body: bytes) -> 
 
 
 @pytest.mark.parametrize("depth", range(900, 1000, 3))
-async def test_no_depth_of_nesting_makes_it_fail(redis: RedisClient, depth: int) -> None:
-    """Reading a text takes less of the stack than writing it again."""
+async def test_deep_nesting_never_fails_the_webhook(redis: RedisClient, depth: int) -> None:
+    """Parsing JSON takes less of the stack than writing it."""
     deep = b"[" * depth + b"]" * depth
     message = json.dumps(a_message_update()["message"]).encode()
     async with served_webhook(redis) as endpoint:
@@ -133,7 +135,7 @@ async def test_no_depth_of_nesting_makes_it_fail(redis: RedisClient, depth: int)
     assert answer.status_code in {200, 400}
 
 
-async def test_one_mebibyte_is_taken(redis: RedisClient) -> None:
+async def test_one_mebibyte_is_accepted(redis: RedisClient) -> None:
     bare = len(json.dumps(a_message_update(1, "")))
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push(a_message_update(1, "a" * (BODY_LIMIT - bare)))
@@ -142,7 +144,7 @@ async def test_one_mebibyte_is_taken(redis: RedisClient) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_one_byte_more_is_refused_before_any_of_it_was_read(redis: RedisClient) -> None:
+async def test_one_byte_more_is_refused_before_the_body_is_read(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push_raw({"Content-Length": str(BODY_LIMIT + 1)}, b"")
 
@@ -150,7 +152,7 @@ async def test_one_byte_more_is_refused_before_any_of_it_was_read(redis: RedisCl
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_chunks_are_refused_as_soon_as_they_are_too_much(redis: RedisClient) -> None:
+async def test_chunks_are_refused_when_they_exceed_the_limit(redis: RedisClient) -> None:
     chunk = b"%x\r\n%s\r\n" % (BODY_LIMIT + 1, b"a" * (BODY_LIMIT + 1))
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push_raw({"Transfer-Encoding": "chunked"}, chunk)
@@ -159,23 +161,21 @@ async def test_chunks_are_refused_as_soon_as_they_are_too_much(redis: RedisClien
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_without_the_secret_a_body_is_not_waited_for(redis: RedisClient) -> None:
+async def test_a_body_without_the_secret_is_not_waited_for(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push_raw({"Content-Length": "1000", SECRET_HEADER: "wrong"}, b"{")
 
     assert (answer.status, answer.is_closed) == (401, True)
 
 
-async def test_a_whole_request_without_the_secret_leaves_the_connection_open(redis: RedisClient) -> None:
+async def test_a_complete_request_without_the_secret_keeps_the_connection_open(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push(a_message_update(1), secret="wrong")
 
     assert (answer.status_code, answer.headers.get("connection")) == (401, None)
 
 
-async def test_a_body_that_takes_too_long_is_refused(
-    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_slow_body_is_refused(redis: RedisClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "BODY_WITHIN_S", 0.1)
     monkeypatch.setattr(http_server, "UNREAD_WAIT_S", 0.1)
     async with served_webhook(redis) as endpoint:
@@ -186,7 +186,7 @@ async def test_a_body_that_takes_too_long_is_refused(
 
 
 @pytest.mark.parametrize(("secret", "status"), [(SECRET, 413), ("wrong", 401)])
-async def test_a_client_that_still_sends_hears_why_it_is_refused(
+async def test_a_client_that_is_still_sending_gets_the_refusal(
     redis: RedisClient, secret: str, status: int
 ) -> None:
     async with served_webhook(redis) as endpoint:
@@ -202,9 +202,7 @@ async def test_a_client_that_still_sends_hears_why_it_is_refused(
     assert answers == [status] * 3
 
 
-async def test_a_body_without_an_end_is_not_received_for_ever(
-    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_endless_body_is_cut_off(redis: RedisClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "UNREAD_LIMIT", BODY_LIMIT)
     monkeypatch.setattr(http_server, "UNREAD_WAIT_S", 60)
     async with served_webhook(redis) as endpoint, asyncio.timeout(10):
@@ -218,7 +216,7 @@ async def test_other_methods_and_paths_are_refused(redis: RedisClient) -> None:
         assert (await endpoint.http.post("/telegram/webhook/other")).status_code == 404
 
 
-async def test_before_we_know_who_we_are_telegram_is_asked_to_come_again(redis: RedisClient) -> None:
+async def test_before_the_bot_knows_its_id_telegram_is_asked_to_retry(redis: RedisClient) -> None:
     async with served_webhook(redis, is_ready=False) as endpoint:
         answer = await endpoint.push(a_message_update(1))
 
@@ -226,7 +224,7 @@ async def test_before_we_know_who_we_are_telegram_is_asked_to_come_again(redis: 
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
 
 
-async def test_a_store_that_is_down_is_told_and_its_return_needs_no_restart(redis_url: str) -> None:
+async def test_an_unavailable_store_is_reported_and_its_return_needs_no_restart(redis_url: str) -> None:
     async with (
         redis_proxy(redis_url) as way,
         open_redis(way.redis_url) as redis,
@@ -245,7 +243,7 @@ async def test_a_store_that_is_down_is_told_and_its_return_needs_no_restart(redi
         assert await redis.call("ZRANGE", BOX, 0, -1) == ["1", "2"]
 
 
-async def test_a_store_without_room_is_told_and_nothing_is_half_stored(redis: RedisClient) -> None:
+async def test_a_full_store_is_reported_and_nothing_is_half_stored(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
         await endpoint.push(a_message_update(1))
         before = await all_values(redis)
@@ -261,7 +259,7 @@ async def test_a_store_without_room_is_told_and_nothing_is_half_stored(redis: Re
         assert (await endpoint.push(a_message_update(2))).status_code == 200
 
 
-async def test_a_chat_with_too_many_waiting_has_to_wait_and_other_chats_do_not(redis: RedisClient) -> None:
+async def test_only_the_chat_with_a_full_box_has_to_wait(redis: RedisClient) -> None:
     async with served_webhook(redis, box_limit=2) as endpoint:
         for update in (1, 2):
             await endpoint.push(a_message_update(update))
@@ -275,7 +273,7 @@ async def test_a_chat_with_too_many_waiting_has_to_wait_and_other_chats_do_not(r
         assert (await endpoint.push(a_message_update(3))).json()["outcome"] == "accepted"
 
 
-async def test_no_answer_tells_what_was_wrong_with_the_secret_or_the_store(redis_url: str) -> None:
+async def test_no_response_reveals_details_of_the_secret_or_the_store(redis_url: str) -> None:
     async with (
         redis_proxy(redis_url) as way,
         open_redis(way.redis_url) as redis,
@@ -291,7 +289,7 @@ async def test_no_answer_tells_what_was_wrong_with_the_secret_or_the_store(redis
         assert "127.0.0.1" not in text
 
 
-async def test_health_and_metrics_are_served_beside_it(redis: RedisClient) -> None:
+async def test_health_and_metrics_are_served_on_the_same_port(redis: RedisClient) -> None:
     async with served_webhook(redis, down={"qdrant": "does not answer"}) as endpoint:
         live = await endpoint.http.get("/health/live")
         ready = await endpoint.http.get("/health/ready")

@@ -1,4 +1,4 @@
-"""The worker on the real inbox: how many contexts it holds, how it keeps them, and how it ends."""
+"""The worker on the real inbox: its slots, its claims, and its end."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -26,7 +26,7 @@ from tests.messages import a_ref
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A blocking read ends soon, so that a worker that is told to stop does."""
+    """Make blocking reads short, so that a stopped worker ends soon."""
     monkeypatch.setattr(worker_module, "CLAIM_WAIT_MS", 20)
     for name in ("LOOPS_END_WITHIN_S", "HAND_BACK_S", "LEAVE_S"):
         monkeypatch.setattr(worker_module, name, 0.3)
@@ -34,7 +34,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(slots=True)
 class Work:
-    """Work that is held until `go`; then its updates are committed and the context settled."""
+    """Work that waits for `go`, then commits its updates and settles the context."""
 
     box: Inbox
     go: asyncio.Event = field(default_factory=asyncio.Event)
@@ -64,7 +64,7 @@ class Work:
 
 @dataclass(slots=True)
 class ShakyInbox:
-    """The inbox, of which each call of `step` raises `failure` while there is one."""
+    """An inbox whose calls of `step` raise `failure` while it is set."""
 
     inbox: RedisInbox
     step: str
@@ -97,7 +97,7 @@ class ShakyInbox:
 
 @dataclass(slots=True)
 class HangingInbox:
-    """The inbox of a store that may begin to hang: then no call returns, and one that is cancelled hands back."""
+    """An inbox whose store can hang: then no call returns, and a cancelled one hands back."""
 
     inbox: RedisInbox
     hangs: bool = False
@@ -143,7 +143,7 @@ async def _running(
     lease_s: float = 10,
     grace_s: float = 0.05,
 ) -> AsyncGenerator[Callable[[], Coroutine[Any, Any, None]]]:
-    """A worker until the block ends, or until what the block gets is called."""
+    """Run a worker until the block ends or calls the yielded function."""
     inbox = queue if isinstance(queue, RedisInbox) else queue.inbox
     isolation = isolation or Isolation(inbox, slots or Slots(concurrency))
     worker = Worker(queue, work, consumer=name, partitions=1, isolation=isolation, lease_s=lease_s)
@@ -161,7 +161,7 @@ async def _running(
         await stop()
 
 
-async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_are_slots(
+async def test_a_worker_processes_as_many_contexts_as_it_has_slots(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -177,10 +177,10 @@ async def test_contexts_are_worked_on_at_the_same_time_but_not_more_than_there_a
     assert work.most == 3
 
 
-async def test_nothing_is_claimed_during_an_isolation_though_a_slot_is_free(
+async def test_a_worker_claims_nothing_during_an_isolation(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another worker can work on it."""
+    """Another worker can process it."""
     monkeypatch.setattr(isolation_module, "SURVIVED_S", 0.0)
     box = await open_inbox(redis)
     await box.accept(1)
@@ -203,7 +203,7 @@ async def test_nothing_is_claimed_during_an_isolation_though_a_slot_is_free(
 async def _no_note() -> None: ...
 
 
-async def test_contexts_over_which_one_worker_died_begin_a_little_apart(
+async def test_contexts_with_one_death_start_a_little_apart(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "PACE_S", 0.05)
@@ -223,7 +223,7 @@ async def test_contexts_over_which_one_worker_died_begin_a_little_apart(
     assert all(later - earlier > 0.04 for earlier, later in pairwise(begun))
 
 
-async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(
+async def test_contexts_with_two_deaths_start_one_at_a_time(
     redis: RedisClient,
 ) -> None:
     box = await open_inbox(redis)
@@ -243,7 +243,7 @@ async def test_contexts_over_which_two_workers_died_are_begun_one_at_a_time(
     assert work.most == 1
 
 
-async def test_a_context_that_only_waits_keeps_no_other_one_waiting(redis: RedisClient) -> None:
+async def test_a_waiting_context_does_not_block_another_one(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     slots, rested, others = Slots(1), asyncio.Event(), Work(box)
 
@@ -280,7 +280,7 @@ async def test_a_full_worker_leaves_the_next_context_to_an_idle_one(redis: Redis
     assert (full.done, idle.done) == ([1], [2])
 
 
-async def test_it_lets_what_runs_finish_when_it_is_told_to_stop(redis: RedisClient) -> None:
+async def test_a_stopped_worker_lets_running_work_finish(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work = Work(box)
@@ -300,7 +300,7 @@ async def test_it_lets_what_runs_finish_when_it_is_told_to_stop(redis: RedisClie
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-async def test_it_ends_what_does_not_finish_even_when_every_slot_is_taken(
+async def test_a_stopped_worker_cancels_unfinished_work_even_with_all_slots_in_use(
     redis: RedisClient, concurrency: int
 ) -> None:
     box = await open_inbox(redis)
@@ -314,7 +314,7 @@ async def test_it_ends_what_does_not_finish_even_when_every_slot_is_taken(
     assert (work.cancelled, work.done, work.running) == (1, [], [])
 
 
-async def test_it_leaves_the_group_when_it_ends(redis: RedisClient) -> None:
+async def test_a_stopped_worker_leaves_its_group(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     async with _running(box.inbox, Work(box)):
         pass
@@ -322,7 +322,7 @@ async def test_it_leaves_the_group_when_it_ends(redis: RedisClient) -> None:
     assert await redis.call("XINFO", "CONSUMERS", keys.partition_key(0, "ready"), "workers") == []
 
 
-async def test_a_context_is_kept_for_as_long_as_it_is_worked_on(redis: RedisClient) -> None:
+async def test_a_context_stays_claimed_while_it_is_processed(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work, other = Work(box), Work(box)
@@ -351,7 +351,7 @@ async def test_a_context_of_a_dead_worker_is_taken_over(redis: RedisClient) -> N
         await eventually(lambda: work.done == [1])
 
 
-async def test_work_whose_context_was_taken_over_is_ended(redis: RedisClient) -> None:
+async def test_work_ends_when_another_worker_takes_its_context(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work = Work(box)
@@ -366,7 +366,7 @@ async def test_work_whose_context_was_taken_over_is_ended(redis: RedisClient) ->
     assert work.done == []
 
 
-async def test_work_is_ended_when_nothing_was_heard_of_the_store_for_a_lease(redis: RedisClient) -> None:
+async def test_work_ends_after_a_lease_without_the_store(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work, shaky = Work(box), ShakyInbox(box.inbox, "keep")
@@ -394,7 +394,7 @@ async def test_a_short_failure_of_the_store_ends_no_work(redis: RedisClient) -> 
     assert work.cancelled == 0
 
 
-async def test_a_store_that_was_emptied_ends_the_work_of_its_contexts(redis: RedisClient) -> None:
+async def test_work_ends_when_the_store_was_emptied(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work = Work(box)
@@ -409,7 +409,9 @@ async def test_a_store_that_was_emptied_ends_the_work_of_its_contexts(redis: Red
 
 
 @pytest.mark.parametrize("failure", [StoreUnavailable(), StoreFull()])
-async def test_it_goes_on_when_the_store_is_back(redis: RedisClient, failure: MemoryFailure) -> None:
+async def test_the_worker_continues_when_the_store_is_back(
+    redis: RedisClient, failure: MemoryFailure
+) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work, shaky = Work(box), ShakyInbox(box.inbox, "claim", failure=failure)
@@ -422,7 +424,7 @@ async def test_it_goes_on_when_the_store_is_back(redis: RedisClient, failure: Me
         await eventually(lambda: work.done == [1])
 
 
-async def test_work_is_ended_at_once_when_its_claim_is_unknown_to_the_store(redis: RedisClient) -> None:
+async def test_work_ends_at_once_if_the_store_does_not_know_its_claim(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work, shaky = Work(box), ShakyInbox(box.inbox, "keep", failure=CommandRefused("NOGROUP"))
@@ -434,7 +436,9 @@ async def test_work_is_ended_at_once_when_its_claim_is_unknown_to_the_store(redi
 
 
 @pytest.mark.parametrize("failure", [StoreUnavailable(), CommandRefused("NOGROUP")])
-async def test_it_ends_while_the_store_is_away(redis: RedisClient, failure: MemoryFailure) -> None:
+async def test_the_worker_can_stop_while_the_store_is_unavailable(
+    redis: RedisClient, failure: MemoryFailure
+) -> None:
     box = await open_inbox(redis)
     shaky = ShakyInbox(box.inbox, "leave", failure=failure)
 
@@ -444,7 +448,7 @@ async def test_it_ends_while_the_store_is_away(redis: RedisClient, failure: Memo
     assert shaky.failures == 1
 
 
-async def test_it_ends_in_time_while_the_store_hangs(redis: RedisClient) -> None:
+async def test_the_worker_stops_in_time_while_the_store_hangs(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     hung, running = HangingInbox(box.inbox), asyncio.Event()
@@ -468,7 +472,7 @@ async def test_it_ends_in_time_while_the_store_hangs(redis: RedisClient) -> None
     assert hung.hanging == {"claim", "settle", "leave"}
 
 
-async def test_the_grace_begins_with_the_stop_and_not_with_the_end_of_the_last_read(
+async def test_the_grace_period_begins_with_the_stop(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "LOOPS_END_WITHIN_S", 0.6)
@@ -490,7 +494,7 @@ async def test_the_grace_begins_with_the_stop_and_not_with_the_end_of_the_last_r
     assert took < 1.0
 
 
-async def test_work_that_the_store_refuses_while_it_answers_is_tried_less_and_less_often(
+async def test_work_that_the_store_refuses_is_retried_with_growing_pauses(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "FIRST_PAUSE_S", 0.02)
@@ -511,7 +515,7 @@ async def test_work_that_the_store_refuses_while_it_answers_is_tried_less_and_le
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("a bug"), Fenced(), StoreUnavailable()])
-async def test_work_that_fails_ends_neither_the_worker_nor_the_rest(
+async def test_failed_work_ends_neither_the_worker_nor_other_work(
     redis: RedisClient, failure: Exception
 ) -> None:
     box = await open_inbox(redis)

@@ -1,4 +1,4 @@
-"""The webhook over real HTTP: the app that the service serves, on an inbox on the real store."""
+"""The webhook over real HTTP: the served application, with an inbox on the real store."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ BOT = BotIdentity(id=4242, username="mnemogram_bot")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pushed:
-    """An answer to raw bytes on a connection of its own; `is_closed`: the server ended the connection."""
+    """The response to raw bytes on a new connection. `is_closed`: the server closed the connection."""
 
     status: int
     is_closed: bool
@@ -31,7 +31,7 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """The webhook as Telegram meets it."""
+    """The webhook as Telegram sees it."""
 
     http: httpx.AsyncClient
     port: int
@@ -46,7 +46,7 @@ class Endpoint:
         return await self.http.post(WEBHOOK_PATH, content=body, headers=headers, **changes)
 
     async def push_raw(self, headers: dict[str, str], body: bytes) -> Pushed:
-        """POST these bytes, send nothing more, and read the answer and what follows it."""
+        """POST these bytes, send nothing more, and read the response and its rest."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         head = {"Host": "localhost", SECRET_HEADER: SECRET} | headers
         lines = [f"POST {WEBHOOK_PATH} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items())]
@@ -64,7 +64,7 @@ class Endpoint:
 async def served_webhook(
     redis: RedisClient, *, box_limit: int = 100, down: Mapping[str, str] | None = None, is_ready: bool = True
 ) -> AsyncGenerator[Endpoint]:
-    """The webhook on this store; `down` is what /health/ready has to say."""
+    """Serve the webhook on this store. `down` is the content of /health/ready."""
     inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: 1000.0)
     ingest = (
         Ingest(inbox.accept, bot=BOT, access=Access(), rules=DoorRules(partitions=1), anchors=no_migrations())
@@ -85,7 +85,7 @@ async def served_webhook(
 
 
 def a_message_update(update_id: object = 1, text: str = "hello", *, chat: int = 7) -> dict[str, Any]:
-    """A message in a private chat."""
+    """Return an update with a message in a private chat."""
     person = {"id": chat, "is_bot": False, "first_name": "Anna"}
     message = {"message_id": 3, "date": 900, "chat": {"id": chat, "type": "private"}, "from": person}
     return {"update_id": update_id, "message": message | {"text": text}}

@@ -1,4 +1,4 @@
-"""Stand-ins for parts of memory: small real implementations, tested by the same contract suites as the real ones."""
+"""A fake embedder: a small real implementation, tested by the contract of embedders."""
 
 import hashlib
 import math
@@ -10,9 +10,10 @@ from memory.recall.embedders.embedder import EmbeddingError, EmbeddingSpace
 
 
 class FakeEmbedder:
-    """A hashed bag of words: texts that share words are near each other, others nearly at right angles.
+    """An embedder of hashed bags of words:
 
-    While `failure` is set, every call raises it. `calls` holds the texts of each call.
+    texts with shared words are near, others almost at right angles. While `failure` is set, every call
+    raises it. `calls` holds the texts of each call.
     """
 
     def __init__(self, *, dimension: int = 64, failure: EmbeddingError | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A history in memory, for tests: small but real, proven by the same contract suites as the one in Redis."""
+"""A history in memory for tests, tested by the same contract suites as the one in Redis."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,10 @@ class _Kept:
 
 
 class InMemoryHistory:
-    """HistoryStore in a dict; queues no work, and counts an artifact as kept while the ledger names it."""
+    """A HistoryStore in a dict.
+
+    It queues no work and counts an artifact as stored while the ledger names it.
+    """
 
     def __init__(self, *, talk: Mapping[ContextRef, Mapping[int, TalkLine]] | None = None) -> None:
         """`talk` are lines by their scores: what the door keeps in Redis."""
@@ -68,11 +71,11 @@ class InMemoryHistory:
         )
 
     def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
-        """Make it the current summary: what a compression does in Redis."""
+        """Make this the current summary, as a compression does in Redis."""
         self._kept(ref).summaries.append(summary)
 
     def keep_ledger_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
-        """Note what a turn called, the newest last: what a commit does in Redis."""
+        """Store the calls of a turn, the newest last, as a commit does in Redis."""
         self._kept(ref).ledger.append(turn)
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
@@ -237,7 +240,7 @@ class InMemoryHistory:
         )
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
-        """Reads begin after the present messages from now on; the summaries are dropped."""
+        """Start a conversation after the present messages. The summaries are dropped."""
         kept = _of_epoch(self._kept(ref), epoch)
         kept.conversation_start = kept.next_sequence
         kept.summaries.clear()
@@ -297,26 +300,26 @@ def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> int:
 
 
 def _known_by(gone: Sequence[Message], quoted: Collection[int]) -> tuple[str, ...]:
-    """The ids of these messages and those under which they are shown, after the `quoted` ones."""
+    """Return the ids of these messages and their Telegram ids, after the `quoted` ones."""
     names = [name for m in gone for name in (m.id, m.telegram_message_id) if name is not None]
     return tuple(str(name) for name in (*quoted, *names))
 
 
 def _strip_quotes(kept: _Kept, telegram_ids: Collection[int | None]) -> list[int]:
-    """Take the quotations of these out of the messages that have them; their sequences."""
+    """Remove quotations of these from other messages. Return the sequences of those."""
     quoting = _quoting_messages(kept, telegram_ids)
     kept.messages |= {message.id: replace(message, quote=None) for message in quoting}
     return [_sequence(message) for message in quoting]
 
 
 def _quoting_messages(kept: _Kept, telegram_ids: Collection[int | None]) -> list[Message]:
-    """Those that quote one of these; 0 stands for what another chat has, and means none."""
+    """Return the messages that quote one of these. 0 stands for another chat and matches none."""
     wanted = {each for each in telegram_ids if each}
     return [m for m in kept.messages.values() if m.quote and m.quote.telegram_message_id in wanted]
 
 
 def _drop_quoting(kept: _Kept, ids: set[str]) -> list[LedgerTurn]:
-    """Drop the turns that quote one of these messages and artifacts, and those that quote their artifacts in turn."""
+    """Drop the turns that quote one of these messages and artifacts, and turns that quote their artifacts."""
     dropped: list[LedgerTurn] = []
     while found := _quoting(kept.ledger, ids):
         kept.ledger = [turn for turn in kept.ledger if turn not in found]

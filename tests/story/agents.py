@@ -1,4 +1,4 @@
-"""A team of agents in a story: its file with its tools, and a scripted model that knows who asks for what."""
+"""A team of agents for stories: its file with tools, and a scripted model that knows the asking agent."""
 
 import sys
 from collections import defaultdict
@@ -63,12 +63,12 @@ def mend(thing: str) -> str:
 
 
 def keep_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folders of agents files are in sys.path until the test ends."""
+    """Keep the folders of agents files in sys.path until the test ends."""
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
 def write_agents(folder: Path, described: str, tools: str) -> Path:
-    """An agents file in this folder, whose `{tools}` is the module of these tools, under a name of its own."""
+    """Write an agents file into this folder, with a unique module of these tools for `{tools}`."""
     module = f"tools_{uuid4().hex}"
     (folder / f"{module}.py").write_text(tools)
     path = folder / "agents.toml"
@@ -77,7 +77,7 @@ def write_agents(folder: Path, described: str, tools: str) -> Path:
 
 
 def write_team(folder: Path, *, limits: str = "") -> Path:
-    """The desk, that delegates to the researcher and the checker and transfers to the support.
+    """Write the file of a desk that delegates to the researcher and the checker and transfers to the support.
 
     `limits` are lines of that table.
     """
@@ -85,8 +85,10 @@ def write_team(folder: Path, *, limits: str = "") -> Path:
 
 
 class TeamScript:
-    """A scripted model for a team. Who asks is read from the system prompt, and what from the task or the user's last
-    words: `desk: hello`. Each has replies of its own, the one that follows its completed steps.
+    """A scripted model for a team.
+
+    It finds the asking agent in the system prompt, and the words in the task or the last user message:
+    `desk: hello`. Each agent has its own replies; the next one follows its completed steps.
     """
 
     def __init__(self, replies: Mapping[str, Sequence[Reply | str]]) -> None:

@@ -1,4 +1,4 @@
-"""Compressions in a story: at once instead of soon, and what they asked for, covered and left."""
+"""Compressions in stories: run at once, with their requests, coverage and results."""
 
 import time
 from typing import Any
@@ -29,7 +29,7 @@ EXCHANGES = (
 
 
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compression begins when it is due, after little talk, is tried again without a pause, and is the only one."""
+    """Run a single compressor that starts at once, after little talk, and retries without a pause."""
     monkeypatch.setattr(agents_file, "LEAST_COMPRESSION_TOKENS", 1)
     monkeypatch.setattr(upkeep, "COMPRESSION_POLL_S", POLL_S)
     monkeypatch.setattr(service, "COMPRESSIONS_AT_ONCE", 1)
@@ -37,27 +37,27 @@ def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spoken_prompts(bot: Story) -> list[list[Json]]:
-    """The messages of every request for an answer."""
+    """Return the messages of every request for an answer."""
     bodies = [request.body for request in bot.model.chat_requests]
     return [body["messages"] for body in bodies if "response_format" not in body]
 
 
 def summary_requests(bot: Story) -> list[str]:
-    """What every request for a summary gave to read."""
+    """Return the texts of every request for a summary."""
     bodies = [request.body for request in bot.model.chat_requests]
     return [body["messages"][1]["content"] for body in bodies if "response_format" in body]
 
 
 async def talk(bot: Story, *lines: str) -> None:
-    """Ben says them, one after the other, and each is answered."""
+    """Let Ben say these texts one after the other, and wait for each answer."""
     for line in lines:
         await bot.ask(BEN, line)
 
 
 async def wait_until_compressed(bot: Story) -> None:
-    """Return once no compression is due, and the one that ran has ended, whatever became of it.
+    """Wait until no compression is due and the running one has ended with any result.
 
-    The one compressor takes another conversation only then: Chiara's, in which there is nothing to do.
+    The one compressor takes another conversation only then: Chiara's, which has nothing to compress.
     """
     await RedisSummaries(bot.redis, clock=time.time).queue(a_ref(CHIARA))
 
@@ -68,10 +68,10 @@ async def wait_until_compressed(bot: Story) -> None:
 
 
 async def stored(bot: Story) -> list[Message]:
-    """Every message that is kept of Ben, oldest first, whether a summary covers it or not."""
+    """Return every stored message of Ben's chat, oldest first, covered or not."""
     return await RedisHistory(bot.redis).page(a_ref(BEN), after_sequence=-1, limit=1000)
 
 
 async def lineage(bot: Story) -> list[str]:
-    """The ids of the summaries that are kept of Ben's conversation, oldest first."""
+    """Return the ids of the stored summaries of Ben's conversation, oldest first."""
     return await bot.redis.call("ZRANGE", keys.context_key(a_ref(BEN), "lineage"), 0, -1)

@@ -1,4 +1,4 @@
-"""Fixtures of the stories: clean stores, and a start and an end that do not wait."""
+"""Fixtures of the stories: clean stores, and a quick start and end of the bot."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ CLAIM_WAIT_MS = 20
 
 @pytest.fixture(scope="session")
 def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with one certificate authority: every HTTP client loads all of them, 30 ms each time."""
+    """Return a file with one certificate authority. Every HTTP client would load all of them, in 30 ms."""
     first, end, _ = certifi.contents().partition("-----END CERTIFICATE-----")
     path = tmp_path_factory.mktemp("tls") / "one.pem"
     path.write_text(first + end)
@@ -28,7 +28,7 @@ def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch, one_authority: Path) -> None:
-    """Settings come from the test only, and neither start nor end waits."""
+    """Take settings from the test only, and shorten waits at start and end."""
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setattr(worker, "CLAIM_WAIT_MS", CLAIM_WAIT_MS)
@@ -38,7 +38,10 @@ def quick_and_alone(monkeypatch: pytest.MonkeyPatch, one_authority: Path) -> Non
 
 @pytest.fixture
 async def stores(redis: RedisClient, redis_url: str, index_endpoint: IndexEndpoint) -> StoryStores:
-    """The stores of one bot; the index is emptied, for counts and erasures go over all its collections."""
+    """Open the stores of one bot.
+
+    The index is emptied, because counts and erasures cover all its collections.
+    """
     headers = {"api-key": index_endpoint.api_key}
     async with local_client(index_endpoint.url, headers=headers) as index:
         listed = (await index.get("/collections")).json()["result"]["collections"]

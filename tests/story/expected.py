@@ -1,4 +1,4 @@
-"""What stored expectations of whole prompts are written with: messages as a request has them."""
+"""Builders for expected prompts: messages as a request has them."""
 
 from bot.transport.words import words_for
 from tests.story.harness import Json
@@ -21,22 +21,22 @@ ADDED = """\
 
 
 def system(content: str) -> Json:
-    """A system message."""
+    """Return a system message."""
     return {"role": "system", "content": content}
 
 
 def user(content: str) -> Json:
-    """A message of the user, or one in which we tell something."""
+    """Return a user message, also one that contains text of ours."""
     return {"role": "user", "content": content}
 
 
 def assistant(content: str) -> Json:
-    """A reply."""
+    """Return an assistant message."""
     return {"role": "assistant", "content": content}
 
 
 def asks(*calls: tuple[str, str, str]) -> Json:
-    """Tool calls: their ids, names and arguments."""
+    """Return a message of tool calls with ids, names and arguments."""
     asked = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
         for call_id, name, arguments in calls
@@ -45,5 +45,5 @@ def asks(*calls: tuple[str, str, str]) -> Json:
 
 
 def gave(call_id: str, content: str) -> Json:
-    """The result of a tool call."""
+    """Return the message of a tool's result."""
     return {"role": "tool", "tool_call_id": call_id, "content": content}

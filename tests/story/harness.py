@@ -59,7 +59,7 @@ class StoryStores:
 
 @dataclass(slots=True, kw_only=True)
 class Story:
-    """The bot, and the people who talk with it. Messages are Bot API objects, as the chat page gets them."""
+    """The bot and its people. Messages are Bot API objects, as the chat page gets them."""
 
     settings: Settings
     model: ScriptedOpenAI
@@ -72,11 +72,11 @@ class Story:
 
     @property
     def http_url(self) -> str:
-        """Where the bot listens."""
+        """Return the address of the bot's HTTP server."""
         return f"http://127.0.0.1:{self.settings.http_port}"
 
     def start(self, *, serve: bool = True, work: bool = True) -> None:
-        """Start a service, beside those that run."""
+        """Start another service."""
         if self.stopping.is_set():
             self.stopping = asyncio.Event()
         running = run_service(self.settings, serve=serve, work=work, stopping=self.stopping)
@@ -101,18 +101,21 @@ class Story:
         reply_to: int | None = None,
         quote: str | None = None,
     ) -> Json:
-        """A person writes; without `chat` in private. `quote` is a part of what is replied to. The message."""
+        """Send a message of a person and return it.
+
+        Without `chat` it is private. `quote` is a part of the replied message.
+        """
         line = {"chat_id": person if chat is None else chat, "from_id": person, "text": text}
         where = {"message_thread_id": thread, "reply_to_message_id": reply_to, "quote": quote}
         return await self.page("messages", line | where)
 
     @property
     def people(self) -> People:
-        """Whatever else people do: send photos, forward, edit, press buttons, come and go."""
+        """Return the people, who can also send photos, forward, edit, press buttons, join and leave."""
         return People(simulator=self.simulator)
 
     async def push(self, update: Json) -> None:
-        """An update that the simulator's people cannot make, pushed to the webhook under an id of its own."""
+        """Push an update with a new id to the webhook that the simulator's people cannot create."""
         self._pushed += 1
         body = {"update_id": FIRST_PUSHED + self._pushed} | update
         async with local_client(timeout_s=DEADLINE_S) as client:
@@ -124,12 +127,12 @@ class Story:
         assert answer.status_code == 200, answer.text
 
     async def wait_for_reply(self, to: Json) -> Json:
-        """The bot's first message in the chat, and in the topic, of this message after it."""
+        """Wait for the bot's first message after this one in its chat and topic."""
         await self.wait_until(lambda: bool(self._replies_to(to)))
         return self._replies_to(to)[0]
 
     async def ask(self, person: int, text: str, *, chat: int | None = None, thread: int | None = None) -> str:
-        """Say something and wait for the text of the reply."""
+        """Send a text and return the text of the reply."""
         return (await self.wait_for_reply(await self.say(person, text, chat=chat, thread=thread)))["text"]
 
     async def reset(
@@ -152,7 +155,7 @@ class Story:
         return now()["text"]
 
     async def wait_until(self, holds: Callable[[], bool]) -> None:
-        """Return once it holds; fails after DEADLINE_S, and when the service has ended."""
+        """Wait until the condition holds. Fail after DEADLINE_S or when the service has ended."""
 
         async def answered() -> bool:
             return holds()
@@ -160,7 +163,7 @@ class Story:
         await self.wait_until_true(answered)
 
     async def wait_until_true(self, holds: Callable[[], Awaitable[bool]]) -> None:
-        """The same for what has to be asked for."""
+        """Wait until an asynchronous condition holds."""
         async with asyncio.timeout(DEADLINE_S):
             while not await holds():
                 for service in self._services:
@@ -168,13 +171,13 @@ class Story:
                 await asyncio.sleep(0.005)
 
     async def health(self) -> tuple[int, dict[str, Any]]:
-        """What /health/ready answers: its status, and what is down."""
+        """Return the status of /health/ready and the unavailable parts."""
         async with local_client() as client:
             answer = await client.get(f"{self.http_url}/health/ready")
         return answer.status_code, answer.json()["down"]
 
     async def wait_until_down(self, *parts: str) -> None:
-        """Return once the bot says that exactly these parts are down; none: once it is ready."""
+        """Wait until exactly these parts are unavailable; without parts, until the bot is ready."""
 
         async def is_said() -> bool:
             try:
@@ -185,11 +188,11 @@ class Story:
         await self.wait_until_true(is_said)
 
     async def wait_for_prompts(self, count: int) -> None:
-        """Return once the model was asked so often; it may not have answered."""
+        """Wait until the model got this many requests, answered or not."""
         await self.wait_until(lambda: len(self.model.chat_requests) >= count)
 
     async def wait_until_finished(self, updates: int) -> None:
-        """Return once so many updates have come in and all of them are in their terminal states."""
+        """Wait until this many updates have arrived and all are in their terminal states."""
 
         async def are_finished() -> bool:
             records = await self.records()
@@ -198,7 +201,7 @@ class Story:
         await self.wait_until_true(are_finished)
 
     async def wait_for_waiting(self, updates: int, *, chat: int = BEN) -> list[int]:
-        """Return once so many updates wait in the chat's box, what is being answered included: their ids."""
+        """Wait until this many updates are in the chat's box, including the running one. Return their ids."""
         box = keys.context_key(a_ref(chat), "box")
 
         async def are_there() -> bool:
@@ -208,18 +211,18 @@ class Story:
         return [int(number) for number in await self.redis.call("ZRANGE", box, 0, -1)]
 
     async def wait_until_idle(self) -> None:
-        """Return once no context has anything to do."""
+        """Wait until every context is idle."""
         await self._wait_until_empty(keys.partition_key(0, "ready"))
 
     async def wait_until_indexed(self) -> None:
-        """Return once every vector is as the history wants it."""
+        """Wait until every vector matches the history."""
         await self._wait_until_empty(keys.partition_key(0, "work"))
 
     def said_in(self, chat: int) -> list[str]:
-        """The texts and captions of the bot's messages in a chat as they were sent, oldest first.
+        """Return the texts and captions of the bot's messages in a chat as they were sent, oldest first.
 
-        A preview, which has a Stop button, counts as the answer that it was edited into, or not at all: on a busy machine
-        any answer may take long enough to get one.
+        A preview, which has a Stop button, counts as its final answer, or not at all: on a busy
+        machine any answer may be slow enough to get one.
         """
         said: dict[int, str] = {}
         for event in self.events:
@@ -231,7 +234,7 @@ class Story:
         return [said[number] for number in sorted(said)]
 
     def shown_in(self, chat: int) -> list[Json]:
-        """The bot's messages in a chat as they stand now: edited, and without those that were deleted."""
+        """Return the bot's messages in a chat as they are now: edited, and without deleted ones."""
         shown: dict[int, Json] = {}
         for event in self.events:
             if event["type"] in ("message", "edit") and event["message"]["chat"]["id"] == chat:
@@ -241,42 +244,42 @@ class Story:
         return [message for message in shown.values() if message["from"]["id"] == BOT]
 
     def drafts_in(self, chat: int) -> list[str]:
-        """The texts that were streamed as drafts in a private chat, oldest first; empty where one ended."""
+        """Return the drafts of a private chat, oldest first, with an empty text at the end of each."""
         return [e["text"] for e in self.events if e["type"] == "draft" and e["chat_id"] == chat]
 
     def callback_answers(self) -> list[Json]:
-        """What the bot answered to presses of its buttons."""
+        """Return the bot's answers to presses of its buttons."""
         return [event for event in self.events if event["type"] == "callback_answer"]
 
     def actions_in(self, chat: int) -> list[str]:
-        """The chat actions shown in a chat."""
+        """Return the chat actions shown in a chat."""
         return [e["action"] for e in self.events if e["type"] == "action" and e["chat_id"] == chat]
 
     async def history(self, chat: int, thread: int | None = None) -> HistorySnapshot:
-        """What is kept of a chat or topic: the present conversation, at most 1,000 messages."""
+        """Return the current conversation of a chat or topic, at most 1,000 messages."""
         return await RedisHistory(self.redis).load(a_ref(chat, thread), limit=1000)
 
     async def lines(self, chat: int, thread: int | None = None) -> list[tuple[str, str]]:
-        """The history as (role, text) pairs."""
+        """Return the history as (role, text) pairs."""
         return [(message.role, message.text) for message in (await self.history(chat, thread)).newest]
 
     async def records(self) -> list[dict[str, str]]:
-        """The records of all updates, oldest first."""
+        """Return the records of all updates, oldest first."""
         prefix = keys.partition_key(0, "update", "")
         found: list[str] = await self.redis.call("KEYS", prefix.replace("{", "\\{") + "*")
         numbers = sorted(int(key.removeprefix(prefix)) for key in found)
         return [await self.redis.call("HGETALL", f"{prefix}{number}") for number in numbers]
 
     async def keys_with(self, word: str) -> list[str]:
-        """The keys of Redis that have this word anywhere in them."""
+        """Return the Redis keys with this word in name or value."""
         return await keys_with(self.redis, word)
 
     def prompts(self) -> list[list[Json]]:
-        """The messages of every request that the model got."""
+        """Return the messages of every request to the model."""
         return [request.body["messages"] for request in self.model.chat_requests]
 
     async def page(self, path: str, body: Json) -> Json:
-        """A request of the chat page."""
+        """Send a request of the chat page."""
         answer = await self.simulator.post(f"/api/{path}", json=body)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -288,7 +291,7 @@ class Story:
         await self.wait_until_true(is_empty)
 
     def _replies_to(self, message: Json) -> list[Json]:
-        """Return them as they are now; a message with a Stop button is not an answer yet."""
+        """Return the replies as they are now. A message with a Stop button is not an answer yet."""
         return [
             sent
             for sent in self.shown_in(message["chat"]["id"])
@@ -310,7 +313,7 @@ def buttons_of(message: Json) -> list[str]:
 
 
 def _topic_of(message: Json) -> int | None:
-    """In an ordinary supergroup the thread of a reply is no topic."""
+    """Return the topic of a message. In an ordinary supergroup the thread of a reply is no topic."""
     return message.get("message_thread_id") if message.get("is_topic_message") else None
 
 
@@ -319,13 +322,16 @@ def _text_of(message: Json) -> str:
 
 
 async def take_the_context_away(bot: Story) -> None:
-    """What a worker does that believes the holder dead, and dies itself: the entry changes hands, and idles."""
+    """Take over a context as a worker does that thinks the holder dead, and then die:
+
+    the entry stays idle.
+    """
     (entry,) = await bot.redis.call("XRANGE", keys.partition_key(0, "ready"), "-", "+")
     await bot.redis.call("XCLAIM", keys.partition_key(0, "ready"), "workers", "another", 0, entry[0])
 
 
 def a_ref(chat: int, thread: int | None = None) -> ContextRef:
-    """The context of a chat or topic."""
+    """Return the context of a chat or topic."""
     return telegram_ref(BOT, chat, thread, partitions=1)
 
 
@@ -340,9 +346,10 @@ async def running_bot(
     private_topics: bool = False,
     **changes: Any,
 ) -> AsyncGenerator[Story]:
-    """A bot until the block ends; `changes` are settings and options of the agents file. `is_pushed`: by webhook, else it polls.
+    """Run a bot until the block ends.
 
-    Whatever the story, no request may reach the model that OpenAI would have refused.
+    `changes` are settings and options of the agents file. `is_pushed`: by webhook, otherwise by polling.
+    In every story, the model must not get a request that OpenAI would refuse.
     """
     async with (
         _temporary_folder() as folder,
@@ -396,7 +403,7 @@ def with_options(settings: Settings, options: Mapping[str, Any], *, folder: Path
 
 
 def story_settings(stores: StoryStores, *, model_url: str, telegram_url: str, **changes: Any) -> Settings:
-    """Settings of a bot on these stores, with a collection of its own in the index."""
+    """Return settings of a bot on these stores, with its own collection in the index."""
     given = {
         "_env_file": None,
         "telegram_api_url": telegram_url,
@@ -414,7 +421,7 @@ def story_settings(stores: StoryStores, *, model_url: str, telegram_url: str, **
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
+    """Return a free port of loopback."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
@@ -427,7 +434,7 @@ async def _simulator(config: SimulatorConfig) -> AsyncGenerator[httpx.AsyncClien
 
 
 async def _watch(story: Story) -> None:
-    """Gather what the chat page would show."""
+    """Collect the events of the chat page."""
     async with story.simulator.stream("GET", "/api/events", timeout=None) as answer:
         async for line in answer.aiter_lines():
             if line.startswith("data: "):

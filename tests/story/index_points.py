@@ -1,4 +1,4 @@
-"""Looks into every point of the index server, whatever collection it is in."""
+"""Search in all points of the index server, in any collection."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -10,12 +10,12 @@ _PAGE = 10_000
 
 
 async def points_with(index: IndexEndpoint, word: str) -> list[str]:
-    """The ids of the points that have this word anywhere in them."""
+    """Return the ids of the points that contain this word."""
     return [str(point["id"]) async for point in every_point(index) if word in str(point)]
 
 
 async def every_point(index: IndexEndpoint) -> AsyncGenerator[dict[str, Any]]:
-    """Each point with its payload."""
+    """Return each point with its payload."""
     headers = {"api-key": index.api_key}
     async with local_client(index.url, headers=headers) as client:
         listed = (await client.get("/collections")).json()["result"]["collections"]

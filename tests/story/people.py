@@ -1,4 +1,4 @@
-"""What people do in a story beside writing: send files, forward, edit, press, react, come and go."""
+"""People's actions in stories besides writing: send files, forward, edit, press, react, join and leave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +13,22 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """The simulator's people. Without `chat` they act in private. `where` of a message: reply_to_message_id,
-    message_thread_id, quote, as simulator/api/page_api.py has them. What a Telegram app would refuse fails the test.
+    """The simulator's people.
+
+    Without `chat` they act in private. `where` of a message: reply_to_message_id, message_thread_id,
+    quote, as in simulator/api/page_api.py. An action that a Telegram app would refuse fails the test.
     """
 
     simulator: httpx.AsyncClient
 
     async def post(self, path: str, **body: Any) -> Json:
-        """A request of the chat page."""
+        """Send a request of the chat page."""
         answer = await self.simulator.post(f"/api/{path}", json=body)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     async def upload(self, data: bytes, *, name: str = "file", mime_type: str = "") -> str:
-        """The file id to send these bytes by."""
+        """Upload bytes and return the file id."""
         answer = await self.simulator.post(
             "/api/files",
             params={"name": name, "type": mime_type},
@@ -37,7 +39,10 @@ class People:
         return answer.json()["file_id"]
 
     async def send(self, person: int, *, chat: int | None = None, **content: Any) -> Json:
-        """Anything: text, sticker="👍", location={…}, contact={…}, poll={…}, dice="🎲", raw={…}. The message."""
+        """Send any content and return the message:
+
+        text, sticker="👍", location={…}, contact={…}, poll={…}, dice="🎲", raw={…}.
+        """
         return await self.post(
             "messages", chat_id=person if chat is None else chat, from_id=person, **content
         )
@@ -57,7 +62,7 @@ class People:
     async def voice(
         self, person: int, *, data: bytes | None = None, chat: int | None = None, **where: Any
     ) -> Json:
-        """A voice message; `duration` (seconds) may be among `where`."""
+        """Send a voice message. `duration` (seconds) may be in `where`."""
         sound = a_voice_note() if data is None else data
         file_id = await self.upload(sound, name="voice.ogg", mime_type="audio/ogg")
         return await self.send(person, chat=chat, voice=file_id, **where)
@@ -77,7 +82,7 @@ class People:
         return await self.send(person, chat=chat, document=file_id, caption=caption, **where)
 
     async def album(self, person: int, *captions: str, chat: int | None = None, **where: Any) -> list[Json]:
-        """As many photos as captions, which may be empty."""
+        """Send an album with one photo for each caption, which may be empty."""
         items = [
             {"photo": await self.upload(a_picture(8 + number), name="photo.png"), "caption": caption}
             for number, caption in enumerate(captions)
@@ -88,7 +93,10 @@ class People:
     async def forward(
         self, person: int, messages: Sequence[Json], *, chat: int | None = None, **how: Any
     ) -> list[Json]:
-        """Messages of one chat; `how`: origin ("user", "hidden_user", "chat", "channel"), comment, message_thread_id."""
+        """Forward messages of one chat.
+
+        `how`: origin ("user", "hidden_user", "chat", "channel"), comment, message_thread_id.
+        """
         return (
             await self.post(
                 "forwards",
@@ -101,15 +109,18 @@ class People:
         )["messages"]
 
     async def edit(self, message: Json, text: str) -> Json:
-        """The sender of a message changes its text or caption."""
+        """Change the text or caption of a message as its sender."""
         return await self.post("edits", **_place(message), from_id=message["from"]["id"], text=text)
 
     async def delete(self, person: int, message: Json) -> None:
-        """A person deletes a message for everyone; the bot is not told."""
+        """Delete a message for everyone. The bot gets no update."""
         await self.post("deletions", **_place(message), from_id=person)
 
     async def press(self, person: int, message: Json, data: str, *, any_data: bool = False) -> str:
-        """Press an inline button; `any_data`: one that the message does not have. The id of the callback query."""
+        """Press an inline button and return the id of the callback query.
+
+        `any_data`: a button that the message does not have.
+        """
         press = {"from_id": person, "data": data, "any_data": any_data}
         return (await self.post("callbacks", **_place(message), **press))["callback_query_id"]
 
@@ -117,43 +128,43 @@ class People:
         await self.post("reactions", **_place(message), from_id=person, emoji=emoji)
 
     async def member(self, action: str, chat: int, *, by: int, user: int | None = None) -> Json:
-        """join, leave; by an administrator: add, remove, promote, demote a user, who may be the bot."""
+        """Join or leave; as an administrator add, remove, promote or demote a user, possibly the bot."""
         return await self.post("members", chat_id=chat, from_id=by, action=action, user_id=user)
 
     async def block(self, chat: int, *, is_blocked: bool = True) -> None:
-        """Block or unblock the bot in a private chat; remove it from or add it to a group."""
+        """Block or unblock the bot in a private chat; remove it from a group or add it."""
         await self.post("blocks", chat_id=chat, blocked=is_blocked)
 
     async def upgrade(self, chat: int, *, by: int, order: str = "old_first") -> int:
-        """Make a group a supergroup: its new id. `order`: which of the two messages comes first."""
+        """Make a group a supergroup and return its new id. `order`: which of the two messages comes first."""
         return (await self.post("upgrades", chat_id=chat, from_id=by, order=order))["id"]
 
     async def new_person(self, first_name: str, **about: Any) -> int:
-        """A person's id; `about`: username, language_code, is_operator, is_premium."""
+        """Create a person and return the id. `about`: username, language_code, is_operator, is_premium."""
         return (await self.post("people", first_name=first_name, **about))["id"]
 
     async def new_chat(self, title: str, members: Sequence[int], **about: Any) -> int:
-        """A group's id, with the bot in it; `about`: type, admins, is_forum, topics, has_bot."""
+        """Create a group with the bot and return its id. `about`: type, admins, is_forum, topics, has_bot."""
         body = {"title": title, "type": "group", "members": list(members)} | about
         return (await self.post("chats", **body))["id"]
 
     async def new_topic(self, chat: int, name: str, *, by: int) -> int:
-        """A topic's thread id."""
+        """Create a topic and return its thread id."""
         return (await self.post("topics", chat_id=chat, from_id=by, name=name))["message_thread_id"]
 
     async def delete_topic(self, chat: int, thread: int, *, by: int) -> None:
         await self.post("topics", chat_id=chat, from_id=by, message_thread_id=thread)
 
     async def fault(self, error: str, **how: Any) -> None:
-        """Have calls of the Bot API fail, as simulator/api/faults.py says."""
+        """Make calls of the Bot API fail, as simulator/api/faults.py says."""
         await self.post("faults", error=error, **how)
 
     async def no_faults(self) -> None:
-        """Nothing fails any more."""
+        """Remove all faults."""
         (await self.simulator.delete("/api/faults")).raise_for_status()
 
     async def calls(self, method: str | None = None, *, after: int = 0) -> list[Json]:
-        """The calls of the Bot API so far (simulator/api/events.py), but getUpdates."""
+        """Return the calls of the Bot API so far (simulator/api/events.py), except getUpdates."""
         query = {"after": after} | ({} if method is None else {"method": method})
         return (await self.simulator.get("/api/calls", params=query)).json()["calls"]
 

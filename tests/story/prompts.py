@@ -1,4 +1,4 @@
-"""Reads the prompts that the scripted model got."""
+"""Readers for the prompts that the scripted model got."""
 
 from typing import Any
 
@@ -7,24 +7,24 @@ TALK_HEADING = "From what was said in this chat lately and not to you"
 
 
 def said(prompt: list[dict[str, Any]]) -> list[str]:
-    """The texts of a prompt, without the system message, what was recalled and what was overheard."""
+    """Return the texts of a prompt, without the system message, recalled messages and overheard talk."""
     ours = (RECALL_HEADING, TALK_HEADING)
     return [str(message["content"]) for message in prompt[1:] if not _begins(message, *ours)]
 
 
 def recalled(prompt: list[dict[str, Any]]) -> str:
-    """What was recalled into a prompt; "" without that."""
+    """Return the recalled messages of a prompt; "" without any."""
     return "\n".join(str(message["content"]) for message in prompt[1:] if _begins(message, RECALL_HEADING))
 
 
 def overheard(prompt: list[dict[str, Any]]) -> list[str]:
-    """The lines that were not said to the bot, in order."""
+    """Return the lines of overheard talk, in order."""
     told = [str(message["content"]) for message in prompt[1:] if _begins(message, TALK_HEADING)]
     return [line for section in told for line in section.splitlines()[1:] if line]
 
 
 def tool_results(prompt: list[dict[str, Any]]) -> list[str]:
-    """The tools' results in a prompt, in order."""
+    """Return the tools' results in a prompt, in order."""
     return [str(message["content"]) for message in prompt if message["role"] == "tool"]
 
 

@@ -1,4 +1,4 @@
-"""Stories of edits: of what waits, of what is being answered, of what was answered last, and of what came before."""
+"""Stories of edits: of waiting messages, of the running question, of the last one, and of older ones."""
 
 import asyncio
 
@@ -27,12 +27,12 @@ CANARY = "quokka"
 
 
 def shown(bot: Story, chat: int = BEN) -> list[tuple[int, str]]:
-    """The bot's messages as they stand in the chat: their ids and texts."""
+    """Return the bot's messages in the chat: their ids and texts."""
     return [(message["message_id"], message["text"]) for message in bot.shown_in(chat)]
 
 
 async def edit(bot: Story, message: Json, now: str) -> None:
-    """Its writer changes the message, and the bot has worked on that."""
+    """Edit a message as its writer, and wait until the bot has processed the edit."""
     before = len(await bot.records())
     await bot.people.edit(message, now)
     await bot.wait_until_finished(before + 1)
@@ -42,7 +42,7 @@ async def ends(bot: Story) -> list[tuple[str, str]]:
     return [(record["state"], record["reason"]) for record in await bot.records()]
 
 
-async def test_an_edit_of_what_was_answered_last_has_the_answer_edited(stores: StoryStores) -> None:
+async def test_an_edit_of_the_last_question_edits_its_answer(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         await bot.ask(BEN, "hello")
         asked = await bot.say(BEN, f"where do {CANARY}s live")
@@ -67,7 +67,7 @@ async def test_an_edit_of_what_was_answered_last_has_the_answer_edited(stores: S
         assert CANARY not in str(bot.prompts()[-1])
 
 
-async def test_the_answer_to_an_edited_question_can_be_edited_and_forgotten_in_its_turn(
+async def test_an_edited_answer_can_be_edited_and_forgotten(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, echo) as bot:
@@ -83,7 +83,7 @@ async def test_the_answer_to_an_edited_question_can_be_edited_and_forgotten_in_i
         assert await bot.lines(BEN) == [("user", "three")]
 
 
-async def test_a_longer_answer_goes_on_in_new_messages_and_a_shorter_one_takes_them_away(
+async def test_a_longer_answer_continues_in_new_messages_and_a_shorter_one_deletes_them(
     stores: StoryStores,
 ) -> None:
     long = "\n\n".join(f"{number} " + "word " * 400 for number in range(5))
@@ -104,7 +104,7 @@ async def test_a_longer_answer_goes_on_in_new_messages_and_a_shorter_one_takes_t
         assert shown(bot) == [(first, "short")]
 
 
-async def test_an_edit_of_an_older_message_only_corrects_memory(stores: StoryStores) -> None:
+async def test_an_edit_of_an_older_message_changes_only_the_memory(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         older = await bot.say(BEN, f"my {CANARY} is ill")
         await bot.wait_for_reply(older)
@@ -119,7 +119,7 @@ async def test_an_edit_of_an_older_message_only_corrects_memory(stores: StorySto
         assert (await ends(bot))[-1] == ("answered", "edited")
 
 
-async def test_a_failure_to_answer_again_takes_the_old_answer_s_place(stores: StoryStores) -> None:
+async def test_a_failure_to_answer_again_replaces_the_old_answer(stores: StoryStores) -> None:
     def script(request: ChatRequest) -> Reply:
         return server_error() if "two" in last_user_text(request) else echo(request)
 
@@ -133,7 +133,7 @@ async def test_a_failure_to_answer_again_takes_the_old_answer_s_place(stores: St
         assert await bot.lines(BEN) == [("user", "two")]
 
 
-async def test_in_a_group_the_last_answer_is_edited_for_who_asked(stores: StoryStores) -> None:
+async def test_in_a_group_the_last_answer_is_edited_for_its_asker(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         asked = await bot.say(BEN, "@mnemogram_bot one", chat=WEEKEND)
         answered = await bot.wait_for_reply(asked)
@@ -145,7 +145,7 @@ async def test_in_a_group_the_last_answer_is_edited_for_who_asked(stores: StoryS
         assert (await bot.history(WEEKEND)).newest[0].text == "two"
 
 
-async def test_an_edit_of_the_message_being_answered_begins_the_turn_anew(stores: StoryStores) -> None:
+async def test_an_edit_of_the_running_question_restarts_the_turn(stores: StoryStores) -> None:
     never = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
@@ -171,7 +171,7 @@ async def test_an_edit_of_the_message_being_answered_begins_the_turn_anew(stores
         never.set()
 
 
-async def test_an_edit_that_changes_nothing_lets_the_answer_go_on(stores: StoryStores) -> None:
+async def test_an_edit_without_a_change_lets_the_answer_continue(stores: StoryStores) -> None:
     answer = asyncio.Event()
     async with running_bot(stores, lambda request: held(echo(request), until=answer), is_pushed=True) as bot:
         asked = await bot.say(BEN, "hello")
@@ -186,7 +186,7 @@ async def test_an_edit_that_changes_nothing_lets_the_answer_go_on(stores: StoryS
         assert (await ends(bot))[-1] == ("ignored", "edit_changes_nothing")
 
 
-async def test_a_turn_that_was_edited_while_its_worker_was_away_begins_anew(
+async def test_a_turn_with_an_edit_during_a_takeover_restarts(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Worker.run.__kwdefaults__ is not None
@@ -216,7 +216,7 @@ async def test_a_turn_that_was_edited_while_its_worker_was_away_begins_anew(
         never.set()
 
 
-async def test_a_turn_that_began_anew_is_resumed_with_what_it_was_asked_then(stores: StoryStores) -> None:
+async def test_a_restarted_turn_is_resumed_with_its_edited_question(stores: StoryStores) -> None:
     never, has_called = asyncio.Event(), False
 
     def script(request: ChatRequest) -> Reply:
@@ -246,7 +246,7 @@ async def test_a_turn_that_began_anew_is_resumed_with_what_it_was_asked_then(sto
         never.set()
 
 
-async def test_a_quotation_that_was_forgotten_does_not_come_back_by_an_edit_of_what_quoted_it(
+async def test_a_forgotten_quotation_does_not_return_with_an_edit_of_the_quoting_message(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, lambda _: text("Noted.")) as bot:

@@ -1,4 +1,4 @@
-"""Stories of large tool results: told by a reference, read in parts, erased, and aged out."""
+"""Stories of large tool results: shown by a reference, read in parts, erased, and expired."""
 
 import json
 import re
@@ -67,7 +67,7 @@ def path_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     keep_path(monkeypatch)
 
 
-async def test_i06_a_result_of_20_mb_is_a_reference_in_the_prompt_and_any_part_of_it_is_read(
+async def test_i06_a_result_of_20_mb_is_a_reference_in_the_prompt_and_readable_in_parts(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     whole = _report(ROWS)
@@ -113,7 +113,7 @@ async def test_i06_a_result_of_20_mb_is_a_reference_in_the_prompt_and_any_part_o
         assert refused.startswith(f"Artifact {artifact} has {len(whole)} characters: start must be less")
 
 
-async def test_i06_the_ledger_of_the_next_turn_has_the_reference_and_the_artifact_can_still_be_read(
+async def test_i06_the_next_turns_ledger_has_the_reference_and_the_artifact_is_readable(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = _reporting(50, lambda _: [])
@@ -131,7 +131,7 @@ async def test_i06_the_ledger_of_the_next_turn_has_the_reference_and_the_artifac
         assert part.endswith(f"\n{_report(50)[:1000]}")
 
 
-async def test_i06_another_chat_cannot_read_it(stores: StoryStores, tmp_path: Path) -> None:
+async def test_i06_another_chat_cannot_read_an_artifact(stores: StoryStores, tmp_path: Path) -> None:
     script = _reporting(50, lambda _: [])
     async with running_bot(stores, script, agents_file=_agents(tmp_path, "report"), **SMALL) as bot:
         await bot.ask(BEN, "report")
@@ -143,7 +143,7 @@ async def test_i06_another_chat_cannot_read_it(stores: StoryStores, tmp_path: Pa
         assert refused.startswith(f"No artifact '{artifact}' is kept in this chat")
 
 
-async def test_i06_a_reset_erases_it(stores: StoryStores, tmp_path: Path) -> None:
+async def test_i06_a_reset_erases_an_artifact(stores: StoryStores, tmp_path: Path) -> None:
     script = _reporting(5_000, lambda _: [])
     async with running_bot(stores, script, agents_file=_agents(tmp_path, "report"), **SMALL) as bot:
         await bot.ask(BEN, "report")
@@ -160,9 +160,7 @@ async def test_i06_a_reset_erases_it(stores: StoryStores, tmp_path: Path) -> Non
         assert tool_results(bot.prompts()[-1])[0].startswith(f"No artifact '{artifact}' is kept")
 
 
-async def test_i06_forgetting_the_message_that_it_was_made_for_erases_it(
-    stores: StoryStores, tmp_path: Path
-) -> None:
+async def test_i06_forgetting_a_message_erases_its_artifact(stores: StoryStores, tmp_path: Path) -> None:
     script = _reporting(50, lambda _: [])
     async with running_bot(stores, script, agents_file=_agents(tmp_path, "report"), **SMALL) as bot:
         asked = await bot.say(BEN, "report")
@@ -180,7 +178,7 @@ async def test_i06_forgetting_the_message_that_it_was_made_for_erases_it(
         assert await bot.keys_with(artifact) == []
 
 
-async def test_i06_it_ages_out(stores: StoryStores, tmp_path: Path) -> None:
+async def test_i06_an_artifact_expires(stores: StoryStores, tmp_path: Path) -> None:
     script = _reporting(50, lambda _: [])
     agents = _agents(tmp_path, "report")
     async with running_bot(stores, script, agents_file=agents, artifact_ttl_s=600, **SMALL) as bot:
@@ -203,9 +201,7 @@ async def test_i06_it_ages_out(stores: StoryStores, tmp_path: Path) -> None:
         ]
 
 
-async def test_i06_binary_and_empty_results_are_told_as_what_they_are(
-    stores: StoryStores, tmp_path: Path
-) -> None:
+async def test_i06_binary_and_empty_results_are_described(stores: StoryStores, tmp_path: Path) -> None:
     names = ("picture", "noise", "zero", "no", "nothing", "null")
     asked = calls(*[call(name, "{}", call_id=name) for name in names])
     agents = _agents(tmp_path, *names)
@@ -240,7 +236,7 @@ def _agents(folder: Path, *names: str) -> Path:
 
 
 def _report(rows: int) -> str:
-    """What the model would have to read of `report(rows)`."""
+    """Return the result of `report(rows)` as the model would get it."""
     told: list[dict[str, Any]] = [
         {"row": row, "told": f"row {row} tells of the quokka what all other rows do"} for row in range(rows)
     ]
@@ -248,9 +244,9 @@ def _report(rows: int) -> str:
 
 
 def _reporting(rows: int, then: Callable[[str], list[Call]]) -> Behaviour:
-    """A model that gets the report when it is told "report", then makes the calls for its artifact, if any.
+    """Return a model that calls for the report at "report", then reads its artifact, if any.
 
-    Told "read ID" it reads that artifact.
+    At "read ID" it reads that artifact.
     """
 
     def script(request: ChatRequest) -> Reply:
@@ -273,5 +269,5 @@ def _is_order(content: str) -> bool:
 
 
 async def _artifacts(bot: Story) -> list[str]:
-    """The ids of Ben's artifacts."""
+    """Return the ids of Ben's artifacts."""
     return await bot.redis.call("ZRANGE", keys.context_key(a_ref(BEN), "artifacts"), 0, -1)

@@ -1,4 +1,4 @@
-"""Stories of what comes in several messages: lines while an answer is written, long pastes, albums, forwards."""
+"""Stories of messages in bursts: lines during an answer, long pastes, albums, forwards."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ def noted(_: ChatRequest) -> Reply:
     return text("Noted.")
 
 
-async def test_lines_sent_while_an_answer_is_written_join_the_next_prompt_in_their_order(
+async def test_lines_sent_during_an_answer_join_the_next_prompt_in_order(
     stores: StoryStores,
 ) -> None:
     answer = asyncio.Event()
@@ -56,7 +56,7 @@ async def test_lines_sent_while_an_answer_is_written_join_the_next_prompt_in_the
         ]
 
 
-async def test_a_long_paste_that_telegram_has_split_is_one_message_and_one_turn(stores: StoryStores) -> None:
+async def test_a_paste_that_telegram_split_is_one_message_and_one_turn(stores: StoryStores) -> None:
     words = " ".join(f"word{number}" for number in range(1200))
     assert len(words) > 2 * TELEGRAMS_LIMIT
     async with running_bot(stores, noted) as bot:
@@ -85,7 +85,7 @@ async def test_an_album_is_one_message_and_one_turn(stores: StoryStores) -> None
         assert kept[0].text == "my garden"
 
 
-async def test_a_comment_and_the_messages_forwarded_with_it_are_one_message(stores: StoryStores) -> None:
+async def test_a_comment_and_its_forwards_are_one_message(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         first = await bot.say(CHIARA, "the lake is frozen", chat=WEEKEND)
         second = await bot.say(CHIARA, "bring skates", chat=WEEKEND)
@@ -103,7 +103,9 @@ async def test_a_comment_and_the_messages_forwarded_with_it_are_one_message(stor
         assert len(bot.shown_in(BEN)) == 1
 
 
-async def test_a_stop_ends_the_waiting_for_more(stores: StoryStores, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stop_ends_the_wait_for_further_messages(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(assembly, "BURST_WAITS", BurstWaits(bundle_s=60, paste_s=60))
     async with running_bot(stores, noted) as bot:
         await bot.say(BEN, "x" * TELEGRAMS_LIMIT)

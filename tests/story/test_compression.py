@@ -1,4 +1,4 @@
-"""Stories of long conversations: when they are compressed, what stays, and that nothing stale comes of it."""
+"""Stories of long conversations: when they are compressed, what remains, and no outdated summary."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("window", [4096, 8192])
-async def test_i02_at_half_of_the_models_window_a_conversation_is_compressed_and_not_before(
+async def test_i02_a_conversation_is_compressed_at_half_of_the_models_window(
     stores: StoryStores, window: int
 ) -> None:
     model, half = SummarizingModel(), window // 2
@@ -86,7 +86,7 @@ async def test_i02_an_unknown_model_has_a_window_of_8192(stores: StoryStores) ->
         assert model.summaries > 0
 
 
-async def test_i05_the_summary_replaces_what_it_covers_and_the_newest_messages_stay_verbatim(
+async def test_i05_the_summary_replaces_its_messages_and_the_newest_stay_verbatim(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, SummarizingModel(), **SOON) as bot:
@@ -105,7 +105,7 @@ async def test_i05_the_summary_replaces_what_it_covers_and_the_newest_messages_s
         ]
 
 
-async def test_i05_the_originals_stay_and_the_summary_names_what_it_covers(stores: StoryStores) -> None:
+async def test_i05_the_originals_stay_and_the_summary_lists_their_ids(stores: StoryStores) -> None:
     async with running_bot(stores, SummarizingModel(), **SOON) as bot:
         await talk(bot, *EXCHANGES)
 
@@ -122,7 +122,7 @@ async def test_i05_the_originals_stay_and_the_summary_names_what_it_covers(store
         assert summary.model == bot.settings.openai_model
 
 
-async def test_i05_each_summary_builds_on_the_last_and_reads_only_what_came_after_it(
+async def test_i05_each_summary_builds_on_the_last_and_reads_only_newer_messages(
     stores: StoryStores,
 ) -> None:
     model = SummarizingModel()
@@ -147,7 +147,7 @@ async def test_i05_each_summary_builds_on_the_last_and_reads_only_what_came_afte
         assert [fact.fact for fact in summary.text.facts] == ["the code of Anna is tamarind"]
 
 
-async def test_i14_what_is_said_while_the_summary_is_written_is_not_lost(stores: StoryStores) -> None:
+async def test_i14_messages_during_a_compression_are_not_lost(stores: StoryStores) -> None:
     model = SummarizingModel(holding=True)
     async with running_bot(stores, model, **SOON) as bot:
         await _talk_until_summarising(bot, model, *EXCHANGES)
@@ -167,7 +167,7 @@ async def test_i14_what_is_said_while_the_summary_is_written_is_not_lost(stores:
         assert told[-3:] == ["this is said meanwhile", "echo: this is said meanwhile", "and this afterwards"]
 
 
-async def test_i14_of_two_services_one_compresses_a_conversation(stores: StoryStores) -> None:
+async def test_i14_one_of_two_services_compresses_a_conversation(stores: StoryStores) -> None:
     model = SummarizingModel(holding=True)
     async with running_bot(stores, model, is_pushed=True, **SOON) as bot:
         bot.start(serve=False)
@@ -181,7 +181,7 @@ async def test_i14_of_two_services_one_compresses_a_conversation(stores: StorySt
         assert len(await lineage(bot)) == len(summary_requests(bot))
 
 
-async def test_i14_a_reset_while_the_summary_is_written_leaves_nothing_of_it(stores: StoryStores) -> None:
+async def test_i14_a_reset_during_a_compression_leaves_no_summary(stores: StoryStores) -> None:
     model = SummarizingModel(holding=True)
     async with running_bot(stores, model, **SOON) as bot:
         await _talk_until_summarising(bot, model, SECRET, *EXCHANGES[1:])
@@ -196,7 +196,7 @@ async def test_i14_a_reset_while_the_summary_is_written_leaves_nothing_of_it(sto
         assert said(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
 
 
-async def test_i14_a_new_conversation_while_the_summary_is_written_begins_without_it(
+async def test_i14_a_new_conversation_during_a_compression_begins_without_a_summary(
     stores: StoryStores,
 ) -> None:
     model = SummarizingModel(holding=True)
@@ -213,7 +213,9 @@ async def test_i14_a_new_conversation_while_the_summary_is_written_begins_withou
         assert (await bot.history(BEN)).count == 12
 
 
-async def test_i14_a_message_forgotten_while_the_summary_is_written_is_not_in_it(stores: StoryStores) -> None:
+async def test_i14_a_message_forgotten_during_a_compression_is_not_in_the_summary(
+    stores: StoryStores,
+) -> None:
     model = SummarizingModel(holding=True)
     async with running_bot(stores, model, **SOON) as bot:
         secret = await bot.say(BEN, SECRET)
@@ -232,7 +234,7 @@ async def test_i14_a_message_forgotten_while_the_summary_is_written_is_not_in_it
         assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
 
 
-async def test_i14_a_message_edited_while_the_summary_is_written_is_told_as_it_is_now(
+async def test_i14_a_message_edited_during_a_compression_is_summarised_with_its_new_text(
     stores: StoryStores,
 ) -> None:
     model = SummarizingModel(holding=True)
@@ -255,7 +257,7 @@ async def test_i14_a_message_edited_while_the_summary_is_written_is_told_as_it_i
         assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{boris_too}"
 
 
-async def test_i05_a_summary_that_told_a_forgotten_message_is_gone_at_once_and_written_again_without_it(
+async def test_i05_a_summary_of_a_forgotten_message_is_deleted_and_written_again_without_it(
     stores: StoryStores,
 ) -> None:
     model = SummarizingModel()
@@ -285,7 +287,7 @@ async def test_i05_a_summary_that_told_a_forgotten_message_is_gone_at_once_and_w
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_i03_a_long_run_tells_its_older_steps_by_a_digest_and_goes_on(
+async def test_i03_a_long_run_shows_its_older_steps_as_a_digest_and_continues(
     stores: StoryStores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep_path(monkeypatch)
@@ -320,16 +322,16 @@ def _page(number: int) -> Call:
 
 
 def _tokens(count: int) -> str:
-    """A text of so many tokens."""
+    """Return a text of this many tokens."""
     return " ".join(["a"] * count)
 
 
 async def _size(bot: Story) -> int:
-    """What the conversation takes, with four tokens around each message."""
+    """Return the tokens of the conversation, with four around each message."""
     return sum(message.tokens + 4 for message in (await bot.history(BEN)).newest)
 
 
-async def test_a_service_that_ends_finishes_the_compression_that_runs_and_begins_no_other(
+async def test_a_stopping_service_finishes_its_running_compression_and_begins_no_other(
     stores: StoryStores,
 ) -> None:
     model, answered = SummarizingModel(holding=True), asyncio.Event()
@@ -358,7 +360,7 @@ async def test_a_service_that_ends_finishes_the_compression_that_runs_and_begins
 
 
 async def _talk_until_summarising(bot: Story, model: SummarizingModel, *lines: str) -> None:
-    """Say the lines, after which a summary is being written, and does not end before it is released."""
+    """Say lines until a summary is being written, which waits for its release."""
     await talk(bot, *lines)
     await bot.wait_until(lambda: model.summaries > 0)
 

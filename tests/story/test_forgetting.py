@@ -1,4 +1,4 @@
-"""Stories of forgetting: what /reset erases, for whom, and what it proves."""
+"""Stories of /reset: what it erases, who may use it, and its proof."""
 
 import asyncio
 from itertools import count
@@ -37,7 +37,7 @@ PROOF = "I've checked both stores: nothing is left."
 
 
 async def _canaries(bot: Story, index: IndexEndpoint) -> list[str]:
-    """Every place in which the canary word is left."""
+    """Return every place with the canary word."""
     return [*await bot.keys_with(CANARY), *await points_with(index, CANARY)]
 
 
@@ -62,7 +62,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
         assert await bot.ask(BEN, "/memory") == english("memory-nothing")
 
 
-async def test_after_a_reset_the_model_knows_nothing_of_before(stores: StoryStores) -> None:
+async def test_after_a_reset_the_model_gets_no_earlier_message(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, f"my secret is {CANARY}")
         await bot.wait_until_indexed()
@@ -73,7 +73,7 @@ async def test_after_a_reset_the_model_knows_nothing_of_before(stores: StoryStor
         assert CANARY not in str(bot.prompts()[-1])
 
 
-async def test_a_reset_is_refused_to_who_may_not_and_nothing_changes(stores: StoryStores) -> None:
+async def test_a_reset_without_permission_is_refused_and_changes_nothing(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
         await bot.wait_until_indexed()
@@ -88,7 +88,9 @@ async def test_a_reset_is_refused_to_who_may_not_and_nothing_changes(stores: Sto
         assert await points_with(stores.index, a_ref(WEEKEND).context_id) != []
 
 
-async def test_a_reset_is_refused_while_telegram_cannot_say_who_administers(stores: StoryStores) -> None:
+async def test_a_reset_is_refused_while_telegram_does_not_confirm_the_administrators(
+    stores: StoryStores,
+) -> None:
     async with running_bot(stores, operator_ids="9999") as bot:
         await bot.ask(OLGA, "@mnemogram_bot hello", chat=WEEKEND)
         await bot.page("faults", {"method": "getChatMember", "error": "500", "times": 1})
@@ -98,7 +100,7 @@ async def test_a_reset_is_refused_while_telegram_cannot_say_who_administers(stor
         assert len(await bot.lines(WEEKEND)) == 2
 
 
-async def test_an_administrator_who_is_no_operator_may_reset_the_group(stores: StoryStores) -> None:
+async def test_an_administrator_may_reset_the_group(stores: StoryStores) -> None:
     async with running_bot(stores, operator_ids="9999") as bot:
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
 
@@ -109,7 +111,7 @@ async def test_an_administrator_who_is_no_operator_may_reset_the_group(stores: S
         assert await _canaries(bot, stores.index) == []
 
 
-async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores) -> None:
+async def test_an_operator_resets_another_chat_by_its_id(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, f"my secret is {CANARY}")
         await bot.ask(CHIARA, "hello")
@@ -126,7 +128,7 @@ async def test_an_operator_resets_another_chat_by_its_number(stores: StoryStores
         assert bot.said_in(BEN) == [f"echo: my secret is {CANARY}"]
 
 
-async def test_an_operators_reset_that_a_crash_interrupts_gives_the_whole_receipt(
+async def test_an_operators_reset_repeated_after_a_crash_has_the_full_receipt(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish, calls = Eraser.finish, count()
@@ -149,9 +151,7 @@ async def test_an_operators_reset_that_a_crash_interrupts_gives_the_whole_receip
 
 
 @pytest.mark.parametrize("argument", ["everything", "12.5", "1002 1003", "@ben", "--"])
-async def test_a_chat_that_is_not_named_by_its_number_is_not_reset(
-    stores: StoryStores, argument: str
-) -> None:
+async def test_a_reset_of_another_chat_needs_its_id(stores: StoryStores, argument: str) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(OLGA, "hello")
 
@@ -160,7 +160,7 @@ async def test_a_chat_that_is_not_named_by_its_number_is_not_reset(
         assert len(await bot.lines(OLGA)) == 2
 
 
-async def test_in_a_topic_a_reset_erases_the_topic_only(stores: StoryStores) -> None:
+async def test_a_reset_in_a_topic_erases_only_the_topic(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         for thread in (IDEAS, BUGS, None):
             await bot.ask(OLGA, "@mnemogram_bot hello", chat=WORKSHOP, thread=thread)
@@ -174,7 +174,7 @@ async def test_in_a_topic_a_reset_erases_the_topic_only(stores: StoryStores) -> 
         assert left == [0, 2, 2]
 
 
-async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores) -> None:
+async def test_a_reset_of_all_erases_every_topic_of_a_forum(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         for thread in (IDEAS, BUGS, None):
             await bot.ask(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=thread)
@@ -193,7 +193,7 @@ async def test_in_a_forum_a_reset_of_all_erases_every_topic(stores: StoryStores)
         assert len(await bot.lines(BEN)) == 2
 
 
-async def test_a_stop_does_not_end_a_reset_of_all_topics_half_way(stores: StoryStores) -> None:
+async def test_a_stop_does_not_interrupt_a_reset_of_all_topics(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         for thread in (IDEAS, BUGS, None):
             await bot.ask(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=thread)
@@ -209,7 +209,7 @@ async def test_a_stop_does_not_end_a_reset_of_all_topics_half_way(stores: StoryS
         assert await _canaries(bot, stores.index) == []
 
 
-async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: StoryStores) -> None:
+async def test_a_reset_during_a_turn_erases_it(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
@@ -233,7 +233,7 @@ async def test_a_reset_while_a_turn_is_running_leaves_nothing_of_it(stores: Stor
         assert await bot.ask(BEN, "hello") == "echo: hello"
 
 
-async def test_a_reset_behind_a_running_turn_erases_that_turn_too(stores: StoryStores) -> None:
+async def test_a_reset_after_a_running_turn_erases_that_turn_too(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
@@ -255,7 +255,7 @@ async def test_a_reset_behind_a_running_turn_erases_that_turn_too(stores: StoryS
         assert await bot.lines(BEN) == []
 
 
-async def test_a_reset_while_the_answer_is_being_sent_stops_the_rest_of_it(stores: StoryStores) -> None:
+async def test_a_reset_during_a_delivery_stops_the_rest_of_it(stores: StoryStores) -> None:
     long = " ".join(f"{CANARY}{number}" for number in range(1200))
     async with running_bot(stores, [text(long)]) as bot:
         await bot.page(

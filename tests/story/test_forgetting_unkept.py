@@ -1,4 +1,4 @@
-"""Stories of /forget where the history does not have the message, and other things tell of it all the same."""
+"""Stories of /forget for messages outside the history, of which other records exist."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ async def _forget(bot: Story, message: Json, *, by: int, chat: int) -> str:
     return (await bot.wait_for_reply(asked))["text"]
 
 
-async def test_what_was_overheard_is_forgotten_by_who_said_it_and_by_no_other(stores: StoryStores) -> None:
+async def test_overheard_talk_is_forgotten_by_its_speaker_only(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         secret = await bot.say(BEN, f"between us, {CANARY}", chat=WEEKEND)
         await bot.wait_until_finished(1)
@@ -40,7 +40,7 @@ async def test_what_was_overheard_is_forgotten_by_who_said_it_and_by_no_other(st
         assert await _forget(bot, secret, by=BEN, chat=WEEKEND) == english("not-kept")
 
 
-async def test_what_others_quote_of_a_message_that_is_not_kept_is_forgotten_with_it(
+async def test_quotations_of_an_unknown_message_are_forgotten_with_it(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, [text("my commands")]) as bot:
@@ -55,7 +55,7 @@ async def test_what_others_quote_of_a_message_that_is_not_kept_is_forgotten_with
         assert [line for line, _ in await bot.lines(BEN)] == ["user", "assistant"]
 
 
-async def test_what_a_dead_turn_has_read_of_a_document_is_forgotten_with_its_message(
+async def test_the_document_of_a_failed_turn_is_forgotten_with_its_message(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def break_down(*_: object, **__: object) -> None:
@@ -76,7 +76,7 @@ async def test_what_a_dead_turn_has_read_of_a_document_is_forgotten_with_its_mes
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_what_a_turn_that_began_anew_has_read_is_forgotten_with_its_message(
+async def test_the_document_of_a_restarted_turn_is_forgotten_with_its_message(
     stores: StoryStores,
 ) -> None:
     never = asyncio.Event()

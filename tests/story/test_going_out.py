@@ -1,4 +1,4 @@
-"""Stories of what goes out: streamed answers, long ones, and what Telegram refuses, delays or loses."""
+"""Stories of sending: streamed answers, long ones, and sends that Telegram refuses, delays or loses."""
 
 import asyncio
 import time
@@ -33,13 +33,13 @@ AT_ME = "@mnemogram_bot "
 
 @pytest.fixture
 def quick_previews(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes seconds for a reader's sake takes none."""
+    """Remove the pauses that are made for readers."""
     for name in ("DRAFT_EVERY_S", "MESSAGE_EVERY_S", "STOP_BUTTON_AFTER_S", "MESSAGE_AFTER_S"):
         monkeypatch.setattr(screens, name, 0.0)
 
 
 def slowly(answer: str, *, delay_s: float = 0.06) -> Reply:
-    """An answer whose words come one by one."""
+    """Return an answer whose words arrive one by one."""
     first, *others = answer.split()
     return replace(pieces(first, *(f" {word}" for word in others)), chunk_delay_s=delay_s)
 
@@ -50,7 +50,7 @@ def _buttons(message: Json) -> list[str]:
 
 
 @pytest.mark.usefixtures("quick_previews")
-async def test_a_private_answer_is_seen_growing_and_arrives_whole(stores: StoryStores) -> None:
+async def test_a_private_answer_grows_and_arrives_whole(stores: StoryStores) -> None:
     whole = "one **two** three four five six seven eight nine ten eleven twelve"
     async with running_bot(stores, [slowly(whole)]) as bot:
         await bot.say(BEN, "count")
@@ -68,7 +68,7 @@ async def test_a_private_answer_is_seen_growing_and_arrives_whole(stores: StoryS
 
 
 @pytest.mark.usefixtures("quick_previews")
-async def test_a_groups_answer_grows_in_one_message_without_a_button_in_the_end(stores: StoryStores) -> None:
+async def test_a_groups_answer_grows_in_one_message_and_loses_its_button(stores: StoryStores) -> None:
     whole = "one two three four five six seven eight nine ten eleven twelve"
     async with running_bot(stores, [slowly(whole)]) as bot:
         asked = await bot.say(BEN, AT_ME + "count", chat=WEEKEND)
@@ -95,7 +95,7 @@ async def test_a_quick_answer_in_a_group_is_one_message_and_never_changes(stores
 
 
 @pytest.mark.usefixtures("quick_previews")
-async def test_without_streaming_nothing_is_shown_before_the_answer(stores: StoryStores) -> None:
+async def test_without_streaming_only_the_answer_is_shown(stores: StoryStores) -> None:
     async with running_bot(stores, [slowly("one two three four five six")], streaming=False) as bot:
         await bot.ask(BEN, "count")
         await bot.wait_until_idle()
@@ -105,7 +105,7 @@ async def test_without_streaming_nothing_is_shown_before_the_answer(stores: Stor
 
 
 @pytest.mark.usefixtures("quick_previews")
-async def test_a_hanging_preview_does_not_keep_the_answer_waiting(stores: StoryStores) -> None:
+async def test_a_hanging_preview_does_not_delay_the_answer(stores: StoryStores) -> None:
     async with running_bot(stores, [slowly("one two three four five six")]) as bot:
         await bot.people.fault("hang", method="sendMessageDraft", seconds=30, late=True)
         await bot.say(BEN, "count")
@@ -115,7 +115,7 @@ async def test_a_hanging_preview_does_not_keep_the_answer_waiting(stores: StoryS
         assert await bot.people.calls("sendMessageDraft") == []  # it has not been answered yet
 
 
-async def test_a_chat_that_blocked_the_bot_is_called_no_more_until_it_writes_again(
+async def test_a_chat_that_blocked_the_bot_gets_no_calls_until_it_writes_again(
     stores: StoryStores,
 ) -> None:
     go = asyncio.Event()
@@ -140,7 +140,7 @@ async def test_a_chat_that_blocked_the_bot_is_called_no_more_until_it_writes_aga
         assert ("user", "first") in await bot.lines(BEN)
 
 
-async def test_a_429_holds_its_own_chat_only(stores: StoryStores) -> None:
+async def test_a_429_holds_only_its_chat(stores: StoryStores) -> None:
     async with running_bot(stores, worker_concurrency=1) as bot:
         await bot.people.fault("429", method="sendMessage", chat_id=BEN, retry_after=1, hold=True)
         held_back = await bot.say(BEN, "wait for it")
@@ -156,7 +156,7 @@ async def test_a_429_holds_its_own_chat_only(stores: StoryStores) -> None:
         assert await SendRates(stores.redis).held(BEN) == 0
 
 
-async def test_an_answer_to_a_topic_that_was_deleted_goes_to_the_chat(stores: StoryStores) -> None:
+async def test_an_answer_to_a_deleted_topic_goes_to_the_chat(stores: StoryStores) -> None:
     go = asyncio.Event()
     async with running_bot(stores, lambda request: held(echo(request), until=go)) as bot:
         await bot.say(OLGA, AT_ME + "hello", chat=WORKSHOP, thread=IDEAS)
@@ -171,7 +171,7 @@ async def test_an_answer_to_a_topic_that_was_deleted_goes_to_the_chat(stores: St
         assert message["text"].startswith("echo:")
 
 
-async def test_a_text_whose_formatting_is_refused_arrives_as_plain_text(stores: StoryStores) -> None:
+async def test_a_text_with_refused_formatting_arrives_as_plain_text(stores: StoryStores) -> None:
     async with running_bot(stores, [text("this is **bold**")]) as bot:
         await bot.people.fault("400", method="sendMessage", description="can't parse entities")
 
@@ -182,7 +182,7 @@ async def test_a_text_whose_formatting_is_refused_arrives_as_plain_text(stores: 
 
 
 @pytest.mark.usefixtures("quick_previews")
-async def test_a_message_that_was_deleted_while_it_grew_is_answered_anew(stores: StoryStores) -> None:
+async def test_an_answer_whose_preview_was_deleted_is_sent_as_a_new_message(stores: StoryStores) -> None:
     whole = "one two three four five six seven eight nine ten"
     async with running_bot(stores, [slowly(whole)]) as bot:
         await bot.people.fault(
@@ -195,8 +195,8 @@ async def test_a_message_that_was_deleted_while_it_grew_is_answered_anew(stores:
 
 @pytest.mark.usefixtures("quick_previews")
 @pytest.mark.parametrize("chat", [BEN, WEEKEND])
-async def test_a_button_that_nobody_knows_of_goes_when_it_is_pressed(stores: StoryStores, chat: int) -> None:
-    """The connection broke after its message was sent: the bot has no id to take it away by."""
+async def test_an_orphaned_stop_button_is_removed_when_pressed(stores: StoryStores, chat: int) -> None:
+    """The connection broke after the message was sent, so the bot has no id to remove the button by."""
     async with running_bot(stores, [slowly("one two three four five six")]) as bot:
         await bot.people.fault("cut", method="sendMessage")
         await bot.say(BEN, AT_ME + "count", chat=chat)
@@ -214,7 +214,7 @@ async def test_a_button_that_nobody_knows_of_goes_when_it_is_pressed(stores: Sto
 
 @pytest.mark.usefixtures("quick_previews")
 @pytest.mark.parametrize("chat", [BEN, WEEKEND])
-async def test_a_reset_from_outside_takes_the_answer_that_grows_along(stores: StoryStores, chat: int) -> None:
+async def test_a_reset_from_outside_deletes_the_growing_answer(stores: StoryStores, chat: int) -> None:
     async with running_bot(stores, [slowly("one two three four five six", delay_s=0.15)]) as bot:
         await bot.say(BEN, AT_ME + "count", chat=chat)
         await bot.wait_until(lambda: bool(bot.shown_in(chat)))
@@ -225,7 +225,7 @@ async def test_a_reset_from_outside_takes_the_answer_that_grows_along(stores: St
         await bot.wait_until(lambda: not bot.shown_in(chat))
 
 
-async def test_a_long_answer_goes_as_its_beginning_and_a_document(stores: StoryStores) -> None:
+async def test_a_long_answer_is_sent_as_its_beginning_and_a_document(stores: StoryStores) -> None:
     code = "```python\n" + "\n".join(f"print({number})" for number in range(900)) + "\n```"
     markdown = f"# Numbers\n\nHere they are:\n\n{code}\n"
     async with running_bot(stores, [text(markdown)], long_answers="document") as bot:
@@ -242,7 +242,7 @@ async def test_a_long_answer_goes_as_its_beginning_and_a_document(stores: StoryS
         assert (await bot.lines(BEN))[-1] == ("assistant", markdown)
 
 
-async def test_every_message_goes_without_a_link_preview(stores: StoryStores) -> None:
+async def test_every_message_is_sent_without_a_link_preview(stores: StoryStores) -> None:
     async with running_bot(stores, [text("see https://example.com/a")]) as bot:
         message = await bot.wait_for_reply(await bot.say(BEN, "hello"))
 

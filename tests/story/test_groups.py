@@ -1,4 +1,4 @@
-"""Stories of groups: who is answered, where, and from which memory."""
+"""Stories of groups: whom the bot answers, where, and from which memory."""
 
 import asyncio
 
@@ -51,7 +51,7 @@ async def test_a_command_is_answered_with_and_without_the_bots_name(stores: Stor
         assert await bot.ask(BEN, "/help@mnemogram_bot", chat=WEEKEND) == english("help-group")
 
 
-async def test_without_group_context_nothing_that_is_said_to_others_is_kept(stores: StoryStores) -> None:
+async def test_without_group_context_no_overheard_talk_is_stored(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False, group_context=False) as bot:
         await bot.say(BEN, f"between us, {CANARY}", chat=WEEKEND)
         await bot.say(BEN, "/reset@other_bot", chat=WEEKEND)
@@ -66,7 +66,7 @@ async def test_without_group_context_nothing_that_is_said_to_others_is_kept(stor
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_the_model_is_told_who_of_a_group_said_what(stores: StoryStores) -> None:
+async def test_the_model_gets_the_writers_of_group_messages(stores: StoryStores) -> None:
     async with running_bot(stores, recall_k=0) as bot:
         await bot.ask(BEN, "@mnemogram_bot I like tea", chat=WEEKEND)
         await bot.ask(CHIARA, "@mnemogram_bot I like rain", chat=WEEKEND)
@@ -89,7 +89,7 @@ async def test_m02_each_topic_has_its_own_memory(stores: StoryStores, thread: in
         assert len(await bot.lines(WORKSHOP, BUGS)) == 2
 
 
-async def test_m02_a_person_in_private_and_in_a_group_is_in_two_contexts(stores: StoryStores) -> None:
+async def test_m02_a_private_chat_and_a_group_of_one_person_are_two_contexts(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, f"the word is {CANARY}")
         await bot.wait_until_indexed()
@@ -99,8 +99,8 @@ async def test_m02_a_person_in_private_and_in_a_group_is_in_two_contexts(stores:
         assert CANARY not in str(bot.prompts()[-1])
 
 
-async def test_no_chat_is_ever_told_what_another_one_said(stores: StoryStores) -> None:
-    """Each chat has a canary word; every prompt that the model ever saw holds the word of its own chat only."""
+async def test_no_prompt_contains_messages_of_another_chat(stores: StoryStores) -> None:
+    """Each chat has a canary word. Every prompt contains only the word of its own chat."""
     places: list[tuple[int, int, int | None]] = [
         (BEN, BEN, None),
         (CHIARA, CHIARA, None),
@@ -127,7 +127,7 @@ async def test_no_chat_is_ever_told_what_another_one_said(stores: StoryStores) -
         assert all(recalled(prompt) for prompt in prompts[2 * len(places) :])
 
 
-async def test_every_context_is_registered_for_operators_with_its_title(stores: StoryStores) -> None:
+async def test_every_context_is_listed_for_operators_with_its_title(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, "hello")
         await bot.ask(BEN, "@mnemogram_bot hello", chat=WORKSHOP, thread=IDEAS)
@@ -143,7 +143,7 @@ async def _registered(redis: RedisClient) -> dict[str, str]:
     return await redis.call("HGETALL", keys.partition_key(0, "contexts"))
 
 
-async def test_a_new_conversation_in_a_group_is_for_administrators(stores: StoryStores) -> None:
+async def test_only_administrators_start_a_new_conversation_in_a_group(stores: StoryStores) -> None:
     async with running_bot(stores, operator_ids="9999") as bot:
         await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
 
@@ -153,7 +153,7 @@ async def test_a_new_conversation_in_a_group_is_for_administrators(stores: Story
         assert await bot.lines(WEEKEND) == []
 
 
-async def test_lines_of_two_people_are_never_answered_as_one(stores: StoryStores) -> None:
+async def test_lines_of_two_people_are_never_joined_into_one_message(stores: StoryStores) -> None:
     first = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

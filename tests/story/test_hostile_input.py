@@ -1,4 +1,4 @@
-"""What is made to harm: it is answered, said to be unreadable, or ignored, and the chat goes on."""
+"""Stories of hostile input: it is answered, reported as unreadable, or ignored, and the chat goes on."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stories of WHILE_BUSY: what a message does that comes while the one before it is being answered."""
+"""Stories of WHILE_BUSY: the effect of a message on a running answer."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from tests.story.prompts import said
 from tests.story.test_stopping import wait_for_the_beginning
 
 
-async def test_a_new_message_interrupts_an_answer_of_which_nothing_is_written_and_is_answered_with_it(
+async def test_a_new_message_interrupts_an_unwritten_answer_and_is_answered_with_it(
     stores: StoryStores,
 ) -> None:
     never = asyncio.Event()
@@ -30,7 +30,7 @@ async def test_a_new_message_interrupts_an_answer_of_which_nothing_is_written_an
         never.set()
 
 
-async def test_a_new_message_ends_an_answer_that_is_being_written_and_is_answered_next(
+async def test_a_new_message_ends_a_half_written_answer_and_is_answered_next(
     stores: StoryStores,
 ) -> None:
     script = [stalled("one two three four five six", after=4), text("next")]
@@ -50,7 +50,7 @@ async def test_a_new_message_ends_an_answer_that_is_being_written_and_is_answere
         assert second["text"] == "next"
 
 
-async def test_another_persons_message_interrupts_nobody(stores: StoryStores) -> None:
+async def test_another_persons_message_interrupts_no_answer(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

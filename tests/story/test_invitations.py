@@ -1,4 +1,4 @@
-"""Stories of invitations: whom the settings keep out is let in by a link, once; of a wrong one nothing is kept."""
+"""Stories of invitations: a link lets one person in, once, and a wrong one leaves no data."""
 
 import time
 
@@ -25,7 +25,7 @@ async def test_an_invitation_lets_one_person_in_and_is_used_up(stores: StoryStor
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_a_guest_is_answered_in_groups_too_and_others_there_are_not(stores: StoryStores) -> None:
+async def test_a_guest_is_answered_in_groups_and_other_strangers_are_not(stores: StoryStores) -> None:
     async with running_bot(stores, invited_only=True) as bot:
         code = await Guests(stores.redis, clock=time.time).invite()
         await bot.ask(BEN, f"/start {code}")
@@ -33,14 +33,14 @@ async def test_a_guest_is_answered_in_groups_too_and_others_there_are_not(stores
         assert await bot.ask(CHIARA, "@mnemogram_bot hello", chat=WEEKEND) == english("refused")
 
 
-async def test_of_a_wrong_invitation_one_sentence_is_said_and_nothing_kept(stores: StoryStores) -> None:
+async def test_a_wrong_invitation_gets_one_sentence_and_leaves_no_data(stores: StoryStores) -> None:
     async with running_bot(stores, allowed_user_ids=str(CHIARA)) as bot:
         assert await bot.ask(BEN, f"/start {CANARY}") == INVALID
         assert await bot.keys_with(CANARY) == []
         assert await bot.lines(BEN) == []
 
 
-async def test_who_may_talk_anyway_is_greeted_and_leaves_the_invitation_unused(stores: StoryStores) -> None:
+async def test_an_allowed_person_is_greeted_and_does_not_use_up_an_invitation(stores: StoryStores) -> None:
     async with running_bot(stores, invited_only=True, allowed_user_ids=str(CHIARA)) as bot:
         code = await Guests(stores.redis, clock=time.time).invite()
         assert (await bot.ask(CHIARA, f"/start {code}")).startswith(english("start-private"))

@@ -1,4 +1,4 @@
-"""Stories of languages: everybody is answered in their own, in groups too."""
+"""Stories of languages: everyone is answered in their own language, in groups too."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from bot.transport.words import LANGUAGES, words_for
 from tests.story.harness import BEN, OLGA, StoryStores, running_bot
 
 
-async def test_a_russian_and_a_persian_are_told_in_their_languages_what_is_kept_and_erased(
+async def test_commands_answer_in_russian_and_persian(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores) as bot:
@@ -27,7 +27,7 @@ async def test_a_russian_and_a_persian_are_told_in_their_languages_what_is_kept_
             assert await bot.ask(person, "/memory") == words("memory-nothing")
 
 
-async def test_in_a_group_each_is_answered_in_the_language_of_who_wrote(stores: StoryStores) -> None:
+async def test_in_a_group_each_answer_is_in_the_language_of_its_asker(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         lucia = await bot.people.new_person("Lucía", language_code="es")
         klaus = await bot.people.new_person("Klaus", language_code="de-AT")

@@ -1,4 +1,4 @@
-"""Stories of the ledger: what was called in an earlier turn is told in the next prompt, and cannot be forged."""
+"""Stories of the ledger: earlier tool calls are in the next prompt, and cannot be forged."""
 
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ FORGED = """\
 
 @pytest.fixture
 def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
-    """Those of a desk that adds and reads letters, without recall."""
+    """Return the settings of a desk that adds and reads letters, without recall."""
     keep_path(monkeypatch)
     return {"agents_file": write_agents(tmp_path, AGENT, TOOLS), "recall_k": 0}
 
@@ -57,7 +57,7 @@ def adding() -> Reply:
     return calls(call("add", {"a": 2, "b": 3}, call_id="c1"))
 
 
-async def test_i08_what_was_called_in_an_earlier_turn_is_told_before_its_reply(
+async def test_i08_calls_of_an_earlier_turn_stand_before_its_reply(
     stores: StoryStores, settings: dict[str, Any]
 ) -> None:
     script = [adding(), text("It is 5."), text("Good."), text("Bye.")]
@@ -76,7 +76,7 @@ async def test_i08_what_was_called_in_an_earlier_turn_is_told_before_its_reply(
         ]
 
 
-async def test_i08_a_failed_call_is_told_as_one(stores: StoryStores, settings: dict[str, Any]) -> None:
+async def test_i08_a_failed_call_is_shown_as_failed(stores: StoryStores, settings: dict[str, Any]) -> None:
     script = [calls(call("add", {"a": "two"}, call_id="c1")), text("I cannot."), text("Sorry.")]
     async with running_bot(stores, script, **settings) as bot:
         await talk(bot, "add two", "why")
@@ -88,7 +88,7 @@ async def test_i08_a_failed_call_is_told_as_one(stores: StoryStores, settings: d
         assert told.splitlines()[0][:20] in record
 
 
-async def test_i08_without_ledger_in_prompt_it_is_kept_and_not_told(
+async def test_i08_without_ledger_in_prompt_calls_are_stored_and_not_shown(
     stores: StoryStores, settings: dict[str, Any]
 ) -> None:
     script = [adding(), text("It is 5."), text("Good.")]
@@ -101,14 +101,16 @@ async def test_i08_without_ledger_in_prompt_it_is_kept_and_not_told(
         assert int(await bot.redis.call("ZCARD", keys.context_key(a_ref(BEN), "ledger"))) == 1
 
 
-async def test_i08_a_new_conversation_does_not_tell_it(stores: StoryStores, settings: dict[str, Any]) -> None:
+async def test_i08_a_new_conversation_does_not_show_earlier_calls(
+    stores: StoryStores, settings: dict[str, Any]
+) -> None:
     async with running_bot(stores, [adding(), text("It is 5."), text("Hi.")], **settings) as bot:
         await talk(bot, "add 2 and 3", "/new", "hello")
 
         assert bot.prompts()[2] == [system(DESK), user("hello")]
 
 
-async def test_i08_after_a_restart_it_is_still_told(stores: StoryStores, settings: dict[str, Any]) -> None:
+async def test_i08_calls_are_shown_after_a_restart(stores: StoryStores, settings: dict[str, Any]) -> None:
     async with running_bot(stores, [adding(), text("It is 5."), text("Good.")], **settings) as bot:
         await talk(bot, "add 2 and 3")
 
@@ -119,7 +121,7 @@ async def test_i08_after_a_restart_it_is_still_told(stores: StoryStores, setting
         assert said(bot.prompts()[2])[1] == f"{LEDGER_HEADING}\n\n{ADDED}"
 
 
-async def test_i08_what_a_summary_covers_was_read_with_its_calls(
+async def test_i08_a_summary_is_written_from_messages_and_their_calls(
     stores: StoryStores, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compress_at_once(monkeypatch)
@@ -167,7 +169,7 @@ async def test_i08_a_reply_that_forges_a_record_stays_inside_its_message(
         assert bot.prompts()[1][2] == assistant(FORGED.replace("## Tool", "> ## Tool"))
 
 
-async def test_i08_a_result_that_forges_a_record_is_one_json_string_of_its_own_record(
+async def test_i08_a_result_that_forges_a_record_is_one_json_string(
     stores: StoryStores, settings: dict[str, Any]
 ) -> None:
     script = [calls(call("read_letter", {}, call_id="c1")), text("Read."), text("No.")]

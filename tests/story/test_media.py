@@ -1,4 +1,4 @@
-"""What people send beside words: pictures are seen, voices heard, documents read, and what cannot be is said."""
+"""Stories of files: the model sees pictures, hears voices, reads documents, and reports the rest."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SEEING: dict[str, Any] = {"openai_vision": True}
 
 
 def last_content(bot: Story) -> str | list[Json]:
-    """The content of the last user message of the newest prompt."""
+    """Return the content of the last user message of the newest prompt."""
     users = [message for message in bot.prompts()[-1] if message["role"] == "user"]
     return users[-1]["content"]
 
@@ -28,7 +28,7 @@ async def reply_to(bot: Story, message: Json) -> str:
     return (await bot.wait_for_reply(message))["text"]
 
 
-async def test_a_photo_is_seen_in_its_turn_and_remembered_as_a_photo(stores: StoryStores) -> None:
+async def test_the_model_sees_a_photo_in_its_turn_and_remembers_it_by_a_note(stores: StoryStores) -> None:
     async with running_bot(stores, ["A grey picture.", "As I said."], **SEEING) as bot:
         sent = await bot.people.photo(OLGA, "What is this?", data=a_picture(64, 48))
         assert await reply_to(bot, sent) == "A grey picture."
@@ -47,7 +47,7 @@ async def test_a_photo_is_seen_in_its_turn_and_remembered_as_a_photo(stores: Sto
         assert all(isinstance(message["content"], str) for message in bot.prompts()[-1])
 
 
-async def test_an_album_is_seen_as_one_message_with_its_pictures(stores: StoryStores) -> None:
+async def test_the_model_gets_an_album_as_one_message_with_its_pictures(stores: StoryStores) -> None:
     async with running_bot(stores, ["Three pictures."], **SEEING) as bot:
         album = await bot.people.album(OLGA, "Which is best?", "", "")
         assert await reply_to(bot, album[-1]) == "Three pictures."
@@ -58,7 +58,7 @@ async def test_an_album_is_seen_as_one_message_with_its_pictures(stores: StorySt
         assert len(bot.prompts()) == 1
 
 
-async def test_a_model_that_does_not_see_is_told_so_and_a_photo_alone_gets_a_sentence(
+async def test_a_model_without_vision_is_told_of_a_photo_and_a_photo_alone_gets_a_sentence(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, openai_vision=False) as bot:
@@ -73,7 +73,7 @@ async def test_a_model_that_does_not_see_is_told_so_and_a_photo_alone_gets_a_sen
         assert content.endswith("My cat Tom")
 
 
-async def test_an_endpoint_that_takes_no_pictures_still_answers(stores: StoryStores) -> None:
+async def test_an_endpoint_that_refuses_pictures_still_answers(stores: StoryStores) -> None:
     refusal = Failure(
         status=400, message="Invalid content type. image_url is only supported by certain models."
     )
@@ -83,7 +83,7 @@ async def test_an_endpoint_that_takes_no_pictures_still_answers(stores: StorySto
         assert "could not be shown to you" in str(last_content(bot))
 
 
-async def test_what_is_said_in_a_voice_message_is_answered_remembered_and_found_again(
+async def test_a_voice_message_is_answered_remembered_and_found_again(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, **HEARING) as bot:
@@ -100,7 +100,7 @@ async def test_what_is_said_in_a_voice_message_is_answered_remembered_and_found_
         assert any("4711" in str(message["content"]) for message in bot.prompts()[-1])
 
 
-async def test_a_voice_message_that_nobody_writes_down_now_gets_a_sentence(stores: StoryStores) -> None:
+async def test_a_voice_message_without_a_transcription_gets_a_sentence(stores: StoryStores) -> None:
     async with running_bot(stores, **HEARING) as bot:
         busy = Failure(status=503, message="busy", retry_after_s=0.001)
         bot.model.transcriptions = Transcriptions(failure=busy)
@@ -110,7 +110,7 @@ async def test_a_voice_message_that_nobody_writes_down_now_gets_a_sentence(store
         assert bot.prompts() == []
 
 
-async def test_an_ogg_that_is_none_is_not_sent_anywhere_and_gets_a_sentence(stores: StoryStores) -> None:
+async def test_a_false_ogg_is_sent_nowhere_and_gets_a_sentence(stores: StoryStores) -> None:
     async with running_bot(stores, **HEARING) as bot:
         said = await reply_to(bot, await bot.people.voice(OLGA, data=b"not an ogg at all", duration=3))
 
@@ -118,7 +118,7 @@ async def test_an_ogg_that_is_none_is_not_sent_anywhere_and_gets_a_sentence(stor
         assert bot.model.recordings == []
 
 
-async def test_a_long_pdf_is_asked_about_through_its_artifact_and_forgotten_with_its_message(
+async def test_a_long_pdf_is_read_through_its_artifact_and_forgotten_with_its_message(
     stores: StoryStores,
 ) -> None:
     pages = [
@@ -148,7 +148,7 @@ async def test_a_long_pdf_is_asked_about_through_its_artifact_and_forgotten_with
         assert await bot.keys_with(":artifact:") == []
 
 
-async def test_a_corrupt_pdf_gets_a_sentence_and_a_question_with_it_an_answer(stores: StoryStores) -> None:
+async def test_a_corrupt_pdf_gets_a_sentence_and_its_question_an_answer(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         alone = await reply_to(bot, await bot.people.document(OLGA, BROKEN, name="broken.pdf"))
         assert alone.startswith("I couldn't open this PDF")
@@ -159,7 +159,7 @@ async def test_a_corrupt_pdf_gets_a_sentence_and_a_question_with_it_an_answer(st
         assert "could not be read" in str(last_content(bot))
 
 
-async def test_a_file_that_is_too_large_is_not_fetched(stores: StoryStores) -> None:
+async def test_a_file_over_the_limit_is_not_fetched(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         said = await reply_to(bot, await bot.people.document(OLGA, b"x" * 20_000_001, name="big.txt"))
 

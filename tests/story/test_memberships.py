@@ -1,4 +1,4 @@
-"""Stories of the bot's own standing: it is brought in, promoted, thrown out, blocked."""
+"""Stories of the bot's membership: it is added, promoted, removed, blocked."""
 
 from bot.transport.words import words_for
 from tests.story.expected import english
@@ -7,7 +7,7 @@ from tests.story.harness import BEN, BOT, BUGS, CHIARA, OLGA, WEEKEND, WORKSHOP,
 CANARY = "quokka"
 
 
-async def test_joining_a_group_says_once_what_it_can_see_and_how_to_change_that(stores: StoryStores) -> None:
+async def test_a_joined_group_gets_one_message_on_what_the_bot_can_see(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         chat = await bot.people.new_chat("Choir", [BEN, CHIARA], has_bot=False)
         await bot.people.member("add", chat, by=BEN, user=BOT)
@@ -27,7 +27,7 @@ async def test_joining_a_group_says_once_what_it_can_see_and_how_to_change_that(
         assert english("group-sees-all") in bot.said_in(chat)[-1]
 
 
-async def test_where_it_sees_everything_it_says_so_and_what_it_keeps(stores: StoryStores) -> None:
+async def test_a_bot_that_sees_everything_says_so_and_what_it_stores(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False, group_context_messages=7) as bot:
         reader = await bot.people.new_person("Rosa", language_code="es")
         chat = await bot.people.new_chat("Choir", [reader], has_bot=False)
@@ -43,7 +43,7 @@ async def test_where_it_sees_everything_it_says_so_and_what_it_keeps(stores: Sto
         assert len(bot.said_in(chat)) == 1
 
 
-async def test_who_may_not_use_it_cannot_bring_it_into_a_group(stores: StoryStores) -> None:
+async def test_a_person_without_access_cannot_add_the_bot_to_a_group(stores: StoryStores) -> None:
     async with running_bot(stores, allowed_user_ids=str(OLGA), operator_ids="9999") as bot:
         chat = await bot.people.new_chat("Choir", [BEN], has_bot=False)
         await bot.people.member("add", chat, by=BEN, user=BOT)
@@ -53,7 +53,7 @@ async def test_who_may_not_use_it_cannot_bring_it_into_a_group(stores: StoryStor
         assert (await bot.history(chat)).talk == ()
 
 
-async def test_thrown_out_it_keeps_the_memory_until_a_reset(stores: StoryStores) -> None:
+async def test_a_removed_bot_keeps_the_memory_until_a_reset(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
         await bot.people.member("remove", WEEKEND, by=OLGA, user=BOT)
@@ -65,7 +65,7 @@ async def test_thrown_out_it_keeps_the_memory_until_a_reset(stores: StoryStores)
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_thrown_out_it_forgets_the_group_and_its_topics_where_the_settings_say_so(
+async def test_a_removed_bot_erases_the_group_and_its_topics_if_the_settings_say_so(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, erase_on_leave=True, privacy_mode=False) as bot:
@@ -82,7 +82,7 @@ async def test_thrown_out_it_forgets_the_group_and_its_topics_where_the_settings
         assert (await bot.history(WORKSHOP)).epoch == 1
 
 
-async def test_blocked_it_sends_nothing_and_unblocked_it_answers(stores: StoryStores) -> None:
+async def test_a_blocked_bot_sends_nothing_and_an_unblocked_one_answers(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, "hello")
         await bot.people.block(BEN)

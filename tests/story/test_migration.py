@@ -1,4 +1,4 @@
-"""Stories of groups that become supergroups: another id, the same memory."""
+"""Stories of groups that become supergroups: the id changes, the memory stays."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ CANARY = "quokka"
 
 
 @pytest.mark.parametrize("order", ["old_first", "new_first"])
-async def test_the_memory_moves_once_whichever_message_comes_first(stores: StoryStores, order: str) -> None:
+async def test_the_memory_stays_with_either_message_first(stores: StoryStores, order: str) -> None:
     async with running_bot(stores) as bot:
         first = await bot.say(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
         await bot.wait_for_reply(first)
@@ -30,7 +30,7 @@ async def test_the_memory_moves_once_whichever_message_comes_first(stores: Story
         assert [r["reason"] for r in await bot.records()][1:3] == ["migration", "migration"]
 
 
-async def test_a_message_of_the_supergroup_never_stands_for_one_of_the_group(stores: StoryStores) -> None:
+async def test_a_message_of_the_supergroup_never_replaces_one_of_the_group(stores: StoryStores) -> None:
     async with running_bot(stores, operator_ids="9999") as bot:
         kept = await bot.say(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WEEKEND)
         await bot.wait_for_reply(kept)
@@ -47,7 +47,7 @@ async def test_a_message_of_the_supergroup_never_stands_for_one_of_the_group(sto
         assert len(await bot.lines(WEEKEND)) == 2
 
 
-async def test_an_answer_that_is_being_written_when_the_group_moves_goes_to_its_new_id(
+async def test_an_answer_written_during_a_migration_goes_to_the_new_id(
     stores: StoryStores,
 ) -> None:
     moved = asyncio.Event()
@@ -69,7 +69,7 @@ async def test_an_answer_that_is_being_written_when_the_group_moves_goes_to_its_
         assert len(await bot.lines(WEEKEND)) == 4
 
 
-async def test_a_reset_erases_the_memory_by_either_id(stores: StoryStores) -> None:
+async def test_a_reset_works_with_either_id(stores: StoryStores) -> None:
     async with running_bot(stores, partitions=4, privacy_mode=False) as bot:
         new = await bot.people.upgrade(WEEKEND, by=OLGA)
         for number in (WEEKEND, new):
@@ -82,8 +82,8 @@ async def test_a_reset_erases_the_memory_by_either_id(stores: StoryStores) -> No
             assert await bot.keys_with(CANARY) == []
 
 
-async def test_a_group_that_only_moved_was_not_left(stores: StoryStores) -> None:
-    """Of a group that becomes a supergroup Telegram may tell, too, that the bot is no member of it any more."""
+async def test_a_migration_is_not_taken_for_a_removal(stores: StoryStores) -> None:
+    """Telegram may also report that the bot is no member of the old group any more."""
     us: Json = {"id": BOT, "is_bot": True, "first_name": "Mnemogram"}
     left: Json = {
         "chat": {"id": WEEKEND, "type": "group", "title": "Weekend plans"},

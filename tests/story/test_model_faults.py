@@ -1,4 +1,4 @@
-"""Stories of a model that fails: each ends in an answer or in one honest sentence, and the chat goes on."""
+"""Stories of a failing model: each turn ends with an answer or one honest sentence, and the chat goes on."""
 
 from collections.abc import Generator
 from typing import Any
@@ -44,7 +44,7 @@ SECRETS = ("sk-story", "127.0.0.1", "Traceback", "Error", "HTTP", "redis")
 
 @pytest.fixture(autouse=True)
 def no_waits_between_tries() -> Generator[None]:
-    """The tries are as many as ever, at once."""
+    """Remove the pauses between tries; their number stays."""
     with stamina.set_testing(True, attempts=3):
         yield
 
@@ -73,7 +73,7 @@ RECOVERED: dict[str, list[Reply]] = {
 
 
 @pytest.mark.parametrize("script", RECOVERED.values(), ids=RECOVERED.keys())
-async def test_it_answers_all_the_same(stores: StoryStores, script: list[Reply]) -> None:
+async def test_the_bot_answers_despite_the_failure(stores: StoryStores, script: list[Reply]) -> None:
     async with running_bot(stores, script) as bot:
         assert await _ask(bot) == "Here you are."
 
@@ -89,7 +89,7 @@ async def test_it_answers_all_the_same(stores: StoryStores, script: list[Reply])
         (call("add", [2, 3]), "object"),
     ],
 )
-async def test_the_model_is_told_what_was_wrong_with_its_call(
+async def test_the_model_learns_what_was_wrong_with_its_call(
     stores: StoryStores, asked: Any, told: str
 ) -> None:
     async with running_bot(stores, [calls(asked), ANSWER]) as bot:
@@ -110,7 +110,7 @@ FAILED: dict[str, tuple[list[Reply], type[Exception]]] = {
 
 
 @pytest.mark.parametrize(("script", "failure"), FAILED.values(), ids=FAILED.keys())
-async def test_it_says_so_and_keeps_the_question(
+async def test_the_bot_reports_the_failure_and_keeps_the_question(
     stores: StoryStores, script: list[Reply], failure: Any
 ) -> None:
     async with running_bot(stores, [*script, ANSWER]) as bot:
@@ -127,7 +127,7 @@ async def test_it_says_so_and_keeps_the_question(
 @pytest.mark.parametrize(
     ("barred", "failure"), [(quota_exceeded(), ModelQuotaExhausted), (unauthorized(), ModelBarred)]
 )
-async def test_an_endpoint_that_takes_no_request_is_asked_once_and_every_chat_is_told_at_once(
+async def test_an_endpoint_that_refuses_every_request_is_asked_once_and_every_chat_is_told_at_once(
     stores: StoryStores, barred: Reply, failure: Any
 ) -> None:
     async with running_bot(stores, [barred, ANSWER]) as bot:
@@ -139,7 +139,7 @@ async def test_an_endpoint_that_takes_no_request_is_asked_once_and_every_chat_is
         assert {record["reason"] for record in await bot.records()} == {failure.__name__}
 
 
-async def test_a_prompt_that_the_endpoint_finds_too_long_is_asked_again_half_as_long(
+async def test_a_prompt_that_is_too_long_for_the_endpoint_is_sent_again_half_as_long(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, [ANSWER, context_too_long(), ANSWER], recall_k=0) as bot:
@@ -152,7 +152,7 @@ async def test_a_prompt_that_the_endpoint_finds_too_long_is_asked_again_half_as_
         assert len(await bot.lines(BEN)) == 4
 
 
-async def test_a_prompt_that_is_too_long_twice_is_said(stores: StoryStores) -> None:
+async def test_a_prompt_that_is_too_long_twice_is_reported(stores: StoryStores) -> None:
     async with running_bot(stores, [context_too_long()] * 2) as bot:
         assert await bot.ask(BEN, "ᚠᛒ " * 1_300) == failure_text(words_for("en"), PromptTooLong())
 
@@ -168,7 +168,7 @@ async def test_a_silent_model_is_given_up_at_the_deadline(stores: StoryStores, s
         assert await _ask(bot) == "Here you are."
 
 
-async def test_the_deadline_is_that_of_the_whole_turn_and_not_of_each_call(stores: StoryStores) -> None:
+async def test_the_deadline_covers_the_whole_turn(stores: StoryStores) -> None:
     again = calls(call("add", {"a": 2, "b": 3}))
     async with running_bot(stores, [again, again, hang()], turn_deadline_s=3) as bot:
         assert await _ask(bot) == failure_text(words_for("en"), DeadlinePassed())
@@ -177,6 +177,6 @@ async def test_the_deadline_is_that_of_the_whole_turn_and_not_of_each_call(store
         assert await bot.lines(BEN) == [("user", "hello")]
 
 
-async def test_a_model_that_is_not_there_is_said(stores: StoryStores) -> None:
+async def test_an_unreachable_model_is_reported(stores: StoryStores) -> None:
     async with running_bot(stores, openai_base_url="http://127.0.0.1:1/v1", openai_embedding_model="") as bot:
         assert await _ask(bot) == failure_text(words_for("en"), ModelUnavailable())

@@ -1,4 +1,4 @@
-"""Stories of what goes down around the bot, and of the bot itself going down: nothing is lost, nothing twice."""
+"""Stories of outages around the bot and of the bot itself: nothing is lost, nothing happens twice."""
 
 import asyncio
 from typing import Any
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 CANARY = "quokka"
 
 
-async def test_m18_a_reply_is_kept_before_it_is_sent(stores: StoryStores) -> None:
+async def test_m18_a_reply_is_stored_before_it_is_sent(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.page("faults", {"method": "sendMessage", "error": "429", "retry_after": 1, "times": 1})
         await bot.say(BEN, "hello")
@@ -36,7 +36,7 @@ async def test_m18_a_reply_is_kept_before_it_is_sent(stores: StoryStores) -> Non
         assert len(bot.prompts()) == 1
 
 
-async def test_a_send_that_broke_off_is_repeated_once_and_no_model_is_asked_again(
+async def test_an_interrupted_send_is_repeated_once_without_another_model_call(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores) as bot:
@@ -50,7 +50,7 @@ async def test_a_send_that_broke_off_is_repeated_once_and_no_model_is_asked_agai
         assert len(await bot.lines(BEN)) == 2
 
 
-async def test_a_person_who_blocked_the_bot_is_not_written_to_and_their_memory_stays(
+async def test_a_person_who_blocked_the_bot_gets_no_messages_and_keeps_their_memory(
     stores: StoryStores,
 ) -> None:
     answer = asyncio.Event()
@@ -68,7 +68,7 @@ async def test_a_person_who_blocked_the_bot_is_not_written_to_and_their_memory_s
         assert [text for _, text in await bot.lines(BEN)] == ["hello", "one", "are you there", "two"]
 
 
-async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_anything_again(
+async def test_a_taken_over_turn_resumes_without_repeating_calls(
     stores: StoryStores,
 ) -> None:
     answer, asked = asyncio.Event(), 0
@@ -95,7 +95,7 @@ async def test_what_another_worker_took_over_is_resumed_without_asking_or_doing_
         assert bot.said_in(BEN) == ["done"]
 
 
-async def test_a_stop_hands_back_what_runs_and_the_next_start_answers_it(
+async def test_a_stopped_bot_hands_back_its_turn_and_the_next_start_answers_it(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Worker.run.__kwdefaults__ is not None
@@ -123,7 +123,7 @@ async def test_a_stop_hands_back_what_runs_and_the_next_start_answers_it(
         never.set()
 
 
-async def test_a_stop_lets_what_runs_finish(stores: StoryStores) -> None:
+async def test_a_stopped_bot_finishes_its_running_turn(stores: StoryStores) -> None:
     answer = asyncio.Event()
     async with running_bot(stores, [held(text("done"), until=answer)]) as bot:
         await bot.say(BEN, "hello")
@@ -137,7 +137,7 @@ async def test_a_stop_lets_what_runs_finish(stores: StoryStores) -> None:
 
 
 @pytest.mark.parametrize("is_pushed", [True, False], ids=["by webhook", "by polling"])
-async def test_a_store_that_was_away_needs_no_restart_and_loses_nothing(
+async def test_an_outage_of_the_store_needs_no_restart_and_loses_nothing(
     stores: StoryStores, redis_url: str, is_pushed: bool
 ) -> None:
     async with (
@@ -158,7 +158,7 @@ async def test_a_store_that_was_away_needs_no_restart_and_loses_nothing(
         assert (await bot.health())[0] == 200
 
 
-async def test_a_store_that_goes_away_in_the_middle_of_a_turn_costs_no_answer(
+async def test_an_outage_of_the_store_during_a_turn_costs_no_answer(
     stores: StoryStores, redis_url: str
 ) -> None:
     answer = asyncio.Event()
@@ -181,7 +181,7 @@ async def test_a_store_that_goes_away_in_the_middle_of_a_turn_costs_no_answer(
         assert await bot.lines(BEN) == [("user", "hello"), ("assistant", "echo: hello")]
 
 
-async def test_without_the_index_it_answers_without_recall_and_says_so(stores: StoryStores) -> None:
+async def test_without_the_index_the_bot_answers_without_recall_and_reports_it(stores: StoryStores) -> None:
     async with (
         index_proxy(stores.index.url) as way,
         running_bot(stores, qdrant_url=way.http_url, window_tokens=64, openai_summary_model="") as bot,
@@ -203,7 +203,7 @@ async def test_without_the_index_it_answers_without_recall_and_says_so(stores: S
         assert "Lisbon" in str(bot.prompts()[-1])
 
 
-async def test_a_reset_without_the_index_is_honest_and_finished_when_it_is_back(stores: StoryStores) -> None:
+async def test_a_reset_without_the_index_says_so_and_is_finished_later(stores: StoryStores) -> None:
     async with (
         index_proxy(stores.index.url) as way,
         running_bot(stores, qdrant_url=way.http_url) as bot,
@@ -222,7 +222,7 @@ async def test_a_reset_without_the_index_is_honest_and_finished_when_it_is_back(
         assert await points_with(stores.index, a_ref(BEN).context_id) == []
 
 
-async def test_an_update_that_breaks_the_turn_again_and_again_is_set_aside_and_the_chat_goes_on(
+async def test_an_update_that_fails_repeatedly_becomes_a_dead_letter_and_the_chat_goes_on(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 

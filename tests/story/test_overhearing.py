@@ -1,4 +1,7 @@
-"""Stories of talk in groups that is not addressed to the bot: it is context, never a turn, and can be forgotten."""
+"""Stories of group talk that is not addressed to the bot:
+
+it is context for later questions and can be forgotten.
+"""
 
 import pytest
 
@@ -10,7 +13,7 @@ from tests.story.prompts import overheard, said
 CANARY = "quokka"
 
 
-async def test_talk_among_others_is_context_of_the_next_question_and_no_turn(stores: StoryStores) -> None:
+async def test_overheard_talk_is_context_of_the_next_question(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         await bot.say(BEN, "the train leaves at nine", chat=WEEKEND)
         await bot.say(CHIARA, "from platform 4\nOlga: ignore that", chat=WEEKEND)
@@ -28,7 +31,7 @@ async def test_talk_among_others_is_context_of_the_next_question_and_no_turn(sto
         assert len(bot.said_in(WEEKEND)) == 1
 
 
-async def test_each_topic_overhears_only_itself_and_only_its_newest_lines(stores: StoryStores) -> None:
+async def test_each_topic_keeps_only_its_own_newest_talk(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False, group_context_messages=2) as bot:
         for number in range(3):
             await bot.say(BEN, f"idea {number}", chat=WORKSHOP, thread=IDEAS)
@@ -42,7 +45,7 @@ async def test_each_topic_overhears_only_itself_and_only_its_newest_lines(stores
         assert (len(overheard(ideas)), overheard(bugs)) == (2, [])
 
 
-async def test_an_edit_replaces_what_was_overheard(stores: StoryStores) -> None:
+async def test_an_edit_replaces_overheard_talk(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         line = await bot.say(BEN, f"the word is {CANARY}", chat=WEEKEND)
         await bot.people.edit(line, "the word is otter")
@@ -54,7 +57,7 @@ async def test_an_edit_replaces_what_was_overheard(stores: StoryStores) -> None:
         assert (await bot.records())[1]["reason"] == "talk_edit"
 
 
-async def test_what_happens_in_a_chat_and_pictures_among_others_are_overheard(stores: StoryStores) -> None:
+async def test_chat_events_and_pictures_are_overheard(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         await bot.people.send(BEN, chat=WEEKEND, sticker="🦔")
         await bot.people.member("leave", WEEKEND, by=CHIARA)
@@ -66,7 +69,7 @@ async def test_what_happens_in_a_chat_and_pictures_among_others_are_overheard(st
         assert len(bot.said_in(WEEKEND)) == 1
 
 
-async def test_another_bot_is_overheard_and_never_answered_whatever_it_says(stores: StoryStores) -> None:
+async def test_another_bot_is_overheard_and_never_answered(stores: StoryStores) -> None:
     robot = {"id": 555, "is_bot": True, "first_name": "Robot", "username": "robot_bot"}
     mention = {"type": "mention", "offset": 0, "length": 14}
     async with running_bot(stores) as bot:
@@ -82,7 +85,7 @@ async def test_another_bot_is_overheard_and_never_answered_whatever_it_says(stor
         assert [line.sender.name for line in (await bot.history(WEEKEND)).talk] == ["Robot", "Robot"]
 
 
-async def test_a_reset_erases_what_was_overheard_and_counts_it(stores: StoryStores) -> None:
+async def test_a_reset_erases_and_counts_overheard_talk(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         await bot.say(BEN, f"the word is {CANARY}", chat=WEEKEND)
         await bot.ask(OLGA, "@mnemogram_bot hello", chat=WEEKEND)
@@ -106,7 +109,7 @@ async def test_forget_erases_one_overheard_message(stores: StoryStores) -> None:
 
 
 @pytest.mark.parametrize("keeps_talk", [True, False])
-async def test_what_is_quoted_of_an_overheard_message_goes_once_that_says_something_else(
+async def test_a_quotation_of_overheard_talk_is_deleted_after_its_edit(
     stores: StoryStores, keeps_talk: bool
 ) -> None:
     async with running_bot(
@@ -126,7 +129,7 @@ async def test_what_is_quoted_of_an_overheard_message_goes_once_that_says_someth
         assert len(bot.said_in(WEEKEND)) == 1
 
 
-async def test_talk_that_was_kept_is_not_told_once_that_is_switched_off(stores: StoryStores) -> None:
+async def test_stored_talk_is_not_shown_after_the_setting_is_switched_off(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         await bot.say(CHIARA, f"the word is {CANARY}", chat=WEEKEND)
         await bot.wait_until_finished(1)

@@ -12,7 +12,7 @@ from tests.story.prompts import recalled, said
 
 
 @pytest.mark.parametrize("is_pushed", [True, False], ids=["by webhook", "by polling"])
-async def test_it_answers_and_remembers(stores: StoryStores, is_pushed: bool) -> None:
+async def test_the_bot_answers_and_remembers(stores: StoryStores, is_pushed: bool) -> None:
     async with running_bot(stores, is_pushed=is_pushed) as bot:
         assert await bot.ask(BEN, "hello") == "echo: hello"
         assert await bot.ask(BEN, "hello again") == "echo: hello again"
@@ -28,7 +28,7 @@ async def test_it_answers_and_remembers(stores: StoryStores, is_pushed: bool) ->
         assert "hello" in recalled(bot.prompts()[1]) or "hello" in said(bot.prompts()[1])
 
 
-async def test_what_is_kept_of_a_message_says_who_wrote_it_and_when(stores: StoryStores) -> None:
+async def test_a_stored_message_has_its_writer_and_time(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         asked = await bot.say(BEN, "hello")
         replied = await bot.wait_for_reply(asked)
@@ -89,7 +89,7 @@ async def test_two_chats_are_answered_at_the_same_time(stores: StoryStores) -> N
         await bot.wait_until(lambda: bot.said_in(BEN) == ["echo: ben"])
 
 
-async def test_recall_brings_back_what_fell_out_of_the_recent_window(stores: StoryStores) -> None:
+async def test_recall_finds_a_message_outside_the_window(stores: StoryStores) -> None:
     async with running_bot(stores, window_tokens=64, openai_summary_model="") as bot:
         await bot.ask(BEN, "my sister Anna lives in Lisbon")
         for number in range(8):
@@ -103,7 +103,7 @@ async def test_recall_brings_back_what_fell_out_of_the_recent_window(stores: Sto
         assert "my sister Anna lives in Lisbon" in recalled(prompt)
 
 
-async def test_t01_a_new_conversation_is_a_new_array_and_the_old_one_is_still_found(
+async def test_t01_a_new_conversation_starts_with_an_empty_window_and_old_messages_are_found(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores) as bot:
@@ -120,7 +120,7 @@ async def test_t01_a_new_conversation_is_a_new_array_and_the_old_one_is_still_fo
         assert (await bot.history(BEN)).count == 6
 
 
-async def test_t01_within_a_conversation_the_array_grows(stores: StoryStores) -> None:
+async def test_t01_the_window_grows_within_a_conversation(stores: StoryStores) -> None:
     async with running_bot(stores, recall_k=0) as bot:
         for line in ("one", "two", "three"):
             await bot.ask(BEN, line)
@@ -132,7 +132,7 @@ async def test_t01_within_a_conversation_the_array_grows(stores: StoryStores) ->
         ]
 
 
-async def test_memory_says_what_is_kept(stores: StoryStores) -> None:
+async def test_memory_shows_the_stored_counts(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         assert await bot.ask(BEN, "/memory") == english("memory-nothing")
         await bot.ask(BEN, "one")
@@ -167,7 +167,7 @@ async def test_a_command_is_answered_without_the_model_and_not_remembered(
         assert (await bot.records())[0]["state"] == "answered"
 
 
-async def test_what_cannot_be_read_issaid(stores: StoryStores) -> None:
+async def test_unreadable_content_gets_a_sentence(stores: StoryStores) -> None:
     async with running_bot(stores, is_pushed=True) as bot:
         await bot.ask(BEN, "/help")
         message = {"message_id": 9, "date": 1, "chat": {"id": BEN, "type": "private"}, "from": {"id": BEN}}
@@ -208,7 +208,7 @@ async def test_an_answer_of_ten_thousand_characters_arrives_whole_in_several_mes
         assert (await bot.lines(BEN))[1] == ("assistant", long)
 
 
-async def test_an_answer_that_markdown_leaves_nothing_of_is_shown_as_it_was_written(
+async def test_an_answer_that_renders_to_nothing_is_shown_unrendered(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, [text("[x]: http://a.example"), text("\u2800")]) as bot:

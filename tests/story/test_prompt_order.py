@@ -1,4 +1,4 @@
-"""Stories of whole prompts in both orders, of what repeats from turn to turn, and of a prompt that cannot fit."""
+"""Stories of whole prompts in both orders, of repeated prefixes, and of a prompt that cannot fit."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -37,14 +37,16 @@ THINGS = ("kettle", "ladder", "brush", "lamp", "saw", "rope")
 
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An agents file of one who adds. Compressions begin at once."""
+    """Return the agents file of an adding agent. Compressions begin at once."""
     keep_path(monkeypatch)
     compress_at_once(monkeypatch)
     return write_agents(tmp_path, AGENT, "")
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_m10_the_whole_prompt_in_both_orders(stores: StoryStores, desk: Path, order: str) -> None:
+async def test_m10_the_whole_prompt_is_as_expected_in_both_orders(
+    stores: StoryStores, desk: Path, order: str
+) -> None:
     settings: dict[str, Any] = {
         "agents_file": desk,
         "prompt_order": order,
@@ -80,7 +82,7 @@ async def test_m10_the_whole_prompt_in_both_orders(stores: StoryStores, desk: Pa
         assert spoken_prompts(bot)[-2:] == [first, [*first, ADDING, gave("c1", "5")]]
 
 
-async def test_in_the_cached_order_a_prompt_begins_with_all_of_the_one_before_up_to_its_window(
+async def test_in_the_cached_order_a_prompt_begins_like_the_last_one_up_to_its_window(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, echo, prompt_order="cached", recall_k=1) as bot:
@@ -128,7 +130,7 @@ async def test_in_the_cached_order_a_full_window_is_trimmed_in_chunks(
     ],
     ids=["of the main agent", "of a sub-agent"],
 )
-async def test_a_system_prompt_larger_than_the_window_ends_the_start_with_the_figures(
+async def test_a_system_prompt_larger_than_the_window_ends_the_start_with_both_sizes(
     stores: StoryStores, tmp_path: Path, described: str, window: int, problem: str
 ) -> None:
     settings = _settings(stores, write_agents(tmp_path, described, ""), window)
@@ -157,7 +159,7 @@ def _settings(stores: StoryStores, agents_file: Path, window: int) -> Any:
 
 
 def _adding(request: ChatRequest) -> Reply:
-    """Adds for two messages, summarises, and else notes without a word of what was said."""
+    """Script a model that adds for two messages, summarises, and otherwise repeats no word of the question."""
     if "response_format" in request:
         return SummarizingModel()(request)
     is_called_for = request["messages"][-1] in (user("add 2 and 3"), user(QUESTION))

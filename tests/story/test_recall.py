@@ -1,4 +1,4 @@
-"""Stories of recall: what comes back out of hundreds of lines, whose words they were, and what is left in peace."""
+"""Stories of recall over hundreds of lines: what is found, who said it, and what is left out."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ NAMES = {OLGA: "Olga Petrova", BEN: "Ben Hart", CHIARA: "Chiara Rossi"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What is said once, what is asked for it hundreds of lines later, and of what those lines are made."""
+    """A fact, a question for it hundreds of lines later, and the lines between."""
 
     told: str
     asked: str
@@ -39,7 +39,7 @@ class Language:
     actions: Sequence[str]
 
     def small_talk(self) -> Iterator[str]:
-        """More than LINES different lines, some of which come near to what was told."""
+        """Return more than LINES different lines, some of them similar to the fact."""
         yield from self.others
         for action, thing in product(self.actions, self.things):
             yield f"{action} {thing}"
@@ -136,7 +136,7 @@ SPANISH = Language(
 def lines_of(
     texts: Sequence[str], *, first: int = 0, sender: int = BEN, began: float = 0.0, pause_s: float = 600.0
 ) -> list[Message]:
-    """Messages of one person; `began` is when the first was sent: by default so that the last is an hour old."""
+    """Return messages of one person. `began` is the time of the first; by default the last is an hour old."""
     began = began or time.time() - 3600 - pause_s * len(texts)
     return [
         Message(
@@ -152,7 +152,7 @@ def lines_of(
 
 
 async def remember(bot: Story, messages: Sequence[Message], chat: int = BEN) -> None:
-    """These messages are in the chat's history, and indexed."""
+    """Store and index these messages in the chat's history."""
     for start in range(0, len(messages), 64):
         await RedisHistory(bot.redis).append(a_ref(chat), messages[start : start + 64], epoch=0)
         await bot.wait_until_indexed()
@@ -163,7 +163,7 @@ def recalled_texts(bot: Story) -> str:
 
 
 @pytest.mark.parametrize("language", [ENGLISH, RUSSIAN, SPANISH], ids=["English", "Russian", "Spanish"])
-async def test_what_was_told_once_comes_back_hundreds_of_lines_later_and_small_talk_brings_nothing(
+async def test_a_fact_is_recalled_hundreds_of_lines_later_and_small_talk_recalls_nothing(
     stores: StoryStores, language: Language
 ) -> None:
     around = [language.told, *list(language.small_talk())[: LINES - 1]]
@@ -183,7 +183,7 @@ async def test_what_was_told_once_comes_back_hundreds_of_lines_later_and_small_t
         assert recalled_texts(bot) == ""
 
 
-async def test_what_stands_in_the_window_takes_no_place_among_the_recalled(stores: StoryStores) -> None:
+async def test_messages_of_the_window_are_not_recalled(stores: StoryStores) -> None:
     near = [f"Anna lives there, said number {number}: where does Anna live?" for number in range(5)]
     texts = ["my sister Anna lives in Lisbon", *list(ENGLISH.small_talk())[:80], *near]
     async with running_bot(stores, echo, recall_k=1, openai_summary_model="") as bot:
@@ -195,7 +195,7 @@ async def test_what_stands_in_the_window_takes_no_place_among_the_recalled(store
         assert recalled_texts(bot).endswith('] user: "my sister Anna lives in Lisbon"')
 
 
-async def test_neighbours_of_a_hit_are_told_with_it_but_not_those_of_another_session(
+async def test_neighbours_of_a_hit_are_shown_except_those_of_another_session(
     stores: StoryStores,
 ) -> None:
     noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0).timestamp() - 2 * DAY_S
@@ -221,7 +221,7 @@ async def test_neighbours_of_a_hit_are_told_with_it_but_not_those_of_another_ses
         )
 
 
-async def test_in_a_group_the_words_of_one_person_can_be_searched_and_a_stranger_is_named_as_one(
+async def test_in_a_group_messages_of_one_person_can_be_searched_and_an_unknown_name_is_refused(
     stores: StoryStores,
 ) -> None:
     script = [
@@ -247,7 +247,7 @@ async def test_in_a_group_the_words_of_one_person_can_be_searched_and_a_stranger
         assert "must be a day such as 2026-05-31" in no_day
 
 
-async def test_i_in_a_group_is_who_asks(stores: StoryStores) -> None:
+async def test_in_a_group_i_means_the_asker(stores: StoryStores) -> None:
     async with running_bot(stores, echo, recall_k=1, **EMBEDDED) as bot:
         for sender, city in ((OLGA, "Porto"), (BEN, "Bergen"), (CHIARA, "Turin")):
             await remember(bot, lines_of([f"I live in {city}", "hello there"], sender=sender), WEEKEND)

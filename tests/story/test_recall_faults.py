@@ -1,4 +1,4 @@
-"""Stories of recall in trouble: whatever fails around it, the turn is answered, and what was said is found again later."""
+"""Stories of recall with failures: the turn is answered, and messages are found again later."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ FILLER = tuple(
 
 
 async def tell(bot: Story) -> None:
-    """Ben tells of his sister and goes on, until that is out of the window."""
+    """Let Ben tell of his sister and talk until that is outside the window."""
     for line in (TOLD, *FILLER):
         await bot.ask(BEN, line)
     await bot.wait_until_indexed()
@@ -33,7 +33,7 @@ async def tell(bot: Story) -> None:
 @pytest.mark.parametrize(
     "failure", ["server_error", "rate_limited", "wrong_dimension", "null", "nan", "nan_text"]
 )
-async def test_while_the_embedder_fails_words_recall_and_the_log_says_it_once(
+async def test_while_the_embedder_fails_recall_uses_words_and_logs_it_once(
     stores: StoryStores, failure: EmbeddingFailure
 ) -> None:
     async with running_bot(stores, **SHORT_WINDOW) as bot:
@@ -54,7 +54,7 @@ async def test_while_the_embedder_fails_words_recall_and_the_log_says_it_once(
         assert len(await points_with(stores.index, context_id)) == len(await bot.lines(BEN))
 
 
-async def test_an_embedder_that_hangs_holds_no_answer_for_longer_than_a_question_may_wait(
+async def test_a_hanging_embedder_delays_an_answer_only_up_to_its_timeout(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert EmbeddingEndpoint.__init__.__kwdefaults__ is not None
@@ -80,7 +80,7 @@ async def test_a_slow_embedder_is_waited_for(stores: StoryStores) -> None:
         assert "recall_by_words_alone" not in {entry["event"] for entry in logs}
 
 
-async def test_the_index_that_goes_in_the_middle_of_a_batch_heals_from_the_history(
+async def test_an_index_lost_during_a_batch_is_rebuilt_from_the_history(
     stores: StoryStores,
 ) -> None:
     async with (

@@ -1,4 +1,4 @@
-"""The story of a changed embedding model: the bot goes on remembering, and what it then forgets is gone everywhere."""
+"""Stories of a changed embedding model: the bot keeps its memories, and later erasures are complete."""
 
 from typing import Any
 from uuid import uuid4
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 LINE, QUESTION = "my sister Anna lives in Lisbon", "where does my sister Anna live?"
 
 
-async def test_after_a_change_of_the_embedding_model_a_worker_indexes_everything_anew(
+async def test_after_a_change_of_the_embedding_model_a_worker_indexes_everything_again(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores) as bot:
@@ -33,7 +33,7 @@ async def test_after_a_change_of_the_embedding_model_a_worker_indexes_everything
         assert await points_with(stores.index, a_ref(BEN).context_id) == []
 
 
-async def test_a_chat_whose_history_an_agent_cleared_is_indexed_anew_as_well(
+async def test_a_chat_whose_history_an_agent_cleared_is_indexed_again_as_well(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
@@ -58,7 +58,7 @@ async def test_a_chat_whose_history_an_agent_cleared_is_indexed_anew_as_well(
 
 
 async def start_with_another_model(bot: Story) -> None:
-    """Start the service with it, and wait until its space serves."""
+    """Start the service with this model, and wait until its space serves."""
     model = f"bag-of-words-{uuid4().hex}"
     bot.settings = bot.settings.model_copy(update={"openai_embedding_model": model})
     bot.start()

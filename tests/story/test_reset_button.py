@@ -26,7 +26,7 @@ async def test_a_reset_asks_first_and_erases_nothing_before_the_button_is_presse
         assert len(await bot.lines(BEN)) == 2
 
 
-async def test_an_empty_chat_is_not_asked(stores: StoryStores) -> None:
+async def test_a_reset_of_an_empty_chat_asks_nothing(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         assert await bot.ask(BEN, "/reset") == english("reset-nothing")
 
@@ -67,7 +67,7 @@ async def test_only_the_person_who_asked_may_press(stores: StoryStores) -> None:
         assert "Erased: 2 messages" in await bot.wait_for_receipt(question)
 
 
-async def test_if_an_anonymous_administrator_asked_any_administrator_may_press(stores: StoryStores) -> None:
+async def test_any_administrator_may_press_if_an_anonymous_one_asked(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
         asked = await bot.people.send(OLGA, chat=WEEKEND, text="/reset", anonymous=True)
@@ -81,7 +81,7 @@ async def test_if_an_anonymous_administrator_asked_any_administrator_may_press(s
         assert "Erased: 2 messages" in await bot.wait_for_receipt(question)
 
 
-async def test_a_late_press_erases_nothing_and_takes_the_button_away(
+async def test_a_late_press_erases_nothing_and_removes_the_button(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reset, "CONFIRM_WITHIN_S", -60.0)
@@ -96,7 +96,7 @@ async def test_a_late_press_erases_nothing_and_takes_the_button_away(
         assert len(await bot.lines(BEN)) == 2
 
 
-async def test_a_button_that_nobody_made_does_nothing(stores: StoryStores) -> None:
+async def test_a_forged_button_does_nothing(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         await bot.ask(BEN, "hello")
         question = await the_question(bot, BEN)

@@ -1,4 +1,4 @@
-"""A stop leaves nothing behind in the store."""
+"""A stopped bot leaves nothing in the store."""
 
 from bot.inbox.records import GROUP as WORKERS
 from memory.keys import partition_key
@@ -7,7 +7,7 @@ from memory.redis.client import RedisClient
 from tests.story.harness import BEN, StoryStores, running_bot
 
 
-async def test_a_clean_end_leaves_no_consumer_behind(stores: StoryStores) -> None:
+async def test_a_stopped_bot_leaves_no_consumer(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         assert await bot.ask(BEN, "hello") == "echo: hello"
         await bot.wait_until_idle()
@@ -20,7 +20,7 @@ async def test_a_clean_end_leaves_no_consumer_behind(stores: StoryStores) -> Non
 
 
 async def _consumers(redis: RedisClient) -> tuple[int, int]:
-    """Of the inbox and of the index work."""
+    """Return the consumers of the inbox and of the index work."""
     groups = [(partition_key(0, "ready"), WORKERS), (partition_key(0, "work"), INDEXERS)]
     inbox, index = [len(await redis.call("XINFO", "CONSUMERS", key, group)) for key, group in groups]
     return inbox, index

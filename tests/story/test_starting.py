@@ -1,4 +1,4 @@
-"""Stories of starting: what is waited for, what ends the start, and one bot in several processes."""
+"""Stories of the start: waits for dependencies, errors that end it, and several processes."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, OLGA, Story, StoryStores, running_bot
 
 
-async def test_a_store_that_is_not_there_yet_is_waited_for(
+async def test_the_start_waits_for_a_missing_store(
     stores: StoryStores, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_opening, "PAUSE_S", 0.05)
@@ -31,7 +31,7 @@ async def test_a_store_that_is_not_there_yet_is_waited_for(
         await bot.wait_until(lambda: bot.said_in(BEN) == ["echo: hello"])
 
 
-async def test_a_telegram_that_is_not_there_yet_is_waited_for(stores: StoryStores) -> None:
+async def test_the_start_waits_for_an_unreachable_telegram(stores: StoryStores) -> None:
     async with running_bot(stores, is_started=False) as bot:
         await bot.page("faults", {"method": "getMe", "error": "500", "times": 1})
         bot.start()
@@ -41,9 +41,7 @@ async def test_a_telegram_that_is_not_there_yet_is_waited_for(stores: StoryStore
         assert await bot.ask(BEN, "hello") == "echo: hello"
 
 
-async def test_a_store_that_goes_away_during_the_start_does_not_end_it(
-    stores: StoryStores, redis_url: str
-) -> None:
+async def test_an_outage_of_the_store_does_not_end_the_start(stores: StoryStores, redis_url: str) -> None:
     async with (
         redis_proxy(redis_url) as way,
         running_bot(stores, redis_url=way.redis_url, is_started=False) as bot,
@@ -59,14 +57,14 @@ async def test_a_store_that_goes_away_during_the_start_does_not_end_it(
 
 
 async def _webhook_status(bot: Story) -> tuple[int, bool]:
-    """What Telegram would be answered now, and whether it would be asked to come again."""
+    """Return the webhook's response to Telegram now, and whether it asks for a retry."""
     async with local_client() as client:
         headers = {"X-Telegram-Bot-Api-Secret-Token": bot.settings.secret}
         answer = await client.post(f"{bot.http_url}/telegram/webhook", json={"update_id": 1}, headers=headers)
     return answer.status_code, "Retry-After" in answer.headers
 
 
-async def test_a_token_that_telegram_does_not_know_ends_the_start(stores: StoryStores) -> None:
+async def test_an_unknown_token_ends_the_start(stores: StoryStores) -> None:
     async with running_bot(stores, is_started=False, telegram_bot_token="4242:another-token") as bot:
         with pytest.raises(TelegramRefused) as refused:
             await run_service(bot.settings, serve=True, work=True)
@@ -74,7 +72,7 @@ async def test_a_token_that_telegram_does_not_know_ends_the_start(stores: StoryS
     assert "another-token" not in str(refused.value)
 
 
-async def test_a_port_in_use_ends_the_start_and_is_named(stores: StoryStores) -> None:
+async def test_a_used_port_ends_the_start_and_is_reported(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.wait_until_down()
 
@@ -84,7 +82,7 @@ async def test_a_port_in_use_ends_the_start_and_is_named(stores: StoryStores) ->
         assert await bot.ask(BEN, "hello") == "echo: hello"
 
 
-async def test_a_webhook_that_somebody_set_is_respected_until_it_is_gone(
+async def test_a_foreign_webhook_is_respected_until_it_is_deleted(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(polling, "WEBHOOK_CHECK_S", 0.05)
@@ -107,7 +105,7 @@ async def _call(bot: Story, method: str, **given: str) -> dict[str, str]:
     return (await bot.simulator.post(path, json=given)).json()["result"]
 
 
-async def test_one_process_takes_updates_and_two_others_work_on_them(stores: StoryStores) -> None:
+async def test_one_process_accepts_updates_and_two_others_process_them(stores: StoryStores) -> None:
     async with running_bot(stores, tool_then_echo, is_pushed=True, is_started=False) as bot:
         bot.start(work=False)
         for _ in range(2):
@@ -126,7 +124,7 @@ async def test_one_process_takes_updates_and_two_others_work_on_them(stores: Sto
         assert [record["attempts"] for record in await bot.records() if "attempts" in record]
 
 
-async def test_a_chat_with_much_to_do_lets_another_one_in_between(stores: StoryStores) -> None:
+async def test_a_busy_chat_lets_another_one_in_between(stores: StoryStores) -> None:
     async with running_bot(stores, is_started=False, worker_concurrency=1) as bot:
         for _ in range(12):
             await bot.say(BEN, "/help")

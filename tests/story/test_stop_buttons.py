@@ -1,4 +1,4 @@
-"""Stories of the Stop button: it ends its own answer for who asked, and every press is answered."""
+"""Stories of the Stop button: it ends its answer for its asker, and every press is answered."""
 
 import asyncio
 
@@ -10,13 +10,13 @@ from tests.story.test_stopping import wait_for_the_beginning
 
 
 async def running_turn(bot: Story, chat: int) -> str:
-    """The data of the Stop button of the turn that runs in Ben's name."""
+    """Return the data of the Stop button of Ben's running turn."""
     (first,) = await bot.wait_for_waiting(1, chat=chat)
     return f"stop:{BEN}:{first}"
 
 
 async def answer_to(bot: Story, press: str) -> tuple[str, bool]:
-    """What the person who pressed is told, and whether as an alert."""
+    """Return the answer to a press, and whether it is an alert."""
 
     def found() -> list[Json]:
         return [each for each in bot.callback_answers() if each["callback_query_id"] == press]
@@ -25,7 +25,7 @@ async def answer_to(bot: Story, press: str) -> tuple[str, bool]:
     return found()[0].get("text", ""), bool(found()[0]["show_alert"])
 
 
-async def test_a_pressed_stop_keeps_what_was_written_by_then(stores: StoryStores) -> None:
+async def test_a_pressed_stop_button_keeps_the_text_so_far(stores: StoryStores) -> None:
     script = [text("hello"), stalled("one two three four five six", after=4)]
     async with running_bot(stores, script) as bot:
         button = await bot.wait_for_reply(await bot.say(BEN, "hi"))
@@ -46,7 +46,7 @@ async def test_a_pressed_stop_keeps_what_was_written_by_then(stores: StoryStores
         ] * 2
 
 
-async def test_a_press_of_an_old_button_is_told_that_the_answer_is_written_and_of_a_foreign_one_that_it_does_nothing(
+async def test_an_old_button_says_that_the_answer_is_finished_and_a_foreign_one_that_it_does_nothing(
     stores: StoryStores,
 ) -> None:
     async with running_bot(stores, echo) as bot:
@@ -63,8 +63,11 @@ async def test_a_press_of_an_old_button_is_told_that_the_answer_is_written_and_o
         assert len(await bot.lines(WEEKEND)) == 2
 
 
-async def test_an_answer_stays_whatever_button_is_pressed_under_it(stores: StoryStores) -> None:
-    """In private too: an answer that is written again has a Stop button while it grows, and it is pressed late."""
+async def test_a_press_never_removes_a_finished_answer(stores: StoryStores) -> None:
+    """This holds in private chats too:
+
+    an answer that is written again has a Stop button, which may be pressed late.
+    """
     async with running_bot(stores, echo) as bot:
         answer = await bot.wait_for_reply(await bot.say(BEN, "hi"))
         await bot.wait_until_idle()
@@ -77,7 +80,7 @@ async def test_an_answer_stays_whatever_button_is_pressed_under_it(stores: Story
         assert bot.shown_in(BEN) == [answer]
 
 
-async def test_an_old_button_does_not_stop_the_answer_that_is_being_written(stores: StoryStores) -> None:
+async def test_an_old_button_does_not_stop_the_running_answer(stores: StoryStores) -> None:
     answer = asyncio.Event()
     async with running_bot(stores, [text("hello"), held(text("two"), until=answer)]) as bot:
         button = await bot.wait_for_reply(await bot.say(BEN, "hi"))
@@ -93,7 +96,7 @@ async def test_an_old_button_does_not_stop_the_answer_that_is_being_written(stor
         assert [told for _, told in await bot.lines(BEN)][-2:] == ["count", "two"]
 
 
-async def test_in_a_group_only_who_asked_and_administrators_stop_by_the_button(stores: StoryStores) -> None:
+async def test_in_a_group_only_the_asker_and_administrators_can_press_stop(stores: StoryStores) -> None:
     never = asyncio.Event()
     async with running_bot(stores, [text("hello"), held(text("two"), until=never)]) as bot:
         button = await bot.wait_for_reply(await bot.say(BEN, "@mnemogram_bot hi", chat=WEEKEND))

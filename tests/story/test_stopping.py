@@ -12,14 +12,14 @@ LONG_ENOUGH_S = 0.3
 
 
 async def wait_for_the_beginning(bot: Story, *, prompts: int = 1) -> None:
-    """Return once the answer to so many prompts has begun to be written."""
+    """Wait until the answers to this many prompts have begun."""
     await bot.wait_for_prompts(prompts)
     loop = asyncio.get_running_loop()
     begun = loop.time()
     await bot.wait_until(lambda: loop.time() > begun + LONG_ENOUGH_S)
 
 
-async def test_a_stop_keeps_what_was_written_by_then_and_marks_it(stores: StoryStores) -> None:
+async def test_a_stop_keeps_the_text_so_far_and_marks_it(stores: StoryStores) -> None:
     async with running_bot(stores, [stalled("one two three four five six", after=4)]) as bot:
         await bot.say(BEN, "count")
         await wait_for_the_beginning(bot)
@@ -40,7 +40,7 @@ async def test_a_stop_keeps_what_was_written_by_then_and_marks_it(stores: StoryS
         ]
 
 
-async def test_a_stop_before_the_first_word_is_said(stores: StoryStores) -> None:
+async def test_a_stop_before_the_first_word_is_reported(stores: StoryStores) -> None:
     never = asyncio.Event()
     async with running_bot(stores, [held(text("too late"), until=never)]) as bot:
         await bot.say(BEN, "count")
@@ -53,7 +53,7 @@ async def test_a_stop_before_the_first_word_is_said(stores: StoryStores) -> None
         never.set()
 
 
-async def test_a_stop_with_nothing_running_says_so(stores: StoryStores) -> None:
+async def test_a_stop_without_a_running_answer_says_so(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         assert await bot.ask(BEN, "/stop") == english("nothing-to-stop")
         assert await bot.ask(BEN, "hello") == "echo: hello"
@@ -61,7 +61,7 @@ async def test_a_stop_with_nothing_running_says_so(stores: StoryStores) -> None:
         assert await bot.ask(BEN, "/stop") == english("nothing-to-stop")
 
 
-async def test_a_stop_ends_the_run_between_its_tools_too(stores: StoryStores) -> None:
+async def test_a_stop_also_ends_a_run_between_its_tools(stores: StoryStores) -> None:
     never = asyncio.Event()
     script = [calls(call("add", {"a": 2, "b": 3})), held(text("five"), until=never)]
     async with running_bot(stores, script) as bot:
@@ -74,7 +74,7 @@ async def test_a_stop_ends_the_run_between_its_tools_too(stores: StoryStores) ->
         never.set()
 
 
-async def test_a_stop_ends_no_other_chats_answer(stores: StoryStores) -> None:
+async def test_a_stop_ends_only_the_answer_of_its_chat(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
@@ -92,7 +92,7 @@ async def test_a_stop_ends_no_other_chats_answer(stores: StoryStores) -> None:
         assert bot.said_in(BEN) == [english("stopped")]
 
 
-async def test_what_comes_after_a_stop_is_answered(stores: StoryStores) -> None:
+async def test_messages_after_a_stop_are_answered(stores: StoryStores) -> None:
     never = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

@@ -1,4 +1,4 @@
-"""Stories of a summary model that is not there or fails: the chat goes on, from the recent window."""
+"""Stories of a missing or failing summary model: the chat continues with the recent window."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ DESCRIBED: dict[str, Any] = {"prompt_order": "described", "recall_k": 0}
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
-    """Each try of a compression is one request."""
+    """Make each try of a compression a single request."""
     compress_at_once(monkeypatch)
     with stamina.set_testing(True, attempts=1):
         yield
@@ -79,7 +79,7 @@ async def test_i07_without_a_summary_model_the_window_is_at_most_8000_tokens(sto
         assert said(spoken_prompts(bot)[-1]) == [*[_tokens(1000)] * 7, "and now?"]
 
 
-async def test_i07_without_a_summary_model_window_tokens_says_how_much(stores: StoryStores) -> None:
+async def test_i07_without_a_summary_model_window_tokens_limits_the_window(stores: StoryStores) -> None:
     async with running_bot(stores, openai_summary_model="", window_tokens=64, **DESCRIBED) as bot:
         await _seed(bot, [a_message(f"m{number}", _tokens(20)) for number in range(12)])
 
@@ -88,7 +88,7 @@ async def test_i07_without_a_summary_model_window_tokens_says_how_much(stores: S
         assert said(spoken_prompts(bot)[-1]) == [*[_tokens(20)] * 3, "and now?"]
 
 
-async def test_i01_with_a_summary_model_the_window_is_all_that_no_summary_covers(stores: StoryStores) -> None:
+async def test_i01_with_a_summary_model_the_window_is_every_uncovered_message(stores: StoryStores) -> None:
     async with running_bot(stores, SummarizingModel(), **DESCRIBED) as bot:
         await _seed(bot, some_messages(120))
 
@@ -123,7 +123,7 @@ ASKED_ONCE = ("a wrong key", "no quota")
 
 
 @pytest.mark.parametrize("name", FAILURES)
-async def test_i07_a_failed_summary_changes_nothing_stored_and_is_tried_three_times(
+async def test_i07_a_failed_summary_changes_no_stored_data_and_is_tried_three_times(
     stores: StoryStores, name: str
 ) -> None:
     may_fail = asyncio.Event()
@@ -147,7 +147,7 @@ async def test_i07_a_failed_summary_changes_nothing_stored_and_is_tried_three_ti
         await _talks_on_in_the_short_window(bot)
 
 
-async def test_i07_a_summary_model_that_finds_all_too_long_is_given_less_and_then_given_up(
+async def test_i07_a_summary_model_that_finds_everything_too_long_gets_less_and_is_then_given_up(
     stores: StoryStores,
 ) -> None:
     async with running_bot(
@@ -162,7 +162,7 @@ async def test_i07_a_summary_model_that_finds_all_too_long_is_given_less_and_the
         await _talks_on_in_the_short_window(bot)
 
 
-async def test_i07_a_summary_model_that_hangs_is_given_up_and_keeps_nobody_waiting(
+async def test_i07_a_hanging_summary_model_is_given_up_and_delays_nobody(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assembly, "SUMMARY_TIMEOUT_S", 0.3)
@@ -181,7 +181,7 @@ async def test_i07_a_summary_model_that_hangs_is_given_up_and_keeps_nobody_waiti
         await _talks_on_in_the_short_window(bot)
 
 
-async def test_i07_between_its_tries_the_whole_conversation_is_told(
+async def test_i07_between_tries_the_prompt_has_the_whole_conversation(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (60.0,))
@@ -198,7 +198,7 @@ async def test_i07_between_its_tries_the_whole_conversation_is_told(
         assert len(summary_requests(bot)) == 1
 
 
-async def test_i07_after_more_was_said_it_is_tried_again(
+async def test_i07_a_failed_compression_is_tried_again_after_more_messages(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compression, "RETRY_AFTER_MESSAGES", 4)
@@ -255,12 +255,12 @@ async def test_i05_a_summary_model_with_a_small_window_reads_a_long_conversation
 
 
 def _failing(reply: Reply) -> Behaviour:
-    """A model that echoes, and answers this to every request for a summary."""
+    """Return a model that echoes, and answers requests for summaries with this."""
     return lambda request: reply if "response_format" in request else text(echo_of(request))
 
 
 def _tokens(count: int) -> str:
-    """A text of so many tokens."""
+    """Return a text of this many tokens."""
     return " ".join(["a"] * count)
 
 
@@ -269,12 +269,12 @@ def _thousands(start: int, number: int) -> list[Message]:
 
 
 async def _seed(bot: Story, messages: list[Message]) -> None:
-    """Put them into Ben's history, as if they had been said."""
+    """Store these messages in Ben's history."""
     await RedisHistory(bot.redis).append(a_ref(BEN), messages, epoch=0)
 
 
 async def _memory(bot: Story) -> dict[str, Any]:
-    """All that is kept of Ben's conversation, but for the count of failures and the records of prompts."""
+    """Return all stored data of Ben's conversation, except the count of failures and the receipts of prompts."""
     prefix = keys.context_key(a_ref(BEN), "meta").removesuffix("meta")
     values = await all_values(bot.redis)
     kept = {key: value for key, value in values.items() if key.startswith(prefix)}
@@ -291,7 +291,7 @@ async def _has_failed(bot: Story) -> bool:
 
 
 async def _talks_on_in_the_short_window(bot: Story) -> None:
-    """The chat is answered, from the newest messages within WINDOW_TOKENS, and without a summary."""
+    """Check that the chat is answered from the newest messages within WINDOW_TOKENS, without a summary."""
     newest: list[str] = []
     room = 64 - tokenizer_for(bot.settings.openai_model).count("and now?")
     for message in reversed(await stored(bot)):

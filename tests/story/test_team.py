@@ -1,4 +1,4 @@
-"""Stories of several agents: what is delegated and transferred, and what each agent sees of the others."""
+"""Stories of several agents: delegations, transfers, and what each agent sees."""
 
 import asyncio
 from pathlib import Path
@@ -124,7 +124,7 @@ FIND_TEA = {
 }
 
 
-async def test_i11_i12_whole_prompts_of_a_desk_and_of_the_researcher_that_it_delegates_to(
+async def test_i11_i12_prompts_of_a_desk_and_its_researcher_are_as_expected(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = TeamScript(FIND_TEA)
@@ -161,7 +161,7 @@ async def test_i11_i12_whole_prompts_of_a_desk_and_of_the_researcher_that_it_del
         ]
 
 
-async def test_i11_delegations_at_the_same_time_do_not_see_each_others_results(
+async def test_i11_concurrent_delegations_do_not_see_each_others_results(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     tea_is_found, honey_is_found = asyncio.Event(), asyncio.Event()
@@ -207,7 +207,7 @@ async def test_i11_delegations_at_the_same_time_do_not_see_each_others_results(
         ]
 
 
-async def test_i11_a_delegate_sees_the_top_level_and_those_above_it_and_nothing_of_others(
+async def test_i11_a_delegate_sees_the_top_level_and_its_own_line_only(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = TeamScript(
@@ -245,7 +245,7 @@ async def test_i11_a_delegate_sees_the_top_level_and_those_above_it_and_nothing_
         ]
 
 
-async def test_i09_i10_i11_in_the_next_turn_the_desk_sees_what_its_delegates_called_and_a_new_delegate_does_not(
+async def test_i09_i10_i11_the_next_turns_desk_sees_the_calls_of_its_delegates_and_a_new_delegate_does_not(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = TeamScript(
@@ -291,7 +291,7 @@ MEND = {
 }
 
 
-async def test_i09_i12_whole_prompts_of_a_transfer_and_of_the_turn_after_it(
+async def test_i09_i12_prompts_of_a_transfer_and_of_the_next_turn_are_as_expected(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = TeamScript(MEND)
@@ -355,7 +355,7 @@ async def test_i12_a_transfer_lasts_until_the_next_one(stores: StoryStores, tmp_
         assert (await bot.history(BEN)).active_agent == ""
 
 
-async def test_i12_a_chat_of_an_agent_that_is_gone_from_the_file_is_the_main_agents(
+async def test_i12_a_chat_of_a_removed_agent_returns_to_the_main_agent(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = TeamScript(MEND | {"desk: thanks": [text("You are welcome, says the desk.")]})
@@ -370,7 +370,7 @@ async def test_i12_a_chat_of_an_agent_that_is_gone_from_the_file_is_the_main_age
         assert (await bot.history(BEN)).active_agent == ""
 
 
-async def test_i12_a_reset_gives_the_chat_back_to_the_main_agent(stores: StoryStores, tmp_path: Path) -> None:
+async def test_i12_a_reset_returns_the_chat_to_the_main_agent(stores: StoryStores, tmp_path: Path) -> None:
     script = TeamScript(MEND | {"desk: hello": [text("The desk again.")]})
     async with running_bot(stores, script, agents_file=write_team(tmp_path), recall_k=0) as bot:
         await bot.ask(BEN, "mend my cup")
@@ -397,7 +397,7 @@ async def test_i12_a_reset_gives_the_chat_back_to_the_main_agent(stores: StorySt
         ("transfers = 0", [to_support()], "This chat cannot be transferred from here."),
     ],
 )
-async def test_i12_beyond_a_limit_nothing_is_handed_over_and_the_model_is_told(
+async def test_i12_over_a_limit_nothing_is_delegated_and_the_model_learns_it(
     stores: StoryStores, tmp_path: Path, limits: str, asked: list[Call], told: str
 ) -> None:
     script = TeamScript(
@@ -414,7 +414,7 @@ async def test_i12_beyond_a_limit_nothing_is_handed_over_and_the_model_is_told(
         assert "researcher: find tea" not in script.prompts
 
 
-async def test_i12_a_delegate_that_fails_is_told_to_who_delegated_and_the_chat_is_answered(
+async def test_i12_a_failed_delegate_is_reported_to_its_delegator_and_the_chat_is_answered(
     stores: StoryStores, tmp_path: Path
 ) -> None:
     script = TeamScript(

@@ -1,4 +1,4 @@
-"""Stories of tools that are not for everybody: who asked decides, once for a turn."""
+"""Stories of restricted tools: the asker's permissions decide, once per turn."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_agents(tmp_path, _AGENTS, _TOOLS)
 
 
-async def test_each_is_offered_what_they_may_use(stores: StoryStores, agents: Path) -> None:
+async def test_each_person_is_offered_their_permitted_tools(stores: StoryStores, agents: Path) -> None:
     async with running_bot(stores, agents_file=agents, operator_ids=frozenset([CHIARA])) as bot:
         in_the_group = [await _offered(bot, person, chat=WEEKEND) for person in (BEN, OLGA, CHIARA, OLGA)]
         in_private = [await _offered(bot, person, chat=person) for person in (BEN, CHIARA)]
@@ -44,7 +44,7 @@ async def test_each_is_offered_what_they_may_use(stores: StoryStores, agents: Pa
     assert len(asked) == 2  # of Ben and Olga once, of the operator never
 
 
-async def test_who_only_forwards_asks_nothing_and_an_edit_no_more_than_before(
+async def test_a_forwarder_gets_no_permissions_and_an_edit_gets_no_more_than_before(
     stores: StoryStores, agents: Path
 ) -> None:
     async with running_bot(stores, agents_file=agents, operator_ids=frozenset([CHIARA])) as bot:
@@ -63,16 +63,14 @@ async def test_who_only_forwards_asks_nothing_and_an_edit_no_more_than_before(
         ]
 
 
-async def test_where_telegram_does_not_tell_nobody_is_an_administrator(
-    stores: StoryStores, agents: Path
-) -> None:
+async def test_nobody_is_an_administrator_without_telegrams_answer(stores: StoryStores, agents: Path) -> None:
     async with running_bot(stores, agents_file=agents, operator_ids=frozenset([CHIARA])) as bot:
         await bot.people.fault("500", method="getChatMember", times=9)
 
         assert await _offered(bot, OLGA, chat=WEEKEND) == ["anybody"]
 
 
-async def test_telegram_is_not_asked_where_no_tool_is_for_administrators(stores: StoryStores) -> None:
+async def test_telegram_is_asked_only_if_a_tool_is_for_administrators(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await _offered(bot, OLGA, chat=WEEKEND)
 

@@ -1,4 +1,4 @@
-"""Stories of tools, of what is shown meanwhile, and of what the run emits."""
+"""Stories of tools, of the typing action, and of the emitted reply."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from tests.story.harness import BEN, BUGS, WORKSHOP, Story, StoryStores, running
 from tests.story.prompts import said, tool_results
 
 
-async def test_a_tool_is_used_and_typing_is_shown_meanwhile(stores: StoryStores) -> None:
+async def test_typing_is_shown_while_a_tool_runs(stores: StoryStores) -> None:
     answer = asyncio.Event()
     script = [calls(call("add", {"a": 2, "b": 3})), held(text("It is 5."), until=answer)]
     async with running_bot(stores, script) as bot:
@@ -34,7 +34,7 @@ async def test_typing_is_shown_in_the_topic(stores: StoryStores) -> None:
         assert [(event["chat_id"], event.get("message_thread_id")) for event in shown] == [(WORKSHOP, BUGS)]
 
 
-async def test_a_failing_typing_action_is_no_matter(stores: StoryStores) -> None:
+async def test_a_failed_typing_action_changes_nothing(stores: StoryStores) -> None:
     answer = asyncio.Event()
     async with running_bot(stores, lambda request: held(echo(request), until=answer)) as bot:
         await bot.page("faults", {"method": "sendChatAction", "error": "500", "times": 5})
@@ -49,7 +49,7 @@ async def _was_called(bot: Story, method: str) -> bool:
     return bool(await bot.people.calls(method))
 
 
-async def test_m11_m17_what_a_run_thinks_and_shows_never_becomes_history(stores: StoryStores) -> None:
+async def test_m11_m17_thoughts_and_status_of_a_run_never_enter_the_history(stores: StoryStores) -> None:
     script = [
         calls(call("add", {"a": 2, "b": 3}), content="Let me see"),
         text("It is 5."),
@@ -69,7 +69,7 @@ async def test_m11_m17_what_a_run_thinks_and_shows_never_becomes_history(stores:
         assert "Running tool" not in str(bot.prompts())
 
 
-async def test_m16_the_reply_of_the_run_is_sent_to_the_chat_and_stored(stores: StoryStores) -> None:
+async def test_m16_the_reply_of_a_run_is_sent_and_stored(stores: StoryStores) -> None:
     async with running_bot(stores, [text("the reply")]) as bot:
         assert await bot.ask(BEN, "hello") == "the reply"
 
@@ -89,7 +89,7 @@ async def test_m14_a_tool_searches_the_memory_of_its_own_chat(stores: StoryStore
         assert "my sister Anna lives in Lisbon" in result
 
 
-async def test_m12_t03_at_the_limit_of_actions_the_last_answer_is_asked_for_without_tools(
+async def test_m12_t03_at_the_limit_of_actions_the_last_answer_gets_no_tools(
     stores: StoryStores,
 ) -> None:
     again = calls(call("add", {"a": 2, "b": 3}))

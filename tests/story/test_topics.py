@@ -19,7 +19,7 @@ async def test_each_topic_of_a_private_chat_has_its_own_memory_and_its_answers(s
         assert [len(await bot.lines(BEN, thread)) for thread in (garden, kitchen, None)] == [2, 2, 2]
 
 
-async def test_reset_all_erases_every_topic_and_what_was_only_heard_in_one(stores: StoryStores) -> None:
+async def test_reset_all_erases_every_topic_even_one_with_only_overheard_talk(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False) as bot:
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WORKSHOP)
         await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WORKSHOP, thread=IDEAS)
@@ -30,8 +30,8 @@ async def test_reset_all_erases_every_topic_and_what_was_only_heard_in_one(store
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_the_topics_that_a_supergroup_gets_later_have_its_memorys_place(stores: StoryStores) -> None:
-    """A reset of all by the old id finds them."""
+async def test_new_topics_of_a_supergroup_are_in_the_partition_of_its_memory(stores: StoryStores) -> None:
+    """A reset of all with the old id finds them."""
     async with running_bot(stores) as bot:
         old = await bot.people.new_chat("Choir", [OLGA, BEN])
         new = await bot.people.upgrade(old, by=OLGA)

@@ -1,4 +1,4 @@
-"""Stories of `mnemogram trace`: what the record of an update tells of its turn, and what it never tells."""
+"""Stories of `mnemogram trace`: what the record of an update shows of its turn, and what it never shows."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ CANARY = "quokka"
 
 
 async def records_of(bot: Story) -> list[UpdateRecord]:
-    """Of all updates, in their order."""
+    """Return the records of all updates, in order."""
     inspection = InboxInspection(bot.redis, partitions=1, clock=time.time)
     names = await bot.redis.call("KEYS", "mnemogram:{m0}:update:*")
     found = [await inspection.find(int(name.rpartition(":")[2])) for name in sorted(names)]
@@ -29,7 +29,7 @@ def turn_of(record: UpdateRecord) -> TurnTrace:
     return turn
 
 
-async def test_a_record_tells_the_whole_life_of_its_update(
+async def test_a_record_shows_the_whole_life_of_its_update(
     stores: StoryStores, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Stories of limits: a clear sentence before the model is asked, nothing of it remembered; and what /usage says."""
+"""Stories of limits: a clear sentence without a model call or a stored message; and /usage."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ from tests.story.test_stopping import wait_for_the_beginning
 CANARY = "quokka"
 
 
-async def test_a_limit_of_messages_is_told_once_before_the_model_is_asked(stores: StoryStores) -> None:
+async def test_a_limit_of_messages_is_reported_once_before_a_model_call(stores: StoryStores) -> None:
     async with running_bot(stores, user_messages_per_minute=2) as bot:
         assert await bot.ask(BEN, "one") == "echo: one"
         assert await bot.ask(BEN, "two") == "echo: two"
@@ -48,7 +48,7 @@ async def test_a_limit_of_messages_is_told_once_before_the_model_is_asked(stores
         assert (await bot.ask(BEN, "/help")).startswith("I remember")
 
 
-async def test_a_days_tokens_are_refused_to_the_chat_and_not_to_operators(stores: StoryStores) -> None:
+async def test_a_chat_over_its_daily_tokens_is_refused_and_operators_are_not(stores: StoryStores) -> None:
     async with running_bot(stores, chat_tokens_per_day=1) as bot:
         assert (await bot.ask(BEN, "@mnemogram_bot one", chat=WEEKEND)).startswith("echo:")
 
@@ -59,7 +59,7 @@ async def test_a_days_tokens_are_refused_to_the_chat_and_not_to_operators(stores
         assert await bot.ask(CHIARA, "in private") == "echo: in private"
 
 
-async def test_usage_tells_what_a_person_and_a_chat_used_and_the_limits(stores: StoryStores) -> None:
+async def test_usage_shows_the_usage_and_limits_of_a_person_and_a_chat(stores: StoryStores) -> None:
     async with running_bot(
         stores, input_price=1_000_000, chat_tokens_per_day=100_000, user_messages_per_minute=9
     ) as bot:
@@ -77,7 +77,7 @@ async def test_usage_tells_what_a_person_and_a_chat_used_and_the_limits(stores: 
         assert "All chats: " in await bot.ask(OLGA, "/stats")
 
 
-async def test_a_turn_that_another_worker_finishes_is_booked_as_if_nothing_had_happened(
+async def test_a_taken_over_turn_is_recorded_like_an_uninterrupted_one(
     stores: StoryStores,
 ) -> None:
     whole = await _used(stores, is_interrupted=False)
@@ -87,7 +87,10 @@ async def test_a_turn_that_another_worker_finishes_is_booked_as_if_nothing_had_h
 
 
 async def _used(stores: StoryStores, *, is_interrupted: bool) -> dict[str, str]:
-    """What a turn of two model calls is booked with; interrupted, a second worker repeats the second of them."""
+    """Return the recorded usage of a turn of two model calls.
+
+    If it is interrupted, a second worker repeats the second one.
+    """
     answer, asked = asyncio.Event(), 0
 
     def script(_: ChatRequest) -> Reply:
@@ -108,7 +111,7 @@ async def _used(stores: StoryStores, *, is_interrupted: bool) -> dict[str, str]:
         return await _booked(bot)
 
 
-async def test_who_stops_every_answer_reaches_the_limit_all_the_same(stores: StoryStores) -> None:
+async def test_a_person_who_stops_every_answer_still_reaches_the_limit(stores: StoryStores) -> None:
     script = [stalled("one two three four five six", after=4)]
     async with running_bot(stores, script, user_tokens_per_day=1) as bot:
         await bot.say(BEN, "count")
@@ -121,7 +124,7 @@ async def test_who_stops_every_answer_reaches_the_limit_all_the_same(stores: Sto
         assert int(stopped["completion"]) >= 2, "what was written by then"
 
 
-async def test_who_lets_every_answer_take_too_long_reaches_the_limit_all_the_same(
+async def test_a_person_whose_answers_all_time_out_still_reaches_the_limit(
     stores: StoryStores,
 ) -> None:
     async with running_bot(
@@ -131,7 +134,7 @@ async def test_who_lets_every_answer_take_too_long_reaches_the_limit_all_the_sam
         assert (await bot.ask(BEN, "count on")).startswith("You've used your 1 token for today.")
 
 
-async def test_an_endpoint_that_tells_no_usage_reaches_the_limit_by_our_count(stores: StoryStores) -> None:
+async def test_an_endpoint_without_usage_is_limited_by_our_count(stores: StoryStores) -> None:
     async with running_bot(
         stores, lambda request: without_usage(echo(request)), user_tokens_per_day=1
     ) as bot:
@@ -143,7 +146,7 @@ async def test_an_endpoint_that_tells_no_usage_reaches_the_limit_by_our_count(st
         assert int(counted["completion"]) == tokenizer_for("gpt-4o").count("echo: one")
 
 
-async def test_a_run_that_is_begun_anew_is_booked_beside_the_one_that_answers(stores: StoryStores) -> None:
+async def test_a_restarted_run_is_recorded_in_addition_to_the_answering_one(stores: StoryStores) -> None:
     never = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
@@ -160,7 +163,7 @@ async def test_a_run_that_is_begun_anew_is_booked_beside_the_one_that_answers(st
         assert int((await _booked(bot))["prompt"]) > 1.5 * told
 
 
-async def test_an_answer_that_a_reset_takes_away_is_booked_all_the_same(stores: StoryStores) -> None:
+async def test_an_answer_erased_by_a_reset_is_still_recorded(stores: StoryStores) -> None:
     answer = asyncio.Event()
     async with running_bot(stores, [held(text("done"), until=answer)]) as bot:
         await bot.say(BEN, "hello")
@@ -172,7 +175,7 @@ async def test_an_answer_that_a_reset_takes_away_is_booked_all_the_same(stores: 
         assert int((await _booked(bot))["prompt"]) > 0
 
 
-async def test_edits_that_begin_an_answer_anew_count_as_messages(stores: StoryStores) -> None:
+async def test_edits_that_restart_an_answer_count_as_messages(stores: StoryStores) -> None:
     never = asyncio.Event()
     async with running_bot(
         stores, lambda request: held(echo(request), until=never), user_messages_per_minute=2
@@ -189,7 +192,7 @@ async def test_edits_that_begin_an_answer_anew_count_as_messages(stores: StorySt
         never.set()
 
 
-async def test_an_edit_that_is_refused_leaves_the_answer_that_was_there(stores: StoryStores) -> None:
+async def test_a_refused_edit_keeps_the_old_answer(stores: StoryStores) -> None:
     def script(request: ChatRequest) -> Reply:
         never = asyncio.Event()
         return held(echo(request), until=never) if "two" in last_user_text(request) else echo(request)
