@@ -72,7 +72,7 @@ def parse_reply(
     cannot run (an unknown tool, wrong arguments) keeps its place with a `problem`, so that each call gets
     exactly one result. Raises ModelRepliedNothing for a reply without text and calls.
     """
-    if reply.is_empty():
+    if not reply.text.strip() and not reply.tool_calls:
         raise ModelRepliedNothing
     taken = {call.id for step in earlier for call in step.reply.tool_calls}
     calls: list[ToolCall] = []

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TypedDict, Unpack
 
 import structlog
 
 from bot.agent.actions import Action, parse_reply
-from bot.agent.context import AgentContext
-from bot.agent.model import ChatModel, MeteredCall, ModelReply
+from bot.agent.context import AgentContext, Caller
+from bot.agent.model import ChatModel, MeteredCall, ModelReply, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.tool import Tool, permitted
@@ -28,6 +29,9 @@ LAST_ANSWER_NOTE = (
 
 _SEARCHED_MESSAGES = 3
 """Messages to answer that are searched for, newest first, until one search finds something."""
+
+_CALLERS = 1_024
+"""Callers of an agent whose tools it knows."""
 
 log = structlog.get_logger()
 
@@ -89,6 +93,8 @@ class FunctionsBasedAgent:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         if len(self.tools) != len(tools):
             raise ValueError("two tools have the same name")
+        self.budget = PromptBudget(window=limits.context_window, room=limits.prompt_tokens, order=self.order)
+        self._offered = lru_cache(maxsize=_CALLERS)(self._list_offered)
 
     @property
     def context_window(self) -> int:
@@ -97,8 +103,7 @@ class FunctionsBasedAgent:
 
     async def next_action(self, context: AgentContext) -> Action:
         """Return the next action of this run. Raises the TellUser errors of the model."""
-        parts = await self.gather(context)
-        reply = await self.chat(context, parts)
+        reply = await self.chat(context, await self.gather(context))
         return self.parse_output(context, reply)
 
     async def last_answer(self, context: AgentContext) -> Action:
@@ -113,76 +118,42 @@ class FunctionsBasedAgent:
 
     async def preview(self, context: AgentContext) -> AssembledPrompt:
         """Return the next request of this context without a model call. Raises PromptTooLong."""
-        return self._assemble(await self.gather(context), room=self.limits.prompt_tokens)
+        return assemble(await self.gather(context), self.budget, meter=self.tokenizer, agent=self.name)
 
     async def prompt_size(self, context: AgentContext) -> PromptSize:
         """Return the size of the next request before anything is left out."""
         return measure(await self.gather(context), meter=self.tokenizer)
 
     async def gather(self, context: AgentContext) -> PromptParts:
-        """Return the parts of the next prompt (row M10): recall, window, prompt, completed steps."""
-        prompt = await self.user_prompt(context)
+        """Return the parts of the next prompt (row M10): recall, window, prompt, completed steps.
+
+        The prompt is the messages of this turn, or else the last user message of the history. The agent sees
+        the tools of this caller, and the calls that it may see (I11).
+        """
+        here, conversation, thinking = context.delegation.path, context.conversation, context.thinking
+        prompt = context.user_messages
+        if not prompt:
+            last = await context.chat_history.last_user_message()
+            prompt = (last,) if last else ()
         recent = await self.select_recent(context)
         recalled = await self.recall(context, prompt, recent)
-        parts = self.draft(context, recalled=recalled, recent=recent, prompt=prompt)
-        count_uncovered = context.conversation.count_uncovered
-        if count_uncovered is None:
-            return parts
-        selected: set[str] = set()
-        for message in (*recent, *prompt):
-            if message.sequence is not None:
-                selected.add(message.id)
-        return replace(parts, unselected=max(0, await count_uncovered() - len(selected)))
-
-    async def user_prompt(self, context: AgentContext) -> tuple[Message, ...]:
-        """Return the messages of this turn, or else the last user message of the history."""
-        if context.user_messages:
-            return context.user_messages
-        last = await context.chat_history.last_user_message()
-        return (last,) if last else ()
-
-    async def recall(
-        self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
-    ) -> Sequence[RankedMessage]:
-        """Return the best hits for the last message of the prompt, without messages of prompt and window.
-
-        If nothing is found ("thanks!", after a question), search for one of the two messages before it. A run
-        searches once. A failure is logged and counted, and the answer goes without recall. The search knows
-        the whole window: a budget that shortens the window has removed the recalled messages first.
-        """
-        thinking = context.thinking
-        if thinking.recalled is None:
-            can_search = prompt and context.chat_history.is_searchable()
-            thinking.recalled = await _search(context, prompt, recent, self.limits) if can_search else ()
-        return thinking.recalled
-
-    async def select_recent(self, context: AgentContext) -> list[Message]:
-        """Return the window that the selector chooses from the messages without a summary."""
-        conversation = context.conversation
-        selector = self.fallback_selector if conversation.is_window_short else self.message_selector
-        if conversation.summary is not None:
-            selector = AfterSequence(selector, conversation.summary.upto_sequence)
-        return await context.chat_history.select_messages(selector)
-
-    def draft(
-        self,
-        context: AgentContext,
-        *,
-        recalled: Sequence[RankedMessage],
-        recent: Sequence[Message],
-        prompt: Sequence[Message],
-    ) -> PromptParts:
-        """Return the parts of the prompt: the tools of this caller, and the calls that this agent may see (I11)."""
-        here, conversation, thinking = context.delegation.path, context.conversation, context.thinking
+        unselected = 0
+        if conversation.count_uncovered is not None:
+            selected: set[str] = set()
+            for message in (*recent, *prompt):
+                if message.sequence is not None:
+                    selected.add(message.id)
+            unselected = max(0, await conversation.count_uncovered() - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
         record = context.record.ledger
         return PromptParts(
             system=self.prompt,
-            tools=[tool.spec for tool in permitted(self.tools, context.caller).values()],
+            tools=self._offered(context.caller),
             summary=conversation.summary,
             recalled=recalled,
             talk=() if here else conversation.talk,
             window=recent,
+            unselected=unselected,
             ledger=_visible_turns(ledger, here) if ledger else (),
             prompt=prompt,
             images=context.images,
@@ -193,18 +164,79 @@ class FunctionsBasedAgent:
             is_group=conversation.is_group,
         )
 
+    async def select_recent(self, context: AgentContext) -> list[Message]:
+        """Return the window that the selector chooses from the messages without a summary."""
+        conversation = context.conversation
+        selector = self.fallback_selector if conversation.is_window_short else self.message_selector
+        if conversation.summary is not None:
+            selector = AfterSequence(selector, conversation.summary.upto_sequence)
+        return await context.chat_history.select_messages(selector)
+
+    async def recall(
+        self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
+    ) -> Sequence[RankedMessage]:
+        """Return the best hits for the last message of the prompt, without messages of prompt and window.
+
+        If nothing is found ("thanks!", after a question), search for one of the two messages before it. A run
+        searches once. A failure is logged and counted, and the answer goes without recall. The search knows
+        the whole window: a budget that shortens the window has removed the recalled messages first.
+        """
+        thinking, history = context.thinking, context.chat_history
+        if thinking.recalled is not None:
+            return thinking.recalled
+        thinking.recalled = ()
+        if not prompt or not history.is_searchable():
+            return ()
+        ranked: Sequence[RankedMessage] = ()
+        try:
+            with RECALL_SECONDS.time():
+                for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
+                    ranked = await history.search(
+                        message.text,
+                        self.limits.recall_k,
+                        asker_id=message.sender.id if message.sender else None,
+                        now=message.sent_at,
+                        shown=(*recent, *prompt),
+                        neighbours=self.limits.recall_neighbours,
+                    )
+                    if ranked:
+                        break
+        except RecallUnavailable as error:
+            RECALL_FAILURES.inc()
+            log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
+            return ()
+        messages: list[str] = []
+        scores: list[float] = []
+        for hit in ranked:
+            messages.append(hit.message.id)
+            scores.append(round(hit.score, 3))
+        log.info("recalled", count=len(ranked), messages=messages, scores=scores)
+        thinking.recalled = ranked
+        return ranked
+
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, made to fit, and append the record of each request.
 
         If the endpoint finds the prompt too long, retry once with half of its tokens.
         """
-        prompt = self._assemble(parts, room=self.limits.prompt_tokens)
-        try:
-            return await self._send(context, prompt, parts)
-        except PromptTooLong:
-            half = prompt.record.tokens // 2
-            log.warning("prompt_too_long", assumed_window=self.limits.context_window, retried_with=half)
-        return await self._send(context, self._assemble(parts, room=half), parts)
+        budget, number = self.budget, len(context.thinking.completed_steps) + 1
+        while True:
+            prompt = assemble(parts, budget, meter=self.tokenizer, agent=self.name)
+            context.record.prompts.append(prompt.record)
+            trace_llm_call(number, len(prompt.messages))
+            call = MeteredCall(
+                prompt_tokens=prompt.record.tokens,
+                meter=self.tokenizer,
+                usages=context.record.usages,
+                on_text=context.on_text,
+            )
+            try:
+                return await call.run(partial(self.model.chat, prompt.messages, parts.tools))
+            except PromptTooLong:
+                if budget is not self.budget:
+                    raise
+            budget = replace(budget, room=prompt.record.tokens // 2)
+            log.warning("prompt_too_long", assumed_window=budget.window, retried_with=budget.room)
 
     def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
         """Return the action of a reply. A reply of text alone is one already."""
@@ -213,50 +245,8 @@ class FunctionsBasedAgent:
         tools = permitted(self.tools, context.caller)
         return parse_reply(reply, tools, earlier=context.thinking.completed_steps)
 
-    def _assemble(self, parts: PromptParts, *, room: int) -> AssembledPrompt:
-        budget = PromptBudget(window=self.limits.context_window, room=room, order=self.order)
-        return assemble(parts, budget, meter=self.tokenizer, agent=self.name)
-
-    async def _send(self, context: AgentContext, prompt: AssembledPrompt, parts: PromptParts) -> ModelReply:
-        context.record.prompts.append(prompt.record)
-        trace_llm_call(len(context.thinking.completed_steps) + 1, len(prompt.messages))
-        call = MeteredCall(
-            prompt_tokens=prompt.record.tokens,
-            meter=self.tokenizer,
-            usages=context.record.usages,
-            on_text=context.on_text,
-        )
-        return await call.run(lambda on_text: self.model.chat(prompt.messages, parts.tools, on_text=on_text))
-
-
-async def _search(
-    context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message], limits: PromptLimits
-) -> Sequence[RankedMessage]:
-    ranked: Sequence[RankedMessage] = ()
-    try:
-        with RECALL_SECONDS.time():
-            for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
-                ranked = await context.chat_history.search(
-                    message.text,
-                    limits.recall_k,
-                    asker_id=message.sender.id if message.sender else None,
-                    now=message.sent_at,
-                    shown=(*recent, *prompt),
-                    neighbours=limits.recall_neighbours,
-                )
-                if ranked:
-                    break
-    except RecallUnavailable as error:
-        RECALL_FAILURES.inc()
-        log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
-        return ()
-    messages: list[str] = []
-    scores: list[float] = []
-    for hit in ranked:
-        messages.append(hit.message.id)
-        scores.append(round(hit.score, 3))
-    log.info("recalled", count=len(ranked), messages=messages, scores=scores)
-    return ranked
+    def _list_offered(self, caller: Caller) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in permitted(self.tools, caller).values())
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

@@ -65,10 +65,6 @@ class ModelReply:
     usage: Usage = Usage()
     finish_reason: str | None = None
 
-    def is_empty(self) -> bool:
-        """Return True if there is neither text nor a tool call."""
-        return not self.text.strip() and not self.tool_calls
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
@@ -143,14 +139,14 @@ class MeteredCall:
     on_text: OnText | None = None
     _text: str = ""
 
-    async def run(self, send: Callable[[OnText], Awaitable[ModelReply]]) -> ModelReply:
-        """Return the reply of `send` with a usage. Raises what `send` raises.
+    async def run(self, send: Callable[..., Awaitable[ModelReply]]) -> ModelReply:
+        """Return the reply of `send`, a function with the parameter `on_text`, with a usage. Raises what it raises.
 
         Without a reply the prompt and the text so far are counted. That is a call that was cancelled (a stop, a
         restart, the deadline), or that failed after the endpoint had begun to answer.
         """
         try:
-            reply = await send(self._take)
+            reply = await send(on_text=self._take)
         except (asyncio.CancelledError, ModelRepliedNothing):
             self.usages.append(self._count(self._text))
             raise

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -41,7 +41,14 @@ def request_body(
     """Return the body of a streamed request. With pictures, a message's content is a list: its text, then them."""
     body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
     if tools:  # endpoints refuse an empty list
-        body["tools"] = list(map(_tool_body, tools))
+        body["tools"] = bodies = list[object]()
+        for tool in tools:
+            function = {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": dict(tool.parameters),
+            }
+            bodies.append({"type": "function", "function": function})
     return body
 
 
@@ -91,11 +98,6 @@ def _image_part(image: Image) -> dict[str, object]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _tool_body(tool: ToolSpec) -> dict[str, object]:
-    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-    return {"type": "function", "function": function}
-
-
 @dataclass(slots=True)
 class _PartialCall:
     index: int | None
@@ -104,43 +106,49 @@ class _PartialCall:
     arguments: str = ""
 
 
+@dataclass(slots=True)
 class StreamedReply:
     """A reply put together from chunks. The chunks are JSON objects; nothing in them is trusted."""
 
-    def __init__(self) -> None:
-        self._text = ""
-        self._calls: list[_PartialCall] = []
-        self._usage: Usage | None = None
-        self._finish_reason: str | None = None
+    _text: str = ""
+    _calls: list[_PartialCall] = field(default_factory=list[_PartialCall])
+    _usage: Usage | None = None
+    _finish_reason: str | None = None
 
-    def add(self, chunk: Mapping[str, Any]) -> bool:
-        """Add one chunk. Return True if the text has grown."""
-        self._usage = _usage_of(chunk) or self._usage
-        before = len(self._text)
-        choices = _mappings(chunk.get("choices"))
-        choice = choices[0] if choices else _mapping(None)
+    def add(self, chunk: Mapping[str, Any]) -> str:
+        """Add one chunk. Return the whole text so far if it has grown, else "".
+
+        Two chunks may hold the halves of one surrogate pair, which are joined here.
+        """
+        if usage := _mapping(chunk.get("usage")):
+            prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+            self._usage = Usage(prompt_tokens=_count(prompt), completion_tokens=_count(completion))
+        choices = chunk.get("choices")
+        if not isinstance(choices, list) or not choices:
+            return ""
+        choice = _mapping(cast("list[object]", choices)[0])
+        if reason := choice.get("finish_reason"):
+            self._finish_reason = str(reason)
         delta = _mapping(choice.get("delta"))
-        # A refusal is a model's answer in another field.
-        self._text += _text_of(delta.get("content")) or _text_of(delta.get("refusal"))
-        for part in _mappings(delta.get("tool_calls")):
-            self._add_call(part)
-        reason = choice.get("finish_reason")
-        self._finish_reason = str(reason) if reason else self._finish_reason
-        return len(self._text) > before
+        if parts := delta.get("tool_calls"):
+            for part in _mappings(parts):
+                self._add_call(part)
+        content = delta.get("content", "")
+        text = content if isinstance(content, str) else _text_of(content)
+        if not text and (refusal := delta.get("refusal")):  # a model's answer in another field
+            text = _text_of(refusal)
+        self._text += text
+        return well_formed(self._text) if text else ""
 
-    @property
-    def text(self) -> str:
-        """The text so far. Two chunks may hold the halves of one surrogate pair, which are joined here."""
-        return well_formed(self._text)
+    def reply(self) -> ModelReply | None:
+        """Return the reply, or None if the stream was cut off before the model ended it.
 
-    def is_whole(self) -> bool:
-        """Return True if the model has ended its reply. A stream that ends earlier was cut off."""
-        return self._finish_reason is not None or self._usage is not None
-
-    def reply(self) -> ModelReply:
-        """Return the reply. A call without an id has ""; `parse_reply` gives it one."""
+        A call without an id has ""; `parse_reply` gives it one.
+        """
+        if self._finish_reason is None and self._usage is None:
+            return None
         return ModelReply(
-            text=self.text,
+            text=well_formed(self._text),
             tool_calls=tuple(map(_whole_call, self._calls)),
             usage=self._usage or Usage(),
             finish_reason=self._finish_reason,
@@ -186,16 +194,6 @@ class StreamedReply:
 def _whole_call(call: _PartialCall) -> ToolCall:
     return ToolCall(
         id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments)
-    )
-
-
-def _usage_of(chunk: Mapping[str, Any]) -> Usage | None:
-    usage = _mapping(chunk.get("usage"))
-    if not usage:
-        return None
-    return Usage(
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
     )
 
 

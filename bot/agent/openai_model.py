@@ -193,19 +193,17 @@ class OpenAIModel:
         Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred), PromptTooLong or
         ModelRepliedNothing.
         """
-        if not any(message.images for message in messages):
-            return await self._reply(request_body(self._model, messages, tools), on_text)
         if self._sees:
             try:
                 return await self._reply(request_body(self._model, messages, tools), on_text)
             except (ModelRefused, ModelUnavailable) as error:
-                self._accept_refusal_of_images(error)
+                self._accept_refusal_of_images(error, messages)
         return await self._reply(request_body(self._model, without_images(messages), tools), on_text)
 
-    def _accept_refusal_of_images(self, error: TellUser) -> None:
+    def _accept_refusal_of_images(self, error: TellUser, messages: Sequence[PromptMessage]) -> None:
         """Raise the error if it is not about pictures. A model that takes no pictures at all gets no more of them."""
         text = _text_of(error).lower()
-        if not any(word in text for word in _IMAGE_WORDS):
+        if not any(message.images for message in messages) or not any(word in text for word in _IMAGE_WORDS):
             raise error
         self._sees = not any(phrase in text for phrase in _BLIND_PHRASES)
         log.warning("pictures_refused", model=self._model, sees=self._sees)
@@ -236,13 +234,20 @@ class OpenAIModel:
             wait_jitter=self._patience.first_wait_s,
         ):
             with attempt, self._breaker.guard():
-                return await self._counted_try(body, on_text)
+                return await self._try(body, on_text)
         raise ModelUnavailable
 
-    async def _counted_try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
+    async def _try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
+        """Return the reply to one request, which is counted. Leave out an option that the server does not know."""
         began, outcome = time.monotonic(), "cancelled"
         try:
-            reply = await self._try(body, on_text)
+            try:
+                reply = await shielded(self._stream(body, on_text))
+            except ModelRefused as error:
+                if not (self._asks_for_usage and _names(error, "stream_options")):
+                    raise
+                self._asks_for_usage = False
+                reply = await shielded(self._stream(body, on_text))
             outcome = "ok"
         except TellUser as error:
             outcome = type(error).__name__
@@ -254,26 +259,18 @@ class OpenAIModel:
         MODEL_TOKENS.labels("completion").inc(reply.usage.completion_tokens)
         return reply
 
-    async def _try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
-        try:
-            return await shielded(self._stream(body, on_text))
-        except ModelRefused as error:
-            if not (self._asks_for_usage and _names(error, "stream_options")):
-                raise
-            self._asks_for_usage = False  # this server does not know the option
-            return await shielded(self._stream(body, on_text))
-
     async def _stream(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
         streamed = StreamedReply()
         options = {"stream_options": {"include_usage": True}} if self._asks_for_usage else {}
         async with aclosing(self._chunks({**body, **options})) as chunks:
             async for chunk in chunks:
-                if streamed.add(chunk) and on_text is not None and not is_abandoned():
-                    await on_text(streamed.text)
-        if not streamed.is_whole():
-            raise ModelUnavailable("The model's reply was cut off")
+                text = streamed.add(chunk)
+                if text and on_text is not None and not is_abandoned():
+                    await on_text(text)
         reply = streamed.reply()
-        if reply.is_empty():
+        if reply is None:
+            raise ModelUnavailable("The model's reply was cut off")
+        if not reply.text.strip() and not reply.tool_calls:
             raise ModelRepliedNothing
         return reply
 

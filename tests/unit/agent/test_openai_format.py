@@ -22,7 +22,10 @@ def reply_of(*chunks: dict[str, Any]) -> ModelReply:
     streamed = StreamedReply()
     for chunk in chunks:
         streamed.add(chunk)
-    return streamed.reply()
+    streamed.add(delta("stop"))
+    reply = streamed.reply()
+    assert reply is not None
+    return reply
 
 
 def calls_of(*parts: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -110,13 +113,13 @@ def test_halves_of_a_surrogate_pair_are_joined_and_a_lone_one_is_replaced() -> N
 
 def test_a_stream_is_whole_once_the_model_has_said_that_it_ended() -> None:
     streamed = StreamedReply()
-    assert not streamed.is_whole()
+    assert streamed.reply() is None
 
     streamed.add(delta(content="It is 5."))
-    assert not streamed.is_whole()
+    assert streamed.reply() is None
 
     streamed.add(delta("stop"))
-    assert streamed.is_whole()
+    assert streamed.reply() is not None
 
 
 def test_a_stream_that_tells_its_usage_is_whole_too() -> None:
@@ -124,7 +127,7 @@ def test_a_stream_that_tells_its_usage_is_whole_too() -> None:
 
     streamed.add({"choices": [], "usage": {"prompt_tokens": 1}})
 
-    assert streamed.is_whole()
+    assert streamed.reply() is not None
 
 
 json_values = st.recursive(
