@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TypedDict, Unpack
 
 import structlog
@@ -231,7 +231,7 @@ class FunctionsBasedAgent:
                 on_text=context.on_text,
             )
             try:
-                return await call.run(partial(self.model.chat, prompt.messages, parts.tools))
+                return await call.run(self.model.chat(prompt.messages, parts.tools, on_text=call.take))
             except PromptTooLong:
                 if budget is not self.budget:
                     raise

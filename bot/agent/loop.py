@@ -1,7 +1,5 @@
 """The loop of a run: decide, run tools, decide again, within exact limits and resumable from a journal."""
 
-from dataclasses import dataclass
-
 import structlog
 
 from bot.agent.actions import Action
@@ -20,34 +18,24 @@ LAST = "model:last"
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
-    """Limits of a run, and of each delegation in it. One action may hold several tool calls."""
-
-    max_actions: int = 5
-
-    def __post_init__(self) -> None:
-        if self.max_actions < 1:
-            raise ValueError("a run needs at least one action")
-
-
-async def run_agent(
-    team: Team, context: AgentContext, *, journal: Journal, limits: RunLimits | None = None
-) -> str:
+async def run_agent(team: Team, context: AgentContext, *, journal: Journal, max_actions: int = 5) -> str:
     """Return the reply of the agent that has the chat, and pass it to the context's emit functions.
 
+    The run, and each delegation in it, has `max_actions`. One action may hold several tool calls.
     A transfer changes `context.agent_name`, and the run continues with that agent and the same completed
     steps. Model calls and tool calls that the journal has are not repeated. Raises the TellUser errors of
-    the model and the errors of the journal. The caller sets the deadline: a run may be cancelled at any
-    await.
+    the model and the errors of the journal, and ValueError without actions. The caller sets the deadline: a
+    run may be cancelled at any await.
     """
+    if max_actions < 1:
+        raise ValueError("a run needs at least one action")
     context.thinking, context.record = Thinking(), RunRecord()
     if context.agent_name:
         if context.agent_name not in team.agents:
             log.warning("agent_gone", agent=context.agent_name)
         context.agent_name = team.owner_name(context.agent_name)
     with traced("agent_run", request_id=context.request_id):
-        reply = await _Run(team, limits or RunLimits()).reply(context, journal)
+        reply = await _Run(team, max_actions).reply(context, journal)
         trace_agent_end(reply)
     for emit in context.emit_functions:
         await emit(reply)
@@ -57,9 +45,9 @@ async def run_agent(
 class _Run:
     """One run of a team, with the state that the loops of all its agents share."""
 
-    def __init__(self, team: Team, limits: RunLimits) -> None:
+    def __init__(self, team: Team, max_actions: int) -> None:
         self._team = team
-        self._limits = limits
+        self._max_actions = max_actions
         self._calls = CallRunner(team, self._answer_task)
         self._digests = StepDigests(team.digester)
 
@@ -68,7 +56,7 @@ class _Run:
 
         After `max_actions` actions one more model call, without tools, gives the answer.
         """
-        for number in range(1, self._limits.max_actions + 1):
+        for number in range(1, self._max_actions + 1):
             agent = self._team.agent_in(context)
             action = await self._decide(agent, context, journal, step=f"model:{number}")
             if not action.tool_calls:
@@ -77,7 +65,7 @@ class _Run:
             for result in results:
                 if result.is_final:
                     return result.output
-        log.info("run_limit_reached", max_actions=self._limits.max_actions)
+        log.info("run_limit_reached", max_actions=self._max_actions)
         last = await self._decide(self._team.agent_in(context), context, journal, step=LAST)
         return last.text
 
@@ -120,7 +108,7 @@ class _Run:
         try:
             return await agent.last_answer(context)
         except ModelRepliedNothing:
-            spent = f"I ran out of steps ({self._limits.max_actions}) before I had a final answer."
+            spent = f"I ran out of steps ({self._max_actions}) before I had a final answer."
             return ModelReply(text=f"{spent} Ask me to go on, or ask for less at once.")
 
     async def _answer_task(self, context: AgentContext, journal: Journal) -> str:

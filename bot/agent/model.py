@@ -139,14 +139,14 @@ class MeteredCall:
     on_text: OnText | None = None
     _text: str = ""
 
-    async def run(self, send: Callable[..., Awaitable[ModelReply]]) -> ModelReply:
-        """Return the reply of `send`, a function with the parameter `on_text`, with a usage. Raises what it raises.
+    async def run(self, sending: Awaitable[ModelReply]) -> ModelReply:
+        """Return the reply of a call that passes its text to `take`, with a usage. Raises the errors of the call.
 
         Without a reply the prompt and the text so far are counted. That is a call that was cancelled (a stop, a
         restart, the deadline), or that failed after the endpoint had begun to answer.
         """
         try:
-            reply = await send(on_text=self._take)
+            reply = await sending
         except (asyncio.CancelledError, ModelRepliedNothing):
             self.usages.append(self._count(self._text))
             raise
@@ -159,7 +159,8 @@ class MeteredCall:
         calls = (text for call in reply.tool_calls for text in (call.name, call.arguments))
         return replace(reply, usage=self._count(reply.text, *calls))
 
-    async def _take(self, text: str) -> None:
+    async def take(self, text: str) -> None:
+        """Pass the text of the reply so far to `on_text`, and keep it."""
         self._text = text
         if self.on_text is not None:
             await self.on_text(text)

@@ -36,10 +36,14 @@ _LENGTH_PHRASES = (
 
 
 def request_body(
-    model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]
+    model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, sees: bool = True
 ) -> dict[str, object]:
-    """Return the body of a streamed request. With pictures, a message's content is a list: its text, then them."""
-    body: dict[str, object] = {"model": model, "messages": list(map(_message_body, messages)), "stream": True}
+    """Return the body of a streamed request. A model that does not see gets a line in place of pictures."""
+    body: dict[str, object] = {"model": model, "stream": True}
+    body["messages"] = contents = list[object]()
+    for message in messages:
+        is_blind = message.images and not sees
+        contents.append(_message_body(_without_images(message) if is_blind else message))
     if tools:  # endpoints refuse an empty list
         body["tools"] = bodies = list[object]()
         for tool in tools:
@@ -62,11 +66,6 @@ def json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
     )
 
 
-def without_images(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """Return the messages with a line in place of their pictures."""
-    return [_without_images(message) if message.images else message for message in messages]
-
-
 def _without_images(message: PromptMessage) -> PromptMessage:
     count = len(message.images)
     what = "The picture of this message" if count == 1 else f"The {count} pictures of this message"
@@ -74,6 +73,7 @@ def _without_images(message: PromptMessage) -> PromptMessage:
 
 
 def _message_body(message: PromptMessage) -> dict[str, object]:
+    """Return one message. With pictures its content is a list: its text, then them."""
     text = well_formed(message.text)
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}

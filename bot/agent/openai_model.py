@@ -26,7 +26,6 @@ from bot.agent.openai_format import (
     json_forms,
     request_body,
     retry_after_s,
-    without_images,
 )
 from bot.errors import (
     ModelBarred,
@@ -193,12 +192,14 @@ class OpenAIModel:
         Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred), PromptTooLong or
         ModelRepliedNothing.
         """
-        if self._sees:
-            try:
-                return await self._reply(request_body(self._model, messages, tools), on_text)
-            except (ModelRefused, ModelUnavailable) as error:
-                self._accept_refusal_of_images(error, messages)
-        return await self._reply(request_body(self._model, without_images(messages), tools), on_text)
+        sees = self._sees
+        try:
+            return await self._reply(request_body(self._model, messages, tools, sees=sees), on_text)
+        except (ModelRefused, ModelUnavailable) as error:
+            if not sees:
+                raise
+            self._accept_refusal_of_images(error, messages)
+        return await self._reply(request_body(self._model, messages, tools, sees=False), on_text)
 
     def _accept_refusal_of_images(self, error: TellUser, messages: Sequence[PromptMessage]) -> None:
         """Raise the error if it is not about pictures. A model that takes no pictures at all gets no more of them."""

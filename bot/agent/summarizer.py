@@ -190,7 +190,7 @@ class ModelSummarizer:
         call = MeteredCall(prompt_tokens=tokens, meter=self._tokenizer, usages=usages)
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await call.run(lambda on_text: self._model.chat_json(messages, schema))
+                reply = await call.run(self._model.chat_json(messages, schema))
         except TimeoutError as error:
             raise SummaryFailed(
                 f"The summary model gave no answer in {self._timeout_s:g} seconds."

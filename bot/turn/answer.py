@@ -8,7 +8,7 @@ from uuid import uuid4
 import structlog
 
 from bot.agent.context import AgentContext, Conversation
-from bot.agent.loop import RunLimits, run_agent
+from bot.agent.loop import run_agent
 from bot.agent.model import Usage
 from bot.agent.prompt.parts import PromptRecord
 from bot.agent.team import Team
@@ -251,8 +251,8 @@ class Answerer:
         if problem:
             return problem, "unreadable_media"
         context.caller = await self.permissions.caller_of(question)
-        limits = RunLimits(max_actions=self.limits.max_actions)
-        return await run_agent(self.team, context, journal=journal, limits=limits), ""
+        limit = self.limits.max_actions
+        return await run_agent(self.team, context, journal=journal, max_actions=limit), ""
 
     async def _append(self, question: Question, context: AgentContext, reads: Sequence[ReadMessage]) -> None:
         """Append the question's messages to the history, and their pictures to the run."""

@@ -62,15 +62,16 @@ def assemble(
     if tokens > budget.room:
         draft = _fit(draft, excess=tokens - budget.room, budget=budget, meter=meter)
         tokens = total_tokens(draft)
+    messages, record_parts = _render(draft, budget.order)
     record = PromptRecord(
         agent=agent,
         order=budget.order,
         window=budget.window,
         room=budget.room,
         tokens=tokens,
-        parts=_record_parts(draft, budget.order),
+        parts=record_parts,
     )
-    return AssembledPrompt(messages=_messages(draft, budget.order), record=record)
+    return AssembledPrompt(messages=messages, record=record)
 
 
 def measure(parts: PromptParts, *, meter: TokenCounter) -> PromptSize:
@@ -80,14 +81,36 @@ def measure(parts: PromptParts, *, meter: TokenCounter) -> PromptSize:
     return PromptSize(tokens=total_tokens(draft), older_steps=older)
 
 
-def _messages(draft: PromptDraft, order: PromptOrder) -> tuple[PromptMessage, ...]:
+def _render(
+    draft: PromptDraft, order: PromptOrder
+) -> tuple[tuple[PromptMessage, ...], tuple[RecordPart, ...]]:
+    """Return the messages of the request, and the record of each part that has or had something."""
     messages: list[PromptMessage] = []
-    for part in _ORDERS[order]:
-        if part == "window" and draft["ledger"].pieces:
+    record: list[RecordPart] = []
+    for name in _ORDERS[order]:
+        section = draft[name]
+        if not section.pieces and not section.left_out:
+            continue
+        pieces = section.in_order() if section.heading else section.pieces
+        if section.heading and pieces:
+            messages.append(section.text_message())
+        elif name == "window" and draft["ledger"].pieces:
             messages += _window_with_records(draft)
-        elif part != "ledger":
-            messages += draft[part].messages()
-    return tuple(messages)
+        elif name != "ledger":
+            for piece in pieces:
+                messages += piece.messages
+        included: list[RecordItem] = []
+        for piece in pieces:
+            included += piece.items()
+        part = RecordPart(
+            part=name,
+            tokens=section.tokens,
+            why=section.why or _REASONS[name],
+            included=tuple(included),
+            left_out=section.left_out,
+        )
+        record.append(part)
+    return tuple(messages), tuple(record)
 
 
 def _window_with_records(draft: PromptDraft) -> list[PromptMessage]:
@@ -101,26 +124,6 @@ def _window_with_records(draft: PromptDraft) -> list[PromptMessage]:
         is_reply = piece.messages[-1].role == "assistant"
         messages += (*record, *piece.messages) if is_reply else (*piece.messages, *record)
     return messages
-
-
-def _record_parts(draft: PromptDraft, order: PromptOrder) -> tuple[RecordPart, ...]:
-    parts: list[RecordPart] = []
-    for name in _ORDERS[order]:
-        section = draft[name]
-        if not section.pieces and not section.left_out:
-            continue
-        included: list[RecordItem] = []
-        for piece in section.in_order():
-            included += piece.items()
-        part = RecordPart(
-            part=name,
-            tokens=section.tokens,
-            why=section.why or _REASONS[name],
-            included=tuple(included),
-            left_out=section.left_out,
-        )
-        parts.append(part)
-    return tuple(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

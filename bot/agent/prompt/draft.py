@@ -86,16 +86,10 @@ class Section:
         """Return the pieces in the order of the prompt."""
         return sorted(self.pieces, key=attrgetter("sent_at"))
 
-    def messages(self) -> list[PromptMessage]:
-        """Return the messages of the request; none without pieces."""
-        messages: list[PromptMessage] = []
-        lines = [self.heading]
-        for piece in self.in_order():
-            messages += piece.messages
-            lines.append(piece.text)
-        if not self.heading or not self.pieces:
-            return messages
-        return [PromptMessage(role="user", text=self.separator.join(lines))]
+    def text_message(self) -> PromptMessage:
+        """Return the texts of all pieces under the heading as one message."""
+        lines = [self.heading, *(piece.text for piece in self.in_order())]
+        return PromptMessage(role="user", text=self.separator.join(lines))
 
     def with_pieces(
         self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[RecordItem] = ()
@@ -103,12 +97,11 @@ class Section:
         """Return the section with these pieces instead of its own, counted again."""
         changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out))
         tokens = 0
-        if self.heading:  # one text is counted whole, because a token may span two lines
-            for message in changed.messages():
-                tokens += cost_of(message, meter)
-        else:
+        if not self.heading:
             for piece in pieces:
                 tokens += piece.tokens
+        elif pieces:  # one text is counted whole, because a token may span two lines
+            tokens = cost_of(changed.text_message(), meter)
         return replace(changed, tokens=tokens)
 
 
@@ -137,6 +130,14 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
     second copy would only take room. Tool messages of the window (they have no call) and blank replies are left
     out. A blank message of a user reads as it did when it was answered.
     """
+    system = PromptMessage(
+        role="system", text=f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
+    )
+    tokens = cost_of(system, meter) + REPLY_OVERHEAD
+    tools: list[PromptPiece] = []
+    for tool in parts.tools:
+        described = json.dumps([tool.name, tool.description, dict(tool.parameters)], ensure_ascii=False)
+        tools.append(PromptPiece(id=tool.name, tokens=MESSAGE_OVERHEAD + meter.count(described)))
     places: dict[str, str] = {}
     to_answer, repeated = _take_places(parts.prompt, places, place="the prompt")
     prompt = EMPTY.with_pieces(
@@ -145,8 +146,10 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
     window = _window(parts, places, meter)
     task = without_marks(parts.task, is_group=parts.is_group) if parts.task else ""
     return {
-        "system": _system(parts, meter),
-        "tools": _tools(parts, meter),
+        "system": Section(
+            tokens=tokens, pieces=(PromptPiece(id="system", messages=(system,), tokens=tokens),)
+        ),
+        "tools": EMPTY.with_pieces(tools, meter=meter),
         "summary": _summary(parts.summary, parts, meter) if parts.summary else EMPTY,
         "window": window,
         "recalled": _recalled(parts, places, meter) if parts.recalled else EMPTY,
@@ -166,21 +169,6 @@ def total_tokens(draft: PromptDraft) -> int:
     for section in draft.values():
         tokens += section.tokens
     return tokens
-
-
-def _system(parts: PromptParts, meter: TokenCounter) -> Section:
-    text = f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
-    message = PromptMessage(role="system", text=text)
-    tokens = cost_of(message, meter) + REPLY_OVERHEAD
-    return Section(tokens=tokens, pieces=(PromptPiece(id="system", messages=(message,), tokens=tokens),))
-
-
-def _tools(parts: PromptParts, meter: TokenCounter) -> Section:
-    pieces: list[PromptPiece] = []
-    for tool in parts.tools:
-        described = json.dumps([tool.name, tool.description, dict(tool.parameters)], ensure_ascii=False)
-        pieces.append(PromptPiece(id=tool.name, tokens=MESSAGE_OVERHEAD + meter.count(described)))
-    return EMPTY.with_pieces(pieces, meter=meter)
 
 
 def _summary(summary: Summary, parts: PromptParts, meter: TokenCounter) -> Section:
@@ -217,10 +205,11 @@ def _message_pieces(
     """Return the pieces of these messages. Those that are rendered as one have the place of the last of them."""
     pieces: list[PromptPiece] = []
     for group in group_continuations(messages):
-        ids, pictures = [message.id for message in group], list[Image]()
-        if images:
-            for message_id in ids:
-                pictures += images.get(message_id, ())
+        ids, pictures = list[str](), list[Image]()
+        for message in group:
+            ids.append(message.id)
+            if images:
+                pictures += images.get(message.id, ())
         rendered = as_prompt_message(group, is_group=parts.is_group, images=pictures)
         piece = PromptPiece(
             id=ids[0],

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from string import ascii_letters, digits
 from typing import Literal
 
 from bot.agent.model import Image, PromptMessage
@@ -94,10 +95,13 @@ def as_prompt_message(
     if first.role != "user":
         text = first.text if first.text.strip() else NO_TEXT
         return PromptMessage(role=first.role, text=without_marks(text, is_group=is_group))
-    pastes = _pastes(messages) if len(messages) > 1 else [messages]
-    text = "\n\n".join([_render_paste(paste, is_group=is_group) for paste in pastes])
+    is_plain = len(messages) == 1 and not (first.quote or first.forwarded_from or first.note)
+    if is_plain and first.text.strip():  # nearly every message
+        text = without_marks(first.text, is_group=is_group)
+    else:
+        text = "\n\n".join([_render_paste(paste, is_group=is_group) for paste in _pastes(messages)])
     if is_group:
-        break_or_blank = "\n" if _marks_of(first) else " "
+        break_or_blank = " " if is_plain or not _marks_of(first) else "\n"
         text = f"{_mark(first, is_group=True)}{break_or_blank}{text}"
     return PromptMessage(role="user", text=text, images=tuple(images))
 
@@ -116,7 +120,10 @@ def group_continuations(messages: Sequence[Message]) -> list[list[Message]]:
 def without_marks(text: str, *, is_group: bool) -> str:
     """Return the text with `> ` before each line that begins like one of our headings, records or marks."""
     lines = text.splitlines(keepends=True)
-    return "".join([f"> {line}" if _is_marked(line, is_group=is_group) else line for line in lines])
+    for number, line in enumerate(lines):
+        if line[0] not in _NEVER_FIRST and _is_marked(line, is_group=is_group):
+            lines[number] = f"> {line}"
+    return "".join(lines)
 
 
 def quote_line(message: Message, *, is_group: bool, now: float | None = None) -> str:
@@ -265,4 +272,5 @@ _MARK = re.compile(
 )
 _GROUP_MARK = re.compile(r"\[\d{4}-\d\d-\d\d")
 _FIRST_OF_MARKS = frozenset(["#", "[", *(mark[0] for mark in _HEADING_MARKS)])
+_NEVER_FIRST = frozenset(f"{ascii_letters}{digits}") - {*_FIRST_OF_MARKS, *map(str.upper, _FIRST_OF_MARKS)}
 _LONGEST_MARK = max(map(len, _HEADING_MARKS))

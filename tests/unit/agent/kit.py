@@ -10,7 +10,7 @@ from prometheus_client import Counter, Histogram
 
 from bot.agent.context import AgentContext, Conversation, Delegation, Journal, RunRecord
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
-from bot.agent.loop import RunLimits, run_agent
+from bot.agent.loop import run_agent
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.prompt.text import as_prompt_message
 from bot.agent.team import Agent, Team
@@ -232,11 +232,9 @@ def make_agent(
     )
 
 
-async def run_alone(
-    agent: Agent, context: AgentContext, *, journal: Journal, limits: RunLimits | None = None
-) -> str:
+async def run_alone(agent: Agent, context: AgentContext, *, journal: Journal, max_actions: int = 5) -> str:
     """The reply of a team of one."""
-    return await run_agent(Team.of(agent), context, journal=journal, limits=limits)
+    return await run_agent(Team.of(agent), context, journal=journal, max_actions=max_actions)
 
 
 async def wait_until(holds: Callable[[], bool]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.agent.context import AgentContext, Delegation
-from bot.agent.loop import RunLimits, run_agent
+from bot.agent.loop import run_agent
 from bot.agent.model import ModelReply, ToolCall
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
@@ -301,7 +301,7 @@ async def test_i12_each_delegation_has_the_actions_of_a_run() -> None:
     )
     context = await make_context(prompt=[ASK])
 
-    await run_agent(make_team(model, upper), context, journal=DictJournal(), limits=RunLimits(max_actions=2))
+    await run_agent(make_team(model, upper), context, journal=DictJournal(), max_actions=2)
 
     assert [bool(each.tools) for each in model.requests["researcher: Find."]] == [True, True, False]
     assert context.thinking.completed_steps[0].results[0].output == "So far."

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from bot.agent.actions import CompletedStep
 from bot.agent.digest import share_for, should_digest
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
-from bot.agent.loop import RunLimits, run_agent
+from bot.agent.loop import run_agent
 from bot.agent.model import Usage
 from bot.agent.prompt.parts import PromptSize
 from bot.agent.team import Digester, Team, delegate_tool
@@ -106,9 +106,7 @@ async def test_i03_a_long_run_goes_on_from_a_digest_and_the_rest_of_the_prompt_s
     model, digester = reading(7), RecordingDigester()
     context = await make_context(history=HISTORY, prompt=[ASK])
 
-    reply = await run_agent(
-        team_of(model, digester), context, journal=DictJournal(), limits=RunLimits(max_actions=9)
-    )
+    reply = await run_agent(team_of(model, digester), context, journal=DictJournal(), max_actions=9)
 
     assert reply == "It is about pages."
     assert digester.asked == [
@@ -170,9 +168,7 @@ async def test_i03_small_steps_beside_a_history_that_is_larger_than_the_share_ar
     agent = make_agent(model, short, selector=MessageWindowMessageSelector(50), limits=WINDOW)
     context = await make_context(history=long_history, prompt=[ASK])
 
-    await run_agent(
-        Team.of(agent, digester=digester), context, journal=DictJournal(), limits=RunLimits(max_actions=9)
-    )
+    await run_agent(Team.of(agent, digester=digester), context, journal=DictJournal(), max_actions=9)
 
     assert (await agent.prompt_size(context)).tokens > WINDOW.context_window
     assert digester.asked == []
@@ -186,11 +182,10 @@ async def test_i03_small_steps_beside_a_history_that_is_larger_than_the_share_ar
     ],
 )
 async def test_i03_a_resumed_run_has_the_same_digests_and_makes_none_again(crash: str) -> None:
-    limits = RunLimits(max_actions=9)
     before, journal = RecordingDigester(), DictJournal(refusal={crash: Fenced()})
     with pytest.raises(Fenced):
         await run_agent(
-            team_of(reading(7), before), await make_context(prompt=[ASK]), journal=journal, limits=limits
+            team_of(reading(7), before), await make_context(prompt=[ASK]), journal=journal, max_actions=9
         )
     journal.refusal = {}
     decided = sum(step.startswith("model:") for step in journal.steps)
@@ -198,7 +193,7 @@ async def test_i03_a_resumed_run_has_the_same_digests_and_makes_none_again(crash
     after, model = RecordingDigester(), reading(7, begun=decided)
     context = await make_context(prompt=[ASK])
 
-    reply = await run_agent(team_of(model, after), context, journal=journal, limits=limits)
+    reply = await run_agent(team_of(model, after), context, journal=journal, max_actions=9)
 
     assert reply == "It is about pages."
     assert len(after.asked) == 3 - kept
@@ -225,9 +220,7 @@ async def test_i03_a_digest_that_cannot_be_had_is_logged_once_asked_for_and_the_
 
     failed = sample(DIGESTS, "mnemogram_digests_total", outcome="failed")
     with capture_logs() as logs:
-        reply = await run_agent(
-            team_of(reading(7), digester), context, journal=journal, limits=RunLimits(max_actions=9)
-        )
+        reply = await run_agent(team_of(reading(7), digester), context, journal=journal, max_actions=9)
 
     assert reply == "It is about pages."
     assert context.thinking.digest is None

@@ -7,7 +7,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.agent.context import AgentContext
-from bot.agent.loop import RunLimits
 from bot.agent.model import ModelReply, Usage
 from bot.agent.tool import Tool
 from bot.agent.tool_calls import AT_ONCE
@@ -113,9 +112,7 @@ async def test_m12_a_run_makes_exactly_n_actions() -> None:
     context = await make_context(prompt=[ASK])
 
     with capture_logs() as logs:
-        await run_alone(
-            make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=2)
-        )
+        await run_alone(make_agent(model, add), context, journal=DictJournal(), max_actions=2)
 
     assert [entry["max_actions"] for entry in logs if entry["event"] == "run_limit_reached"] == [2]
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
@@ -136,9 +133,7 @@ async def test_t03_a_model_that_has_no_last_answer_is_answered_for() -> None:
     model = ScriptedModel(asks(ADD), asks(ADD))
     context = await make_context(prompt=[ASK])
 
-    reply = await run_alone(
-        make_agent(model, add), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
-    )
+    reply = await run_alone(make_agent(model, add), context, journal=DictJournal(), max_actions=1)
 
     assert reply == (
         "I ran out of steps (1) before I had a final answer. Ask me to go on, or ask for less at once."
@@ -377,6 +372,7 @@ async def test_a_replayed_call_of_a_tool_that_is_gone_is_answered() -> None:
     assert model.requests[0].shown()[-1] == "tool #c1: add is not available any more."
 
 
-def test_a_run_without_actions_is_refused() -> None:
+async def test_a_run_without_actions_is_refused() -> None:
+    context = await make_context(prompt=[ASK])
     with pytest.raises(ValueError, match="at least one action"):
-        RunLimits(max_actions=0)
+        await run_alone(make_agent(ScriptedModel()), context, journal=DictJournal(), max_actions=0)

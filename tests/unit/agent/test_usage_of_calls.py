@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.agent.loop import RunLimits, run_agent
+from bot.agent.loop import run_agent
 from bot.agent.model import MeteredCall, ModelReply, OnText, PromptMessage, ToolSpec, Usage
 from bot.agent.team import Team
 from bot.errors import ModelRepliedNothing, ModelUnavailable, TellUser
@@ -54,7 +54,8 @@ async def replied(reply: ModelReply) -> Usage:
         return reply
 
     usages: list[Usage] = []
-    given = await a_call(usages).run(ask)
+    metered = a_call(usages)
+    given = await metered.run(ask(metered.take))
     assert usages == [], "who asked takes it from the reply"
     return given.usage
 
@@ -132,7 +133,5 @@ async def test_of_a_call_that_fails_the_prompt_counts_once_the_endpoint_has_answ
 async def test_a_last_reply_that_says_nothing_counts() -> None:
     context = await make_context(prompt=[ASK])
     model = ScriptedModel(asks(call("noon")), asks(call("noon")))
-    await run_agent(
-        Team.of(make_agent(model, noon)), context, journal=DictJournal(), limits=RunLimits(max_actions=1)
-    )
+    await run_agent(Team.of(make_agent(model, noon)), context, journal=DictJournal(), max_actions=1)
     assert sum(context.record.usages, Usage()) == Usage(prompt_tokens=20, completion_tokens=4)
