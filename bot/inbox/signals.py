@@ -4,25 +4,16 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Protocol
 
 import stamina
 
 from bot.inbox.records import Signal
+from bot.inbox.redis_inbox import RedisInbox
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
 READ_WAIT_MS = 2_000
 PAUSE_S = 0.5
 """Pause between two tries while the store does not answer."""
-
-
-class SignalSource(Protocol):
-    """The stream of signals."""
-
-    async def last_signal(self, partition: int) -> str: ...
-    async def signals(
-        self, partition: int, *, after: str, wait_ms: int
-    ) -> tuple[str, list[tuple[str, Signal]]]: ...
 
 
 Incoming = asyncio.Queue[Signal]
@@ -32,8 +23,8 @@ Incoming = asyncio.Queue[Signal]
 class Signals:
     """The contexts that this process works on, each with the watches for its signals."""
 
-    def __init__(self, source: SignalSource) -> None:
-        self._source = source
+    def __init__(self, inbox: RedisInbox) -> None:
+        self._inbox = inbox
         self._watched: dict[str, list[Incoming]] = defaultdict(list)
 
     @contextmanager
@@ -56,11 +47,9 @@ class Signals:
         retrying = stamina.AsyncRetryingCaller(
             attempts=None, timeout=None, wait_initial=PAUSE_S, wait_max=PAUSE_S, wait_jitter=0.0
         ).on((StoreUnavailable, StoreFull, CommandRefused))
-        after = await retrying(self._source.last_signal, partition)
+        after = await retrying(self._inbox.last_signal, partition)
         while True:
-            after, signals = await retrying(
-                self._source.signals, partition, after=after, wait_ms=READ_WAIT_MS
-            )
+            after, signals = await retrying(self._inbox.signals, partition, after=after, wait_ms=READ_WAIT_MS)
             for context_id, signal in signals:
                 for incoming in self._watched.get(context_id, ()):
                     incoming.put_nowait(signal)

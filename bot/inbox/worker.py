@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import stamina
 import structlog
@@ -11,6 +10,7 @@ import structlog
 from bot.errors import Fenced
 from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
+from bot.inbox.redis_inbox import RedisInbox
 from bot.observe import metrics
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
@@ -54,22 +54,12 @@ _retrying = stamina.AsyncRetryingCaller(
 )
 
 
-class WorkQueue(Protocol):
-    """The worker's side of the inbox."""
-
-    async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]: ...
-    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]: ...
-    async def keep(self, claim: Claim) -> None: ...
-    async def let_others_in(self, claim: Claim) -> None: ...
-    async def leave(self, partition: int, *, consumer: str) -> None: ...
-
-
 class Worker:
     """Works on as many contexts at a time as it has slots, until it is stopped. One instance per event loop."""
 
     def __init__(
         self,
-        queue: WorkQueue,
+        inbox: RedisInbox,
         work: Work,
         *,
         consumer: str,
@@ -77,7 +67,7 @@ class Worker:
         isolation: Isolation,
         lease_s: float,
     ) -> None:
-        self._queue = queue
+        self._inbox = inbox
         self._work = work
         self._consumer = consumer
         self._partitions = partitions
@@ -112,7 +102,7 @@ class Worker:
             pass  # there is room for one more context
         if stopping.is_set():
             return
-        claims = await self._queue.claim(partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS)
+        claims = await self._inbox.claim(partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS)
         self._start(claims)
         await asyncio.sleep(0)  # the new task asks for its slot before the next claim does
 
@@ -126,7 +116,7 @@ class Worker:
 
     async def _sweep(self, partition: int) -> int:
         """Take over contexts whose worker has been silent for a lease. Return their number."""
-        claims = await self._queue.sweep(
+        claims = await self._inbox.sweep(
             partition, consumer=self._consumer, count=SWEPT_AT_ONCE, idle_ms=int(self._lease_s * 1000)
         )
         for claim in claims:
@@ -176,13 +166,13 @@ class Worker:
         ):
             with attempt:
                 if attempt.num > 1:
-                    await self._queue.keep(claim)
+                    await self._inbox.keep(claim)
                 async with self._isolation.begin(claim, lambda: self._let_others_in(claim)):
                     await self._work(claim)
 
     async def _let_others_in(self, claim: Claim) -> None:
         with suppress(Fenced, CommandRefused):  # a lost claim needs no note
-            await _retrying(_AWAY, self._queue.let_others_in, claim)
+            await _retrying(_AWAY, self._inbox.let_others_in, claim)
 
     async def _beat(self, claim: Claim, work: asyncio.Task[None]) -> None:
         """Keep the claim. Cancel the work if the claim is lost, or if the store has not answered for a lease."""
@@ -191,7 +181,7 @@ class Worker:
         while True:
             await asyncio.sleep(self._lease_s / 3)
             try:
-                await self._queue.keep(claim)
+                await self._inbox.keep(claim)
                 answered_at = time()
             except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
                 work.cancel()
@@ -216,7 +206,7 @@ class Worker:
         with suppress(TimeoutError, CommandRefused, *_AWAY):
             async with asyncio.timeout(LEAVE_S):
                 for partition in range(self._partitions):
-                    await self._queue.leave(partition, consumer=self._consumer)
+                    await self._inbox.leave(partition, consumer=self._consumer)
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]], *, after_s: float) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -146,7 +146,8 @@ async def _running(
     """Run a worker until the block ends or calls the yielded function."""
     inbox = queue if isinstance(queue, RedisInbox) else queue.inbox
     isolation = isolation or Isolation(inbox, slots or Slots(concurrency))
-    worker = Worker(queue, work, consumer=name, partitions=1, isolation=isolation, lease_s=lease_s)
+    taken_from = cast(RedisInbox, queue)
+    worker = Worker(taken_from, work, consumer=name, partitions=1, isolation=isolation, lease_s=lease_s)
     stopping = asyncio.Event()
     running = asyncio.create_task(worker.run(stopping, grace_s=grace_s), name=f"worker-{name}")
 

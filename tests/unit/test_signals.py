@@ -1,10 +1,12 @@
 """What the contexts that are worked on hear of the control lane."""
 
 import asyncio
+from typing import cast
 
 import pytest
 
 from bot.inbox.records import Signal
+from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.signals import Signals
 from memory.errors import StoreUnavailable
 from tests.contract.inbox_kit import eventually
@@ -38,6 +40,10 @@ class Lane:
         return str(self.read_to), self.entries[int(after) :]
 
 
+def signals_of(lane: Lane) -> Signals:
+    return Signals(cast(RedisInbox, lane))
+
+
 async def heard_by(incoming_of: Signals, lane: Lane) -> list[int]:
     with incoming_of.watch("ours") as ours, incoming_of.watch("another"):
         listening = asyncio.create_task(incoming_of.listen(0))
@@ -53,19 +59,19 @@ async def heard_by(incoming_of: Signals, lane: Lane) -> list[int]:
 async def test_a_context_hears_its_own_signals_in_their_order() -> None:
     lane = Lane()
 
-    assert await heard_by(Signals(lane), lane) == [1, 4]
+    assert await heard_by(signals_of(lane), lane) == [1, 4]
 
 
 async def test_a_lane_that_was_away_is_read_on_where_it_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.inbox.signals.PAUSE_S", 0.001)
     lane = Lane(failures=2)
 
-    assert await heard_by(Signals(lane), lane) == [1, 4]
+    assert await heard_by(signals_of(lane), lane) == [1, 4]
 
 
 async def test_after_its_watch_a_context_hears_nothing() -> None:
     lane = Lane()
-    signals = Signals(lane)
+    signals = signals_of(lane)
     with signals.watch("ours") as ours:
         pass
     listening = asyncio.create_task(signals.listen(0))

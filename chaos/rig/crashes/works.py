@@ -201,7 +201,7 @@ class Parts:
         if not await self._has_work():
             return
         worker = Worker(
-            _QuickQueue(self.inbox, asyncio.Event()),
+            cast(RedisInbox, _QuickQueue(self.inbox, asyncio.Event())),
             on,
             consumer=self.who,
             partitions=1,
