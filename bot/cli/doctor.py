@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from bot.cli.checks import Finding, fail, is_well, print_findings
 from bot.cli.failures import FAILED, describe
 from bot.cli.session import AsJson, finish
+from bot.cli.webhook import SIMULATOR_PORT, SimulatorPort
 from bot.errors import SettingsInvalid
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ class Check:
     fix: str
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(simulator_port: SimulatorPort = SIMULATOR_PORT, as_json: AsJson = False) -> None:
     """Check every setting and dependency, with advice for each problem. Exit status 0 or 1."""
     from bot.observe.logs import configure_logs
     from bot.settings import load_settings
@@ -39,14 +41,15 @@ def doctor(as_json: AsJson = False) -> None:
         print_findings([fail("settings", problem, fix) for problem in error.problems], as_json=as_json)
         raise typer.Exit(FAILED) from None
     configure_logs(log_format=settings.log_format, level="error", secrets=settings.secrets)
-    finish(settings, _examine(settings, as_json=as_json))
+    finish(settings, _examine(settings, simulator_port, as_json=as_json))
 
 
-async def _examine(settings: "Settings", *, as_json: bool) -> int:
+async def _examine(settings: "Settings", simulator_port: int, *, as_json: bool) -> int:
     """Run every check, print the findings and return the exit status."""
     import asyncio
 
-    running = [asyncio.create_task(run_bounded(check, settings), name=check.name) for check in _checks()]
+    checks = _checks(simulator_port)
+    running = [asyncio.create_task(run_bounded(check, settings), name=check.name) for check in checks]
     findings = [finding for each in await asyncio.gather(*running) for finding in each]
     print_findings(findings, as_json=as_json, secrets=settings.secrets)
     return 0 if is_well(findings) else FAILED
@@ -66,10 +69,14 @@ async def run_bounded(check: Check, settings: "Settings", *, limit_s: float = CH
         return [fail(check.name, line, check.fix) for line in lines]
 
 
-def _checks() -> Iterator[Check]:
+def _checks(simulator_port: int) -> Iterator[Check]:
     """Yield the checks in the order of their printing."""
     from bot.cli.checks import endpoints, machine
 
+    check_bot, check_webhook, check_ports = (
+        partial(check, simulator_port=simulator_port)
+        for check in (endpoints.check_bot, endpoints.check_webhook, machine.check_ports)
+    )
     for name, run, fix in (
         ("settings", machine.check_settings, "Check the settings in the environment and .env."),
         ("agent", endpoints.check_agent, "Correct AGENTS_FILE (examples/ has one) or MODEL_CONTEXT_WINDOW."),
@@ -87,8 +94,8 @@ def _checks() -> Iterator[Check]:
         ),
         ("model", endpoints.check_model, "Check OPENAI_BASE_URL and the network. Every answer needs them."),
         ("media", endpoints.check_media, "Correct OPENAI_VISION and OPENAI_TRANSCRIPTION_MODEL."),
-        ("telegram", endpoints.check_bot, "Check TELEGRAM_API_URL and the way there (https, port 443)."),
-        ("webhook", endpoints.check_webhook, "Make the Bot API reachable first; see `telegram`."),
-        ("ports", machine.check_ports, "Set HTTP_HOST and HTTP_PORT to an address where we may listen."),
+        ("telegram", check_bot, "Check TELEGRAM_API_URL and the way there (https, port 443)."),
+        ("webhook", check_webhook, "Make the Bot API reachable first; see `telegram`."),
+        ("ports", check_ports, "Set HTTP_HOST and HTTP_PORT to an address where we may listen."),
     ):
         yield Check(name=name, run=run, fix=fix)

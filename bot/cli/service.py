@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.failures import WRONG_USE, print_error
 from bot.cli.session import finish, load
-from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, has_own_bot_api, simulates
+from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, SimulatorPort, has_own_bot_api, simulates
 from bot.errors import SettingsInvalid
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ class Listener:
 
 
 def run(
-    simulator_port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the simulator and its chat page.")
-    ] = SIMULATOR_PORT,
+    simulator_port: SimulatorPort = SIMULATOR_PORT,
 ) -> None:
     """Run everything in one process. Without a token, also start the simulator and its chat page."""
     settings = load()

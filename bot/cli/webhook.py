@@ -1,7 +1,7 @@
 """`webhook set`, `webhook info`, `webhook delete`, and the Bot API server that the console uses."""
 
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -14,29 +14,36 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.transport.telegram_api import TelegramApi, WebhookInfo
 
+    BotApi = AbstractAsyncContextManager[TelegramApi]
+
 SIMULATOR_HOST = "127.0.0.1"
 SIMULATOR_PORT = 8081
+SimulatorPort = Annotated[
+    int, typer.Option(min=0, max=65535, help="Port of the simulator and its chat page.")
+]
 
 
-def set_() -> None:
+def set_(simulator_port: SimulatorPort = SIMULATOR_PORT) -> None:
     """Make Telegram push updates to WEBHOOK_URL. Waiting updates stay there."""
     settings = load_quietly()
     if settings.webhook_url is None:
         print_error("WEBHOOK_URL: is not set; set it to the bot's public https address")
         raise typer.Exit(WRONG_USE)
-    finish(settings, _set(settings, settings.webhook_url))
+    bot_api = open_bot_api(settings, simulator_port=simulator_port)
+    finish(settings, _set(settings, bot_api, settings.webhook_url))
 
 
-def info(as_json: AsJson = False) -> None:
+def info(simulator_port: SimulatorPort = SIMULATOR_PORT, as_json: AsJson = False) -> None:
     """Show the webhook at Telegram, the number of updates that wait there, and its last error."""
     settings = load_quietly()
-    finish(settings, _print_info(settings, as_json=as_json))
+    bot_api = open_bot_api(settings, simulator_port=simulator_port)
+    finish(settings, _print_info(settings, bot_api, as_json=as_json))
 
 
-def delete() -> None:
+def delete(simulator_port: SimulatorPort = SIMULATOR_PORT) -> None:
     """Stop the pushes from Telegram, so that updates can be polled. Waiting updates stay there."""
     settings = load_quietly()
-    finish(settings, _delete(settings))
+    finish(settings, _delete(open_bot_api(settings, simulator_port=simulator_port)))
 
 
 def has_own_bot_api(settings: "Settings") -> bool:
@@ -49,25 +56,26 @@ def simulates(settings: "Settings") -> bool:
     return settings.is_simulated and not has_own_bot_api(settings)
 
 
-def bot_api_url(settings: "Settings") -> str:
+def bot_api_url(settings: "Settings", *, simulator_port: int) -> str:
     """Return the URL of the Bot API server: TELEGRAM_API_URL, or the simulator of a running `mnemogram run`."""
     if simulates(settings):
-        return f"http://{SIMULATOR_HOST}:{SIMULATOR_PORT}"
+        return f"http://{SIMULATOR_HOST}:{simulator_port}"
     return settings.telegram_api_url
 
 
-def open_bot_api(settings: "Settings") -> "AbstractAsyncContextManager[TelegramApi]":
+def open_bot_api(settings: "Settings", *, simulator_port: int) -> "BotApi":
     """Open a client of the Bot API server."""
     from bot.transport.telegram_api import open_telegram
 
-    return open_telegram(token=settings.token, api_url=bot_api_url(settings), connections=2)
+    api_url = bot_api_url(settings, simulator_port=simulator_port)
+    return open_telegram(token=settings.token, api_url=api_url, connections=2)
 
 
-async def _set(settings: "Settings", url: str) -> None:
+async def _set(settings: "Settings", bot_api: "BotApi", url: str) -> None:
     """Set the webhook and read it back. Raises CommandFailed if Telegram then names another one."""
     from bot.settings import WEBHOOK_CONNECTIONS
 
-    async with open_bot_api(settings) as telegram:
+    async with bot_api as telegram:
         await telegram.webhook.set(url, secret=settings.secret, max_connections=WEBHOOK_CONNECTIONS)
         present = await telegram.webhook.info()
     if present.url != url:
@@ -78,8 +86,8 @@ async def _set(settings: "Settings", url: str) -> None:
     print_line(f"Telegram pushes updates to {url}. {_waiting(present)}")
 
 
-async def _print_info(settings: "Settings", *, as_json: bool) -> None:
-    async with open_bot_api(settings) as telegram:
+async def _print_info(settings: "Settings", bot_api: "BotApi", *, as_json: bool) -> None:
+    async with bot_api as telegram:
         present = await telegram.webhook.info()
     is_ours = bool(present.url) and present.url == settings.webhook_url
     # The path of another program's address may be a secret.
@@ -109,8 +117,8 @@ async def _print_info(settings: "Settings", *, as_json: bool) -> None:
         )
 
 
-async def _delete(settings: "Settings") -> None:
-    async with open_bot_api(settings) as telegram:
+async def _delete(bot_api: "BotApi") -> None:
+    async with bot_api as telegram:
         before = await telegram.webhook.info()
         await telegram.webhook.delete()
     result = f"The webhook at {_host(before.url)} is deleted." if before.url else "There was no webhook."

@@ -50,11 +50,18 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleRig:
-    """Runs commands as `mnemogram` does, without a process of their own."""
+    """Runs commands as `mnemogram` does, without a process of their own.
+
+    With `simulator_port`, doctor and webhook look for the simulator there, unless a command names its own port.
+    """
 
     capture: pytest.CaptureFixture[str]
+    simulator_port: int | None = None
 
     def __call__(self, *arguments: str) -> Ran:
+        looks_for_one = arguments[0] in {"doctor", "webhook"} and "--simulator-port" not in arguments
+        if self.simulator_port is not None and looks_for_one:
+            arguments = (*arguments, "--simulator-port", str(self.simulator_port))
         self.capture.readouterr()
         with pytest.raises(SystemExit) as ended, logs_restored():
             main(arguments)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bot.cli import webhook
 from memory import keys
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
@@ -37,9 +36,8 @@ def console(
 ) -> ConsoleRig:
     """The console with nothing but DATA_DIR and free ports set."""
     settings_in(monkeypatch, tmp_path, data_dir, HTTP_PORT=str(free_port()))
-    monkeypatch.setattr(webhook, "SIMULATOR_PORT", free_port())
     on_stores(empty_stores())
-    return ConsoleRig(capsys)
+    return ConsoleRig(capsys, simulator_port=free_port())
 
 
 @pytest.fixture
@@ -183,8 +181,8 @@ def test_doctor_sees_another_program_on_our_port(
 ) -> None:
     port = simulator_url.rpartition(":")[2]
     monkeypatch.setenv("HTTP_PORT", port)
-    monkeypatch.setattr(webhook, "SIMULATOR_PORT", int(port))
-    ports = [check for check in console("doctor", "--json").document["checks"] if check["name"] == "ports"]
+    ran = console("doctor", "--json", "--simulator-port", port)
+    ports = [check for check in ran.document["checks"] if check["name"] == "ports"]
     assert [check["level"] for check in ports] == ["fail", "ok"]
     assert ports[0]["says"] == f"HTTP_PORT: port {port} on 127.0.0.1 is in use by another program"
     assert ports[1]["says"] == f"--simulator-port {port}: a running simulator answers there"
@@ -222,13 +220,11 @@ def test_a_webhook_is_not_set_without_an_address(console: ConsoleRig) -> None:
     assert (ran.status, ran.err.partition(":")[0]) == (2, "WEBHOOK_URL")
 
 
-def test_without_a_token_webhook_uses_the_running_simulator(
-    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, simulator_url: str
-) -> None:
+def test_without_a_token_webhook_uses_the_running_simulator(console: ConsoleRig, simulator_url: str) -> None:
     missing = console("webhook", "info")
     assert (missing.status, missing.err.partition(":")[0]) == (1, "TELEGRAM_API_URL")
-    monkeypatch.setattr(webhook, "SIMULATOR_PORT", int(simulator_url.rpartition(":")[2]))
-    assert console("webhook", "info", "--json").document["url"] is None
+    port = simulator_url.rpartition(":")[2]
+    assert console("webhook", "info", "--json", "--simulator-port", port).document["url"] is None
 
 
 @pytest.mark.parametrize("command", ["serve", "work"])

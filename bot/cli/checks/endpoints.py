@@ -83,24 +83,24 @@ async def check_embedder(settings: Settings) -> list[Finding]:
     return [ok("embedder", f"{identity.model}, {identity.dimension} dimensions, {how}")]
 
 
-async def check_bot(settings: Settings) -> list[Finding]:
+async def check_bot(settings: Settings, *, simulator_port: int) -> list[Finding]:
     """Check the token with getMe, and report privacy mode. Raises TelegramFailure if Telegram does not answer."""
-    async with open_bot_api(settings) as telegram:
+    async with open_bot_api(settings, simulator_port=simulator_port) as telegram:
         try:
             bot = await telegram.get_me()
         except TelegramRefused as refusal:
             return [fail("telegram", str(refusal), "Get the token from @BotFather: /mybots → API Token.")]
         except TelegramFailure:
             if simulates(settings):
-                return [_no_simulator(settings)]
+                return [_no_simulator(bot_api_url(settings, simulator_port=simulator_port))]
             raise
     place = "the simulator" if simulates(settings) else urlsplit(settings.telegram_api_url).hostname
     return [ok("telegram", f"@{bot.username} ({bot.id}) at {place}"), _privacy(bot)]
 
 
-async def check_webhook(settings: Settings) -> list[Finding]:
+async def check_webhook(settings: Settings, *, simulator_port: int) -> list[Finding]:
     """Compare the webhook at Telegram with WEBHOOK_URL. Raises TelegramFailure if Telegram does not answer."""
-    async with open_bot_api(settings) as telegram:
+    async with open_bot_api(settings, simulator_port=simulator_port) as telegram:
         try:
             info = await telegram.webhook.info()
         except TelegramFailure:
@@ -150,8 +150,8 @@ def _privacy(bot: BotIdentity) -> Finding:
     )
 
 
-def _no_simulator(settings: Settings) -> Finding:
-    simulator = f"Start the simulator with `mnemogram run` (its page: {bot_api_url(settings)})"
+def _no_simulator(page: str) -> Finding:
+    simulator = f"Start the simulator with `mnemogram run` (its page: {page})"
     says = "TELEGRAM_BOT_TOKEN is not set, and no simulator runs"
     return warn("telegram", says, f"{simulator}, or set the token of a bot from @BotFather.")
 

@@ -10,10 +10,9 @@ from typing import Any
 import httpx
 
 from bot.app.stores import store_config
-from bot.cli import webhook
 from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.service import Listener, find_port_problem
-from bot.cli.webhook import open_bot_api, simulates
+from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
 from bot.errors import TelegramFailure
 from bot.settings import Settings
 from memory import keys
@@ -54,15 +53,14 @@ async def check_data_dir(settings: Settings) -> list[Finding]:
     return [ok("data", says)]
 
 
-async def check_ports(settings: Settings) -> list[Finding]:
+async def check_ports(settings: Settings, *, simulator_port: int) -> list[Finding]:
     """Check that each port is free or belongs to a running Mnemogram."""
     http = Listener(setting="HTTP_PORT", host=settings.http_host, port=settings.http_port)
     findings = [await _check_port(http, _mnemogram_answers(http), "Mnemogram")]
     if simulates(settings):
-        simulator = Listener(
-            setting="--simulator-port", host=webhook.SIMULATOR_HOST, port=webhook.SIMULATOR_PORT
-        )
-        findings.append(await _check_port(simulator, _simulator_answers(settings), "simulator"))
+        simulator = Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=simulator_port)
+        is_ours = _simulator_answers(settings, simulator_port)
+        findings.append(await _check_port(simulator, is_ours, "simulator"))
     return findings
 
 
@@ -110,9 +108,9 @@ async def _mnemogram_answers(http: Listener) -> bool:
         return False
 
 
-async def _simulator_answers(settings: Settings) -> bool:
+async def _simulator_answers(settings: Settings, port: int) -> bool:
     try:
-        async with open_bot_api(settings) as telegram:
+        async with open_bot_api(settings, simulator_port=port) as telegram:
             return (await telegram.get_me()).id == settings.bot_id
     except TelegramFailure:
         return False
