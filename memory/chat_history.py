@@ -39,7 +39,7 @@ class SearchOptions(TypedDict, total=False):
     """The sender that "I" refers to."""
     where: Where
     """Filter of the messages that may be found."""
-    shown: Sequence[Message]
+    visible: Sequence[Message]
     """Messages that the reader sees anyway: they are not found."""
     now: float
     """Unix seconds that "yesterday" refers to; the clock by default."""
@@ -143,15 +143,15 @@ class ChatHistory:
         """
         if self._recall is None or k <= 0 or not text.strip():
             return []
-        shown = {message.id for message in options.get("shown", ())}
-        snapshot = await self._store.load(self._ref, limit=len(shown))
-        shown.update(exclude)
+        visible_ids = {message.id for message in options.get("visible", ())}
+        snapshot = await self._store.load(self._ref, limit=len(visible_ids))
+        visible_ids.update(exclude)
         question = RecallQuestion(
             text=text,
             people=snapshot.people,
             asker_id=options.get("asker_id"),
             now=options["now"] if "now" in options else self._clock(),
-            where=exclude_shown(options.get("where", Where()), shown, snapshot.newest),
+            where=exclude_visible(options.get("where", Where()), visible_ids, snapshot.newest),
             is_deliberate=options.get("is_deliberate", False),
             is_floored=options.get("is_floored", True),
         )
@@ -159,7 +159,7 @@ class ChatHistory:
         if not hits:
             return []
         sessions = await _read_around(self._store, self._ref, hits, reach=options.get("neighbours", 0))
-        return add_neighbours(hits, sessions, shown, k=k)
+        return add_neighbours(hits, sessions, visible_ids, k=k)
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
         """Return the selector's choice from the current conversation, or from the whole history."""
@@ -215,16 +215,16 @@ class _Writer:
         return appended
 
 
-def exclude_shown(where: Where, shown_ids: Collection[str], newest: Sequence[Message]) -> Where:
-    """Return `where` without the messages that are already in the prompt (`shown_ids`).
+def exclude_visible(where: Where, visible_ids: Collection[str], newest: Sequence[Message]) -> Where:
+    """Return `where` without the messages that are already in the prompt (`visible_ids`).
 
     `newest` are the newest messages, oldest first. A bound on the sequence excludes the part of them that is all
-    shown. Earlier messages are excluded one by one.
+    visible. Earlier messages are excluded one by one.
     """
     bound = where.before_sequence
-    single_ids = set(shown_ids)
+    single_ids = set(visible_ids)
     for message in reversed(newest):
-        if message.sequence is None or (message.id not in shown_ids and is_indexed(message)):
+        if message.sequence is None or (message.id not in visible_ids and is_indexed(message)):
             break
         single_ids.discard(message.id)
         bound = message.sequence if bound is None else min(bound, message.sequence)
@@ -245,16 +245,16 @@ async def _read_around(
 def add_neighbours(
     hits: Sequence[RankedCandidate],
     sessions: Mapping[str, Sequence[Message]],
-    shown_ids: Collection[str],
+    visible_ids: Collection[str],
     *,
     k: int,
 ) -> list[RankedMessage]:
-    """Return the first `k` hits that still exist with their neighbours, no message twice and none of `shown_ids`.
+    """Return the first `k` hits that still exist with their neighbours, no message twice and none of `visible_ids`.
 
     `sessions` has the session around each hit (by its id), oldest first. A neighbour of two hits goes to the better
     one.
     """
-    taken = set(shown_ids)
+    taken = set(visible_ids)
     present: list[tuple[RankedCandidate, Sequence[Message], int]] = []
     for hit in hits:
         session = sessions.get(hit.candidate.message_id, ())

@@ -193,14 +193,14 @@ def _register(redis: RedisClient, partitions: int) -> SpaceRegister:
 
 def _last_dimension(config: EmbedderConfig, record: SpacesRecord | None) -> int | None:
     """Return the dimension that the model had when it was last used, or None."""
-    for described in (record.target, record.serving) if record else ():
+    for description in (record.target, record.serving) if record else ():
         if (
-            described is not None
-            and described.source == "endpoint"
-            and described.model == config.model
-            and described.requested_dimension == config.dimension
+            description is not None
+            and description.source == "endpoint"
+            and description.model == config.model
+            and description.requested_dimension == config.dimension
         ):
-            return described.dimension
+            return description.dimension
     return None
 
 
@@ -218,36 +218,38 @@ def _describe_space(config: EmbedderConfig, embedder: Embedder | None) -> SpaceD
     )
 
 
-def _space_in(client: "AsyncQdrantClient", described: SpaceDescription, embedder: Embedder | None) -> Space:
-    index = QdrantIndex(client, described.collection, dimension=described.dimension)
+def _space_in(client: "AsyncQdrantClient", description: SpaceDescription, embedder: Embedder | None) -> Space:
+    index = QdrantIndex(client, description.collection, dimension=description.dimension)
     return Space(
-        embedder=embedder, index=index, name=described.collection, has_our_terms=has_our_terms(described)
+        embedder=embedder, index=index, name=description.collection, has_our_terms=has_our_terms(description)
     )
 
 
 async def _open_former_space(
-    config: EmbedderConfig, client: "AsyncQdrantClient", stack: AsyncExitStack, described: SpaceDescription
+    config: EmbedderConfig, client: "AsyncQdrantClient", stack: AsyncExitStack, description: SpaceDescription
 ) -> Space:
     """Open a space that other settings or another version made, without an embedder if it is not available."""
-    identity = EmbeddingSpace(model=described.model, dimension=described.dimension, version=described.version)
+    identity = EmbeddingSpace(
+        model=description.model, dimension=description.dimension, version=description.version
+    )
     try:
-        embedder = await _open_former_embedder(config, stack, described)
+        embedder = await _open_former_embedder(config, stack, description)
     except EmbeddingError as failure:
-        log.warning("former_embedder_missing", model=described.model, error=str(failure))
+        log.warning("former_embedder_missing", model=description.model, error=str(failure))
         embedder = None
     if embedder is not None and embedder.identity != identity:
         embedder = None  # the model has changed under its name
-    return _space_in(client, described, embedder)
+    return _space_in(client, description, embedder)
 
 
 async def _open_former_embedder(
-    config: EmbedderConfig, stack: AsyncExitStack, described: SpaceDescription
+    config: EmbedderConfig, stack: AsyncExitStack, description: SpaceDescription
 ) -> Embedder | None:
-    if described.source == "embedded":
+    if description.source == "embedded":
         return MiniLMEmbedder() if is_installed() else None
     if not config.has_endpoint:
         return None
-    return await _open_endpoint(config, described.model, described.requested_dimension, stack)
+    return await _open_endpoint(config, description.model, description.requested_dimension, stack)
 
 
 async def _open_endpoint(

@@ -196,7 +196,7 @@ class FunctionsBasedAgent:
                         self.limits.recall_k,
                         asker_id=message.sender.id if message.sender else None,
                         now=message.sent_at,
-                        shown=(*recent, *prompt),
+                        visible=(*recent, *prompt),
                         neighbours=self.limits.recall_neighbours,
                     )
                     if ranked:

@@ -201,9 +201,9 @@ class Indexer:
         return erased + await self._drop(batch.drop)
 
     async def _index(
-        self, queued: Mapping[MessageRef, str], spaces: Sequence[Space]
+        self, space_names: Mapping[MessageRef, str], spaces: Sequence[Space]
     ) -> tuple[Collection[MessageRef], int]:
-        """Write the messages. Return those that are findable now, and how many obsolete vectors were erased.
+        """Write the messages (see `_Batch.index`). Return those that are findable now, and the number of erased vectors.
 
         A message that is deleted, edited or reset while its vector is made must not leave that vector. So the history
         is read again until it is the same before and after the write. All obsolete vectors are dropped: an indexer
@@ -211,19 +211,22 @@ class Indexer:
         """
         findable: set[MessageRef] = set()
         erased = 0
-        unsettled: Collection[MessageRef] = queued
+        unsettled: Collection[MessageRef] = space_names
         while unsettled:
             before = await self._items(unsettled)
             findable.difference_update(unsettled)
             if len(before) < len(unsettled):
                 erased += await self._drop(message for message in unsettled if message not in before)
-            findable |= await self._write(before, queued, spaces)
+            findable |= await self._write(before, space_names, spaces)
             after = await self._items(unsettled)
             unsettled = [each for each in unsettled if after.get(each) != before.get(each)]
         return findable, erased
 
     async def _write(
-        self, items: Mapping[MessageRef, IndexItem], queued: Mapping[MessageRef, str], spaces: Sequence[Space]
+        self,
+        items: Mapping[MessageRef, IndexItem],
+        space_names: Mapping[MessageRef, str],
+        spaces: Sequence[Space],
     ) -> set[MessageRef]:
         """Write new messages into every space and a walk's messages into its own. A former walk's are ignored.
 
@@ -231,7 +234,7 @@ class Indexer:
         """
         by_space: dict[str, dict[MessageRef, IndexItem]] = {}
         for message, item in items.items():
-            by_space.setdefault(queued[message], {})[message] = item
+            by_space.setdefault(space_names[message], {})[message] = item
         findable: set[MessageRef] = set()
         for name, chosen in by_space.items():
             targets = [space for space in spaces if space.name == name] if name else spaces

@@ -23,7 +23,7 @@ BACKLOG = 256
 """Longest stream to which the walk adds, so that new messages never wait behind the walk for long."""
 CONTEXTS_AT_ONCE = 200
 """Contexts erased from a former collection by one request."""
-_COUNTED_AT_ONCE = 500
+_CONTEXTS_PER_COUNT = 500
 
 ReindexState = Literal["idle", "building", "busy"]
 """idle: this process builds nothing. building: it does. busy: there is room to queue more at once."""
@@ -200,7 +200,7 @@ class Walk:
         self._redis = redis
         self._partition = partition
         self._contexts: list[str] = []
-        self._listed_for = 0
+        self._contexts_of_build = 0
 
     async def advance(self, record: SpacesRecord) -> bool:
         """Begin the walk of the record's target, or queue more of it. Return True if there is room for more."""
@@ -210,10 +210,10 @@ class Walk:
             return True
         if state.build > record.build or state.has_ended:
             return False
-        if self._listed_for != record.build:
+        if self._contexts_of_build != record.build:
             # Contexts that are registered later need no walk: their messages go into the target as they arrive.
-            self._contexts = await self._registered()
-            self._listed_for = record.build
+            self._contexts = await self._list_contexts()
+            self._contexts_of_build = record.build
         return await self._queue_next(state.cursor)
 
     async def state(self, record: SpacesRecord) -> _WalkState | None:
@@ -259,14 +259,14 @@ class Walk:
             has_ended=has_ended == "1",
         )
 
-    async def _registered(self) -> list[str]:
+    async def _list_contexts(self) -> list[str]:
         return sorted(await self._redis.call("HKEYS", partition_key(self._partition, "contexts")))
 
     async def _count_messages(self) -> int:
         total = 0
-        contexts = await self._registered()
-        for start in range(0, len(contexts), _COUNTED_AT_ONCE):
-            page = contexts[start : start + _COUNTED_AT_ONCE]
+        contexts = await self._list_contexts()
+        for start in range(0, len(contexts), _CONTEXTS_PER_COUNT):
+            page = contexts[start : start + _CONTEXTS_PER_COUNT]
             refs = [ContextRef(context_id=each, partition=self._partition) for each in page]
             total += sum(await self._redis.calls([("ZCARD", context_key(ref, "order")) for ref in refs]))
         return total

@@ -122,26 +122,26 @@ class SpaceFollower:
         return record
 
     async def _follow(self, record: SpacesRecord) -> None:
-        serving = await self._searchable(record.serving or record.target)
+        serving = await self._open_searchable(record.serving or record.target)
         is_target = is_same(record.target, self.ours)
         self.spaces.serving = serving
         self.spaces.building = self._own if is_target and serving is not self._own else None
         self.spaces.takes_work = is_same(record.destination, self.ours)
         self._log_pause(record)
 
-    async def _searchable(self, described: SpaceDescription | None) -> Space:
+    async def _open_searchable(self, description: SpaceDescription | None) -> Space:
         """Return the described space, or our own if that one cannot be searched from here."""
-        if described is None or is_same(described, self.ours) or described.layout != LAYOUT:
+        if description is None or is_same(description, self.ours) or description.layout != LAYOUT:
             return self._own
-        space = await self._open(described)
-        return space if space.embedder is not None or has_our_terms(described) else self._own
+        space = await self._open(description)
+        return space if space.embedder is not None or has_our_terms(description) else self._own
 
-    async def _open(self, described: SpaceDescription) -> Space:
+    async def _open(self, description: SpaceDescription) -> Space:
         """Open a space once, or again after REOPEN_AFTER_S while it has no embedder."""
-        space = self._opened.get(described.collection)
+        space = self._opened.get(description.collection)
         if space is None or (space.embedder is None and self._clock() >= self._retry_at):
             self._retry_at = self._clock() + REOPEN_AFTER_S
-            space = self._opened[described.collection] = await self._open_space(described)
+            space = self._opened[description.collection] = await self._open_space(description)
         return space
 
     def _log_pause(self, record: SpacesRecord) -> None:

@@ -119,6 +119,6 @@ def is_same(one: SpaceDescription | None, other: SpaceDescription | None) -> boo
     return one is not None and other is not None and one.collection == other.collection
 
 
-def has_our_terms(described: SpaceDescription) -> bool:
+def has_our_terms(description: SpaceDescription) -> bool:
     """Return True if the space's texts were analysed by our RECIPE."""
-    return described.recipe == RECIPE
+    return description.recipe == RECIPE

@@ -113,7 +113,7 @@ async def test_a_turns_search_reads_the_store_once_with_any_window(
     await store.get(REF, ["m0"])
     before = redis.round_trips
 
-    found = await history.search("what?", shown=(*window, asked), neighbours=neighbours)
+    found = await history.search("what?", visible=(*window, asked), neighbours=neighbours)
 
     assert redis.round_trips == before + 1
     assert len(found) == 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.chat_history import ChatHistory, RankedMessage, exclude_shown
+from memory.chat_history import ChatHistory, RankedMessage, exclude_visible
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Role, Sender
 from memory.history.store import SESSION_GAP_S, HistoryStore
@@ -97,12 +97,12 @@ async def a_search(messages: Sequence[Message], *found: int, neighbours: int) ->
     return await history.search("line", k=len(found), neighbours=neighbours)
 
 
-def told_with(ranked: Sequence[RankedMessage]) -> list[tuple[list[str], str, list[str]]]:
+def ids_around(ranked: Sequence[RankedMessage]) -> list[tuple[list[str], str, list[str]]]:
     return [(ids(each.before), each.message.id, ids(each.after)) for each in ranked]
 
 
 def test_a_window_that_is_whole_is_left_out_by_its_first_sequence() -> None:
-    where = exclude_shown(Where(), {"m3", "m4", "m5"}, lines(6)[2:])
+    where = exclude_visible(Where(), {"m3", "m4", "m5"}, lines(6)[2:])
 
     assert where == Where(before_sequence=3)
 
@@ -110,24 +110,24 @@ def test_a_window_that_is_whole_is_left_out_by_its_first_sequence() -> None:
 def test_what_recall_never_finds_makes_no_hole_in_a_window() -> None:
     newest = [line(3), line(4, role="tool"), line(5, text=" \n"), line(6)]
 
-    assert exclude_shown(Where(), {"m3", "m6"}, newest) == Where(before_sequence=3)
+    assert exclude_visible(Where(), {"m3", "m6"}, newest) == Where(before_sequence=3)
 
 
 def test_before_a_hole_of_the_window_messages_are_left_out_one_by_one() -> None:
-    where = exclude_shown(Where(excluded=frozenset(["x"])), {"m1", "m2", "m4", "old"}, lines(5))
+    where = exclude_visible(Where(excluded=frozenset(["x"])), {"m1", "m2", "m4", "old"}, lines(5))
 
     assert where == Where(before_sequence=4, excluded=frozenset(["x", "m1", "m2", "old"]))
 
 
 def test_a_bound_that_is_asked_for_stays_where_it_is_lower() -> None:
-    assert exclude_shown(Where(before_sequence=2), {"m4"}, lines(5)).before_sequence == 2
-    assert exclude_shown(Where(before_sequence=9), {"m4"}, lines(5)).before_sequence == 4
+    assert exclude_visible(Where(before_sequence=2), {"m4"}, lines(5)).before_sequence == 2
+    assert exclude_visible(Where(before_sequence=9), {"m4"}, lines(5)).before_sequence == 4
 
 
 def test_where_the_newest_message_is_not_told_nothing_is_left_out_by_sequence() -> None:
-    assert exclude_shown(Where(), {"m1"}, lines(3)) == Where(excluded=frozenset(["m1"]))
-    assert exclude_shown(Where(), set(), lines(3)) == Where()
-    assert exclude_shown(Where(), set(), []) == Where()
+    assert exclude_visible(Where(), {"m1"}, lines(3)) == Where(excluded=frozenset(["m1"]))
+    assert exclude_visible(Where(), set(), lines(3)) == Where()
+    assert exclude_visible(Where(), set(), []) == Where()
 
 
 async def test_a_turns_search_leaves_out_the_window_and_its_own_messages_without_a_trip() -> None:
@@ -136,7 +136,7 @@ async def test_a_turns_search_leaves_out_the_window_and_its_own_messages_without
     (asking,) = await turn.append(REF, [replace(line(8), id="mine", sequence=None)], epoch=0)
     recall = FindingRecall(line(1))
 
-    found = await a_history(turn, recall).search("line", shown=(*lines(8)[4:], asking))
+    found = await a_history(turn, recall).search("line", visible=(*lines(8)[4:], asking))
 
     (question,) = recall.asked
     assert question.where == Where(before_sequence=4)
@@ -178,20 +178,20 @@ async def test_another_message_at_the_sequence_of_a_hit_is_not_taken_for_it() ->
 async def test_neighbours_are_those_before_and_after_in_the_order_of_the_talk() -> None:
     ranked = await a_search(lines(9), 4, neighbours=2)
 
-    assert told_with(ranked) == [(["m2", "m3"], "m4", ["m5", "m6"])]
+    assert ids_around(ranked) == [(["m2", "m3"], "m4", ["m5", "m6"])]
 
 
 async def test_neighbours_end_with_the_history_and_with_the_session() -> None:
     messages = [*lines(3), *(line(each, at=60 * each + SESSION_GAP_S) for each in range(3, 6))]
 
-    assert told_with(await a_search(messages, 0, neighbours=3)) == [([], "m0", ["m1", "m2"])]
-    assert told_with(await a_search(messages, 4, neighbours=3)) == [(["m3"], "m4", ["m5"])]
+    assert ids_around(await a_search(messages, 0, neighbours=3)) == [([], "m0", ["m1", "m2"])]
+    assert ids_around(await a_search(messages, 4, neighbours=3)) == [(["m3"], "m4", ["m5"])]
 
 
 async def test_no_message_is_given_twice_and_hits_are_no_neighbours() -> None:
     ranked = await a_search(lines(7), 3, 1, 5, 4, neighbours=2)
 
-    assert told_with(ranked) == [
+    assert ids_around(ranked) == [
         (["m2"], "m3", []),
         (["m0"], "m1", []),
         ([], "m5", ["m6"]),
@@ -203,9 +203,9 @@ async def test_what_is_told_or_excluded_or_no_talk_is_no_neighbour() -> None:
     messages = [line(0), line(1, role="tool"), line(2), line(3, text=" "), line(4), line(5)]
     history = a_history(await a_store(messages), FindingRecall(messages[2]))
 
-    ranked = await history.search("line", shown=[messages[5]], exclude={"m4"}, neighbours=3)
+    ranked = await history.search("line", visible=[messages[5]], exclude={"m4"}, neighbours=3)
 
-    assert told_with(ranked) == [(["m0"], "m2", [])]
+    assert ids_around(ranked) == [(["m0"], "m2", [])]
 
 
 async def test_neighbours_are_not_counted_in_k() -> None:

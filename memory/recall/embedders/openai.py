@@ -41,7 +41,7 @@ _REQUEST_TOKENS = 300_000
 _CHARACTERS_A_TOKEN = 8
 """Ordinary text has 1 to 5. A longer text is cut before its tokens are counted, so that any length works."""
 _BLANK = "."
-"""Sent in place of a blank text: the API refuses a original request with an empty text in it."""
+"""Sent in place of a blank text: the API refuses a request with an empty text in it."""
 _PAUSE_S = 0.2
 """Pause before the second try if the endpoint names none."""
 _LONGEST_WAIT_S = 1.0
@@ -153,7 +153,7 @@ def plan_requests(texts: Sequence[str], endpoint: EmbeddingEndpoint) -> Iterator
         yield batch
 
 
-def _decoded(value: object) -> object:
+def _decode(value: object) -> object:
     """Decode little-endian float32 in base64, which some servers always send."""
     if not isinstance(value, str):
         return value
@@ -161,7 +161,7 @@ def _decoded(value: object) -> object:
 
 
 class _Item(BaseModel):
-    embedding: Annotated[list[float], BeforeValidator(_decoded)]
+    embedding: Annotated[list[float], BeforeValidator(_decode)]
     index: int | None = None
 
 
@@ -225,7 +225,7 @@ async def _try(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list[str
             )
         )
         items = _Response.model_validate_json(response.content).data
-        return _in_order(items, count=len(texts), model=endpoint.model)
+        return _sort_vectors(items, count=len(texts), model=endpoint.model)
     except (OpenAIError, ValidationError) as error:
         failure = _translate_error(error, endpoint)
     # Raised here, without its cause: the server's text may repeat the key.
@@ -239,7 +239,7 @@ def _requested_dimension(endpoint: EmbeddingEndpoint) -> int | Omit:
     return endpoint.dimension
 
 
-def _in_order(items: Sequence[_Item], *, count: int, model: str) -> list[list[float]]:
+def _sort_vectors(items: Sequence[_Item], *, count: int, model: str) -> list[list[float]]:
     if len(items) != count:
         raise EmbeddingInvalid(f"{model} gave {len(items)} vectors for {count} texts")
     if all(item.index is None for item in items):

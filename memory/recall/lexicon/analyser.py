@@ -111,13 +111,13 @@ def _is_about_writer(text: str, languages: Collection[str]) -> bool:
 def find_kinds(text: str, languages: Collection[str], *kinds: str) -> frozenset[str]:
     """Return those of these kinds (see words/question_words.toml) of which a text has words in one of the languages."""
     lower = text.lower()
-    found: set[str] = set()
+    present: set[str] = set()
     for language in languages:
         for kind in kinds:
             pattern = _pattern(language, kind)
             if pattern and pattern.search(lower):
-                found.add(kind)
-    return frozenset(found)
+                present.add(kind)
+    return frozenset(present)
 
 
 @cache
@@ -208,8 +208,8 @@ def analyse_question(
     whole = normal(text)
     names = find_names(whole, people)
     words = tokenize(names.masked)
-    asked = find_kinds(whole, words.likeliest, WHEN, NAME, OTHER)
-    signs = asked - {OTHER}
+    question_kinds = find_kinds(whole, words.likeliest, WHEN, NAME, OTHER)
+    signs = question_kinds - {OTHER}
     author = find_author(whole, add_asker(whole, names.mentions, words.likeliest, asker_id))
     names_no_time = whole.isascii() and date_words().isdisjoint(_WORD_OR_DIGIT.findall(whole.lower()))
     dates = () if names_no_time else find_dates(whole, now=now)
@@ -217,7 +217,7 @@ def analyse_question(
     is_asking = is_memory_question(
         whole,
         words.likeliest,
-        has_question_word=bool(asked),
+        has_question_word=bool(question_kinds),
         has_content=bool(content),
         names_somebody=author is not None,
     )
