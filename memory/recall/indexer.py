@@ -203,7 +203,7 @@ class Indexer:
     async def _index(
         self, space_names: Mapping[MessageRef, str], spaces: Sequence[Space]
     ) -> tuple[Collection[MessageRef], int]:
-        """Write the messages (see `_Batch.index`). Return those that are findable now, and the number of erased vectors.
+        """Write the messages of `_Batch.index`. Return those that are findable now, and a count of erased vectors.
 
         A message that is deleted, edited or reset while its vector is made must not leave that vector. So the history
         is read again until it is the same before and after the write. All obsolete vectors are dropped: an indexer
