@@ -1,4 +1,4 @@
-"""Fakes for the agent's tests: a history in memory, a model with a script, a journal in a dict."""
+"""Fakes for the agent's tests: a history in memory, a scripted model, a journal in a dict."""
 
 import asyncio
 import time
@@ -42,7 +42,7 @@ TOKENIZER = tokenizer_for("gpt-4o")
 def message(
     number: int, text: str, *, role: Role = "user", sender: str | None = "Olga", sequence: int | None = None
 ) -> Message:
-    """The message `m<number>`, written that many minutes after 18:03; assistants have no sender."""
+    """Return the message `m<number>`, sent that many minutes after 18:03. Assistants have no sender."""
     return Message(
         id=f"m{number}",
         role=role,
@@ -59,7 +59,7 @@ def call(name: str, arguments: str = "{}", *, call_id: str = "") -> ToolCall:
 
 
 def asks(*calls: ToolCall, text: str = "") -> ModelReply:
-    """A reply with tool calls; those without an id get c0, c1 …, told apart by their name."""
+    """Return a reply with tool calls. Calls without an id get c0, c1 …, distinguished by their name."""
     named = (replace(each, id=each.id or f"{each.name}-{number}") for number, each in enumerate(calls))
     return ModelReply(
         text=text,
@@ -79,7 +79,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...]
 
     def shown(self) -> list[str]:
-        """The messages as `role: text`, calls as `name(arguments) #id`, results with their id."""
+        """Return the messages as `role: text`, calls as `name(arguments) #id`, results with their id."""
         return [shown(message) for message in self.messages]
 
 
@@ -90,7 +90,10 @@ def shown(message: PromptMessage) -> str:
 
 
 class ScriptedModel:
-    """A ChatModel that gives its replies in order, raising those that are errors; `requests` are what it saw."""
+    """A ChatModel that returns its replies in order and raises those that are errors.
+
+    `requests` are recorded.
+    """
 
     def __init__(self, *replies: ModelReply | Exception) -> None:
         self.requests: list[ModelRequest] = []
@@ -110,7 +113,7 @@ class ScriptedModel:
 
 @dataclass(slots=True)
 class DictJournal:
-    """A Journal in a dict; `refusal` is raised by the record of the step it names."""
+    """A Journal in a dict. Recording the named step raises `refusal`."""
 
     steps: dict[str, str] = field(default_factory=dict[str, str])
     refusal: Mapping[str, Exception] = field(default_factory=dict[str, Exception])
@@ -125,7 +128,7 @@ class DictJournal:
 
 
 class MemoryIndex:
-    """A VectorIndex in memory that notes what it is asked; while `failure` is set, a search raises that."""
+    """A VectorIndex in memory that records requests. While `failure` is set, a search raises it."""
 
     def __init__(self, *, failure: RecallUnavailable | None = None) -> None:
         self.failure = failure
@@ -161,9 +164,10 @@ async def make_context(
     index: MemoryIndex | None = None,
     **details: Any,
 ) -> AgentContext:
-    """A context with this history; with an `index`, all of it is indexed there and can be searched.
+    """Return a context with this history.
 
-    `details` are fields of the context, its conversation, its delegation and its record.
+    With an `index`, all of it is indexed there. `details` are fields of the context, its conversation,
+    its delegation and its record.
     """
     numbered = tuple(replace(each, sequence=number) for number, each in enumerate(history))
     recall = None
@@ -204,12 +208,12 @@ async def make_context(
 
 
 def hit(message: Message, *, before: Sequence[Message] = (), after: Sequence[Message] = ()) -> RankedMessage:
-    """The message as a search has found it, with the messages around it."""
+    """Return the message as a hit, with its neighbours."""
     return RankedMessage(message=message, score=1.0, before=tuple(before), after=tuple(after))
 
 
 def sample(metric: Counter | Histogram, name: str, **labels: str) -> float:
-    """The present value of one sample of a metric; 0 before its first."""
+    """Return the current value of one sample of a metric; 0 before its first."""
     samples = (each for family in metric.collect() for each in family.samples)
     return next((each.value for each in samples if each.name == name and each.labels == labels), 0.0)
 
@@ -233,7 +237,7 @@ def make_agent(
 
 
 async def run_alone(agent: Agent, context: AgentContext, *, journal: Journal, max_actions: int = 5) -> str:
-    """The reply of a team of one."""
+    """Return the reply of a team of one."""
     return await run_agent(Team.of(agent), context, journal=journal, max_actions=max_actions)
 
 
@@ -245,5 +249,5 @@ async def wait_until(holds: Callable[[], bool]) -> None:
 
 
 def as_spoken(message: Message, *, is_group: bool) -> PromptMessage:
-    """The message in its own role, as `as_prompt_message` tells it."""
+    """Return the message in its own role, as `as_prompt_message` renders it."""
     return as_prompt_message([message], is_group=is_group)

@@ -1,4 +1,7 @@
-"""A team for tests: a desk that delegates to a researcher, who may ask a checker, and transfers to a support agent."""
+"""A team for tests:
+
+a desk delegates to a researcher, who may ask a checker, and transfers to a support agent.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +16,11 @@ Reply = ModelReply | Exception
 
 
 class TeamModel:
-    """A ChatModel for all agents of a team. Who asks is read from the system prompt ("You are the desk."), and of a
-    delegated agent its task: each has replies of its own, the one that follows its completed steps.
+    """A ChatModel for all agents of a team.
 
-    It is stateless, as a model is: a resumed run gets the same replies.
+    It finds the asking agent in the system prompt ("You are the desk."), and a delegated agent's task.
+    Each agent has its own replies; the next one follows its completed steps. It is stateless, as a model
+    is: a resumed run gets the same replies.
     """
 
     def __init__(self, replies: Mapping[str, Sequence[Reply]]) -> None:
@@ -52,7 +56,7 @@ def make_team(
     limits: TeamLimits | None = None,
     digester: Digester | None = None,
 ) -> Team:
-    """Each agent has the functions; the desk has the chat at first."""
+    """Return a team whose agents all have the functions. The desk starts."""
     to_research = delegate_tool("researcher", "Finds things out.")
     to_check = delegate_tool("checker", "Checks what others say.")
     to_support, to_desk = transfer_tool("support", "Mends things."), transfer_tool("desk", "Knows the way.")

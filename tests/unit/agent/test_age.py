@@ -33,20 +33,20 @@ NOW = datetime(2026, 3, 31, 15, 0, tzinfo=UTC)
         ("1970-01-01T00:00:00", "56 years ago"),
     ],
 )
-def test_an_age_is_told_as_people_tell_it(said: str, age: str) -> None:
+def test_an_age_reads_as_people_say_it(said: str, age: str) -> None:
     sent_at = datetime.fromisoformat(said).replace(tzinfo=UTC).timestamp()
 
     assert age_in_words(sent_at, NOW.timestamp()) == age
 
 
-def test_what_was_said_before_midnight_is_hours_ago_in_the_night() -> None:
+def test_a_message_from_before_midnight_is_hours_old_at_night() -> None:
     night = datetime(2026, 3, 31, 1, 0, tzinfo=UTC)
 
     assert age_in_words(night.timestamp() - 2 * 3600, night.timestamp()) == "2 hours ago"
 
 
 @given(st.floats(min_value=0, max_value=4e9), st.floats(min_value=0, max_value=4e9))
-def test_any_two_times_have_an_age_of_at_least_one_of_its_unit(sent_at: float, now: float) -> None:
+def test_any_two_times_have_an_age_of_at_least_one_unit(sent_at: float, now: float) -> None:
     age = age_in_words(sent_at, now)
 
     number = age.split()[0]

@@ -50,7 +50,7 @@ def failing():
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Generator[Path]:
-    """A folder with a module of tools; what loading does to sys is undone."""
+    """Return a folder with a module of tools. Changes of sys are undone."""
     path, modules = list(sys.path), set(sys.modules)
     (tmp_path / "dice_tools.py").write_text(TOOLS)
     (tmp_path / "broken_tools.py").write_text("import nothing_of_this_name\n")
@@ -82,7 +82,7 @@ def main_of(path: Path) -> AgentSpec:
     return team.agents[team.main]
 
 
-async def test_a_file_names_prompt_model_tools_and_their_limits(folder: Path) -> None:
+async def test_a_file_sets_prompt_model_tools_and_limits(folder: Path) -> None:
     path = written(
         folder,
         """
@@ -109,7 +109,7 @@ async def test_a_file_names_prompt_model_tools_and_their_limits(folder: Path) ->
     assert await spec.tools[1].call('{"sides": 20}', await make_context()) == "20"
 
 
-def test_what_a_file_leaves_out_is_that_of_the_built_in_agent(folder: Path) -> None:
+def test_missing_entries_come_from_the_built_in_agent(folder: Path) -> None:
     spec = main_of(written(folder, "[agent]\n"))
 
     assert (spec.name, spec.prompt, spec.model) == ("Mnemogram", BUILT_IN_PROMPT, None)
@@ -120,7 +120,7 @@ def test_an_agent_may_have_no_tools(folder: Path) -> None:
     assert main_of(written(folder, "[agent]\ntools = []\n")).tools == ()
 
 
-def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
+def test_an_unreadable_file_is_reported(folder: Path) -> None:
     missing, binary = folder / "nowhere.toml", folder / "agents.toml"
     binary.write_bytes(b"\xff\xfe")
 
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
     assert problems(binary) == [f"AGENTS_FILE: {binary} cannot be read: it is not UTF-8"]
 
 
-def test_text_that_is_not_toml_is_told_with_its_place(folder: Path) -> None:
+def test_invalid_toml_is_reported_with_its_place(folder: Path) -> None:
     (problem,) = problems(written(folder, "[agent\n"))
 
     assert problem.startswith(f"AGENTS_FILE: {folder / 'agents.toml'} is not valid TOML: ")
@@ -195,7 +195,7 @@ def test_each_mistake_is_one_line_with_its_key_and_value(
     assert problems(written(folder, text)) == [f"AGENTS_FILE: {line}" for line in expected]
 
 
-def test_a_long_value_is_shown_by_its_beginning(folder: Path) -> None:
+def test_a_long_value_is_shortened_in_the_message(folder: Path) -> None:
     (problem,) = problems(written(folder, f"[agent]\nprompt = ['{'x' * 500}']"))
 
     assert problem == f"AGENTS_FILE: agent.prompt = ['{'x' * 58}…: Input should be a valid string"
@@ -228,7 +228,7 @@ delegations = 0
 """
 
 
-def test_i12_a_file_names_a_team_with_its_limits(folder: Path) -> None:
+def test_i12_a_file_defines_a_team_with_its_limits(folder: Path) -> None:
     team = loaded(written(folder, TEAM))
 
     assert (team.main, list(team.agents)) == ("Desk", ["Desk", "researcher", "support"])
@@ -243,14 +243,14 @@ def test_i12_a_file_names_a_team_with_its_limits(folder: Path) -> None:
     assert (researcher.description, researcher.delegates_to) == ("Finds things out", ("Desk", "support"))
 
 
-def test_i12_an_agent_within_a_delegation_has_no_transfer_tools(folder: Path) -> None:
+def test_i12_a_delegated_agent_has_no_transfer_tools(folder: Path) -> None:
     support = loaded(written(folder, TEAM)).agents["support"].within_delegation()
 
     assert [tool.name for tool in support.tools] == ["delegate_to_researcher", "read_artifact"]
     assert support.transfers_to == ()
 
 
-def test_i12_the_tools_say_to_whom_they_lead_and_take_one_argument(folder: Path) -> None:
+def test_i12_delegation_and_transfer_tools_describe_their_target_and_take_one_argument(folder: Path) -> None:
     delegate, transfer, _ = main_of(written(folder, TEAM)).tools
 
     assert delegate.spec == ToolSpec(
@@ -281,7 +281,7 @@ def test_i12_the_tools_say_to_whom_they_lead_and_take_one_argument(folder: Path)
         delegate.bind('{"task": " "}')
 
 
-def test_limits_of_a_tool_hold_for_every_agent_that_lists_it(folder: Path) -> None:
+def test_limits_of_a_tool_apply_to_every_agent_that_lists_it(folder: Path) -> None:
     team = loaded(
         written(folder, f"{TEAM}\n[tools.current_time]\nmax_calls = 2\n[tools.read_artifact]\nmax_calls = 9")
     )
@@ -293,7 +293,7 @@ def test_limits_of_a_tool_hold_for_every_agent_that_lists_it(folder: Path) -> No
     assert {limits[name, "read_artifact"] for name in team.agents} == {9}
 
 
-def test_a_file_says_who_may_use_a_tool_and_where_and_never_widens_what_the_code_says(folder: Path) -> None:
+def test_a_file_can_restrict_a_tools_scope_and_never_widen_it(folder: Path) -> None:
     path = written(
         folder,
         """
@@ -339,15 +339,13 @@ def test_a_file_says_who_may_use_a_tool_and_where_and_never_widens_what_the_code
         ),
     ],
 )
-def test_a_scope_that_permits_nobody_or_is_not_understood_ends_the_start(
-    folder: Path, limits: str, expected: str
-) -> None:
+def test_an_empty_or_unknown_scope_ends_the_start(folder: Path, limits: str, expected: str) -> None:
     path = written(folder, f"[agent]\ntools = ['dice_tools:in_groups']\n[tools.in_groups]\n{limits}")
 
     assert problems(path) == [f"AGENTS_FILE: {expected}"]
 
 
-def test_an_optional_tool_is_only_of_an_agent_that_lists_it(folder: Path) -> None:
+def test_only_an_agent_that_lists_an_optional_tool_has_it(folder: Path) -> None:
     by_default, listed = written(folder, "[agent]\n"), folder / "listed.toml"
     listed.write_text("[agent]\ntools = ['read_web_page']\n")
 

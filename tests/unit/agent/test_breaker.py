@@ -1,4 +1,4 @@
-"""The breaker: what opens it, who gets through while it is open, and what closes it."""
+"""The breaker of model requests: opening, probes, and closing."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ OTHERS = (ModelRefused, ModelRepliedNothing, ModelUnavailable, PromptTooLong)
 
 
 class Bench:
-    """A breaker, its clock, and how many requests it let through."""
+    """A breaker, its clock, and the count of admitted requests."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -30,7 +30,7 @@ class Bench:
         self.breaker = Breaker(first_s=5, longest_s=12, clock=lambda: self.now)
 
     def ask(self, failure: type[BaseException] | None = None) -> type[BaseException] | None:
-        """Ask for something that ends with this failure; with what it ended."""
+        """Make a request that ends with this failure. Return the raised failure."""
         try:
             with self.breaker.guard():
                 self.asked += 1
@@ -42,7 +42,9 @@ class Bench:
 
 
 @pytest.mark.parametrize("failure", OPENING)
-def test_what_no_next_request_cures_opens_it_and_is_said_without_asking(failure: type[TellUser]) -> None:
+def test_a_permanent_failure_opens_the_breaker_and_is_repeated_without_a_request(
+    failure: type[TellUser],
+) -> None:
     bench = Bench()
 
     assert [bench.ask(failure), bench.ask(), bench.ask()] == [failure] * 3
@@ -50,14 +52,14 @@ def test_what_no_next_request_cures_opens_it_and_is_said_without_asking(failure:
 
 
 @pytest.mark.parametrize("failure", [*OTHERS, asyncio.CancelledError])
-def test_what_the_next_request_may_not_meet_leaves_it_closed(failure: type[BaseException]) -> None:
+def test_a_passing_failure_leaves_the_breaker_closed(failure: type[BaseException]) -> None:
     bench = Bench()
 
     assert bench.ask(failure) is failure
     assert (bench.ask(), bench.breaker.is_open) == (None, False)
 
 
-def test_a_probe_goes_through_after_each_pause_and_the_pauses_grow_to_the_longest() -> None:
+def test_a_probe_is_admitted_after_each_pause_and_the_pauses_grow_to_a_maximum() -> None:
     bench = Bench()
     asked_at: list[float] = []
     for second in range(60):
@@ -70,7 +72,7 @@ def test_a_probe_goes_through_after_each_pause_and_the_pauses_grow_to_the_longes
 
 
 @pytest.mark.parametrize("answer", [None, ModelRefused, ModelRepliedNothing, PromptTooLong])
-def test_a_probe_that_is_answered_closes_it_and_the_next_pause_is_the_first_again(
+def test_a_successful_probe_closes_the_breaker_and_resets_the_pause(
     answer: type[TellUser] | None,
 ) -> None:
     bench = Bench()
@@ -87,7 +89,9 @@ def test_a_probe_that_is_answered_closes_it_and_the_next_pause_is_the_first_agai
 
 
 @pytest.mark.parametrize("ending", [ModelUnavailable, asyncio.CancelledError])
-def test_a_probe_that_tells_nothing_leaves_it_open_for_the_same_pause(ending: type[BaseException]) -> None:
+def test_an_inconclusive_probe_leaves_the_breaker_open_for_the_same_pause(
+    ending: type[BaseException],
+) -> None:
     bench = Bench()
     bench.ask(ModelBarred)
     bench.now = 7
@@ -99,7 +103,7 @@ def test_a_probe_that_tells_nothing_leaves_it_open_for_the_same_pause(ending: ty
     assert bench.ask() is None
 
 
-def test_one_probe_at_a_time() -> None:
+def test_only_one_probe_runs_at_a_time() -> None:
     bench = Bench()
     bench.ask(ModelQuotaExhausted)
     bench.now = 5
@@ -109,7 +113,7 @@ def test_one_probe_at_a_time() -> None:
     assert bench.ask() is None
 
 
-def test_requests_that_were_under_way_together_open_it_once_and_close_nothing() -> None:
+def test_concurrent_requests_open_the_breaker_once_and_close_nothing() -> None:
     bench, opened = Bench(), sample(MODEL_BREAKER, "mnemogram_model_breaker_total", outcome="opened")
     under_way = [bench.breaker.guard() for _ in range(3)]
     for request in under_way:

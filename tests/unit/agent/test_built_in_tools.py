@@ -45,14 +45,14 @@ def test_the_current_time_is_utc_unless_a_zone_is_asked_for() -> None:
 
 
 @pytest.mark.skipif(not available_timezones(), reason="this machine has no time zone data")
-def test_the_current_time_of_a_zone_and_of_none() -> None:
+def test_the_current_time_accepts_a_zone_and_refuses_an_unknown_one() -> None:
     assert re.search(r"\+0[01]:00 \(Europe/Lisbon\)$", current_time("Europe/Lisbon"))
     for nowhere in ("Lisbon", "Europe", "../etc/passwd", "x" * 300, "\0"):
         with pytest.raises(ToolFailed, match="is not an IANA time zone"):
             current_time(nowhere)
 
 
-def test_a_machine_without_time_zone_data_says_so() -> None:
+def test_a_missing_time_zone_database_is_reported() -> None:
     # Without a search path and without the package tzdata, zoneinfo finds nothing.
     script = (
         "import sys, zoneinfo; sys.modules['tzdata'] = None; zoneinfo.reset_tzpath(to=[]);"
@@ -69,7 +69,7 @@ def test_a_machine_without_time_zone_data_says_so() -> None:
     assert done.stdout == "This machine has no time zone data: only UTC is available.\n"
 
 
-async def test_search_memory_quotes_what_it_finds_with_date_and_writer() -> None:
+async def test_search_memory_quotes_hits_with_date_and_writer() -> None:
     context = await make_context(history=HISTORY, index=MemoryIndex(), is_group=True)
 
     output = await Tool.from_function(search_memory).call('{"query": "Anna", "limit": 3}', context)
@@ -83,7 +83,7 @@ async def test_search_memory_quotes_what_it_finds_with_date_and_writer() -> None
     ]
 
 
-async def test_search_memory_leaves_out_the_prompt_and_says_when_nothing_is_left() -> None:
+async def test_search_memory_leaves_out_the_prompt_and_reports_no_hits() -> None:
     context = await make_context(history=HISTORY[:1], prompt=HISTORY[:1], index=MemoryIndex())
 
     output = await Tool.from_function(search_memory).call('{"query": "Anna"}', context)
@@ -91,7 +91,7 @@ async def test_search_memory_leaves_out_the_prompt_and_says_when_nothing_is_left
     assert output == "Nothing in this chat's memory fits that."
 
 
-async def test_search_memory_says_when_it_cannot_search_and_when_the_limit_is_wrong() -> None:
+async def test_search_memory_reports_a_failed_search_and_a_wrong_limit() -> None:
     tool = Tool.from_function(search_memory)
     context = await make_context(history=HISTORY, index=MemoryIndex(failure=RecallUnavailable()))
 
@@ -110,7 +110,7 @@ def test_the_built_in_agent_has_every_built_in_tool() -> None:
     assert "never invent a memory" in spec.prompt
 
 
-def test_naming_the_built_in_tools_imports_none() -> None:
+def test_listing_the_built_in_tools_imports_none() -> None:
     script = "import bot.tools, sys; print([name for name in sys.modules if name.startswith(('bot.', 'pydantic'))])"
 
     done = subprocess.run(

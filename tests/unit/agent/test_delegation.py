@@ -1,4 +1,4 @@
-"""Agents that give work, or the chat, to each other: what each sees, the limits, and what survives a crash."""
+"""Delegations and transfers between agents: what each agent sees, the limits, and crashes."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ async def run(
 
 
 def told(context: AgentContext) -> list[str]:
-    """The ledger as `id kind agent name: output`; what opened a delegation is marked."""
+    """Return the ledger as `id kind agent name: output`, with a mark at entries that opened a delegation."""
     return [
         f"{each.id} {each.kind} {each.agent} {each.name}: {'failed: ' if each.is_error else ''}{each.output}"
         + (" (opened)" if each.opened else "")
@@ -61,7 +61,7 @@ def told(context: AgentContext) -> list[str]:
     ]
 
 
-async def test_i11_i10_each_prompt_of_a_delegation_and_of_who_delegated() -> None:
+async def test_i11_i10_prompts_of_a_delegation_and_its_delegator_are_as_expected() -> None:
     model = TeamModel(
         {
             "desk": [asks(shout("a")), asks(to_researcher("Find the train.")), says("Take the train.")],
@@ -116,7 +116,7 @@ async def test_i11_i10_each_prompt_of_a_delegation_and_of_who_delegated() -> Non
     ]
 
 
-async def test_i08_i09_the_ledger_has_every_call_once_inner_ones_before_the_delegation() -> None:
+async def test_i08_i09_the_ledger_has_each_call_once_and_inner_calls_before_their_delegation() -> None:
     model = TeamModel(
         {
             "desk": [
@@ -149,7 +149,7 @@ async def test_i08_i09_the_ledger_has_every_call_once_inner_ones_before_the_dele
     ]
 
 
-async def test_i11_delegations_of_one_action_run_at_the_same_time_and_see_nothing_of_each_other() -> None:
+async def test_i11_delegations_of_one_action_run_concurrently_and_see_nothing_of_each_other() -> None:
     both = asyncio.Barrier(2)
 
     async def meet(name: str) -> str:
@@ -190,7 +190,7 @@ async def test_i11_delegations_of_one_action_run_at_the_same_time_and_see_nothin
     ]
 
 
-async def test_i11_calls_of_an_earlier_turns_delegation_are_not_seen_and_its_result_is() -> None:
+async def test_i11_an_earlier_turns_delegation_is_seen_by_its_result_and_not_by_its_calls() -> None:
     model = TeamModel(
         {
             "desk": [asks(to_researcher("Find.")), says("ok")],
@@ -214,7 +214,7 @@ async def test_i11_calls_of_an_earlier_turns_delegation_are_not_seen_and_its_res
     assert "inner" in "\n".join(model.requests["desk"][2].shown())
 
 
-async def test_i12_a_delegated_agent_has_no_voice_in_the_chat_and_a_thinking_area_of_its_own() -> None:
+async def test_i12_a_delegated_agent_writes_nothing_into_the_chat_and_thinks_separately() -> None:
     emitted: list[str] = []
     streamed: list[str] = []
     told_status: list[str] = []
@@ -248,7 +248,7 @@ async def test_i12_a_delegated_agent_has_no_voice_in_the_chat_and_a_thinking_are
     assert len(context.record.prompts) == 4
 
 
-async def test_i12_delegations_are_as_deep_as_the_limit_says_and_no_deeper() -> None:
+async def test_i12_delegations_are_nested_up_to_the_limit() -> None:
     model = TeamModel(
         {
             "desk": [asks(to_researcher("One.")), says("ok")],
@@ -267,7 +267,7 @@ async def test_i12_delegations_are_as_deep_as_the_limit_says_and_no_deeper() -> 
     ]
 
 
-async def test_i12_there_are_as_many_delegations_as_the_limit_says_on_all_levels() -> None:
+async def test_i12_the_limit_of_delegations_covers_all_levels() -> None:
     model = TeamModel(
         {
             "desk": [
@@ -292,7 +292,7 @@ async def test_i12_there_are_as_many_delegations_as_the_limit_says_on_all_levels
     assert [now - then for now, then in zip(delegations(), before, strict=True)] == [4, 0, 1]
 
 
-async def test_i12_each_delegation_has_the_actions_of_a_run() -> None:
+async def test_i12_each_delegation_has_its_own_limit_of_actions() -> None:
     model = TeamModel(
         {
             "desk": [asks(to_researcher("Find.")), says("ok")],
@@ -317,7 +317,7 @@ async def test_i12_each_delegation_has_the_actions_of_a_run() -> None:
         (ModelRefused("a secret key"), "researcher could not do it. The model endpoint refused the request."),
     ],
 )
-async def test_i12_a_delegated_agent_whose_model_fails_is_an_error_for_who_delegated(
+async def test_i12_a_failed_model_of_a_delegated_agent_is_an_error_for_its_delegator(
     error: Exception, words: str
 ) -> None:
     model = TeamModel(
@@ -354,7 +354,7 @@ async def test_i12_the_main_agent_is_named_when_it_fails_at_a_delegated_task() -
 
 
 @pytest.mark.parametrize("error", [Fenced(), Forgotten(), TurnStopped()])
-async def test_what_ends_the_turn_ends_it_from_within_a_delegation_too(error: Exception) -> None:
+async def test_an_error_that_ends_the_turn_does_so_inside_a_delegation_too(error: Exception) -> None:
     model = TeamModel(
         {
             "desk": [asks(to_researcher("Find."))],
@@ -369,7 +369,7 @@ async def test_what_ends_the_turn_ends_it_from_within_a_delegation_too(error: Ex
     assert raised.value is error
 
 
-async def test_a_cancelled_run_ends_its_delegations() -> None:
+async def test_a_cancelled_run_cancels_its_delegations() -> None:
     started = asyncio.Event()
 
     async def wait() -> None:
@@ -388,7 +388,7 @@ async def test_a_cancelled_run_ends_its_delegations() -> None:
     assert asyncio.all_tasks() == before
 
 
-async def test_i08_a_run_that_is_ended_leaves_the_calls_that_had_finished_in_the_ledger() -> None:
+async def test_i08_an_ended_run_leaves_its_finished_calls_in_the_ledger() -> None:
     waits = asyncio.Event()
 
     async def wait() -> str:
@@ -447,7 +447,7 @@ def delegated(context: AgentContext) -> AgentContext:
     return replace(context, agent_name="researcher", delegation=Delegation(path="5:tool:1:0"))
 
 
-async def test_i12_a_transfer_gives_the_chat_away_and_the_run_goes_on_over_the_same_steps() -> None:
+async def test_i12_after_a_transfer_the_run_continues_with_the_same_steps() -> None:
     model = TeamModel(
         {
             "desk": [asks(shout("a"), to_support())],
@@ -470,7 +470,7 @@ async def test_i12_a_transfer_gives_the_chat_away_and_the_run_goes_on_over_the_s
     ]
 
 
-async def test_i12_a_transfer_lasts_and_one_back_to_the_main_agent_is_one_to_nobody() -> None:
+async def test_i12_a_transfer_lasts_and_one_to_the_main_agent_ends_it() -> None:
     model = TeamModel({"support": [asks(to_desk())], "desk": [says("never"), says("Here again.")]})
     context = await make_context(prompt=[ASK], agent_name="support")
 
@@ -480,7 +480,7 @@ async def test_i12_a_transfer_lasts_and_one_back_to_the_main_agent_is_one_to_nob
     assert [each.agent for each in context.record.ledger] == ["support"]
 
 
-async def test_i12_the_first_transfer_of_an_action_counts_and_the_others_say_why_not() -> None:
+async def test_i12_the_first_transfer_of_an_action_counts_and_the_others_get_a_reason() -> None:
     model = TeamModel(
         {"desk": [asks(to_support(), to_support(call_id="t9"))], "support": [says("no"), says("Mine.")]}
     )
@@ -493,7 +493,7 @@ async def test_i12_the_first_transfer_of_an_action_counts_and_the_others_say_why
     ]
 
 
-async def test_i12_there_are_as_many_transfers_as_the_limit_says() -> None:
+async def test_i12_the_number_of_transfers_is_limited() -> None:
     model = TeamModel(
         {
             "desk": [
@@ -515,7 +515,7 @@ async def test_i12_there_are_as_many_transfers_as_the_limit_says() -> None:
     ]
 
 
-async def test_i12_a_chat_of_an_agent_that_is_gone_is_the_main_agents() -> None:
+async def test_i12_a_chat_of_a_removed_agent_returns_to_the_main_agent() -> None:
     model = TeamModel({"desk": [says("Here.")]})
     context = await make_context(prompt=[ASK], agent_name="dismissed")
 
@@ -528,7 +528,7 @@ async def test_i12_a_chat_of_an_agent_that_is_gone_is_the_main_agents() -> None:
     ]
 
 
-async def test_a_handover_to_an_agent_that_the_team_has_not_is_answered() -> None:
+async def test_a_delegation_or_transfer_to_an_unknown_agent_is_answered() -> None:
     model = TeamModel({"desk": [asks(to_researcher("Find."), to_support()), says("ok")]})
     whole = make_team(model, upper)
     team = Team(agents={"desk": whole.agents["desk"]}, main="desk")
@@ -543,7 +543,7 @@ async def test_a_handover_to_an_agent_that_the_team_has_not_is_answered() -> Non
     assert context.agent_name == ""
 
 
-async def test_a_final_tool_of_a_delegated_agent_ends_the_delegation_only() -> None:
+async def test_a_final_tool_of_a_delegated_agent_ends_only_the_delegation() -> None:
     final = Tool.from_function(upper, is_final=True)
     model = TeamModel(
         {
@@ -593,7 +593,7 @@ class CountingTools:
         return add(a, b)
 
 
-async def test_i12_an_uninterrupted_run_leaves_these_steps() -> None:
+async def test_i12_an_uninterrupted_run_records_these_steps() -> None:
     journal = DictJournal()
     tools = CountingTools()
 
@@ -608,7 +608,7 @@ async def test_i12_an_uninterrupted_run_leaves_these_steps() -> None:
 
 
 @pytest.mark.parametrize("crash", STEPS)
-async def test_i12_a_run_resumes_after_a_crash_at_each_step_and_runs_nothing_again(crash: str) -> None:
+async def test_i12_a_run_resumes_after_a_crash_at_each_step_without_repeating_any(crash: str) -> None:
     whole = await make_context(prompt=[ASK], request_id="5")
     await run_agent(make_team(TeamModel(STORY), upper, add), whole, journal=DictJournal())
     model, tools = TeamModel(STORY), CountingTools()
@@ -637,7 +637,7 @@ TOOL_STEPS = {
 }
 
 
-async def test_i12_the_limit_counts_what_was_opened_before_a_crash() -> None:
+async def test_i12_the_limit_includes_delegations_from_before_a_crash() -> None:
     replies = {
         "desk": [asks(to_researcher("One.")), asks(to_checker("Three.")), says("ok")],
         "researcher: One.": [asks(to_checker("Two.")), says("1")],
@@ -658,7 +658,7 @@ async def test_i12_the_limit_counts_what_was_opened_before_a_crash() -> None:
     )
 
 
-async def test_two_runs_on_one_context_leave_the_ledger_of_the_last() -> None:
+async def test_the_ledger_of_the_last_run_on_a_context_replaces_the_earlier_one() -> None:
     model = TeamModel({"desk": [asks(shout("a")), says("A")]})
     context = await make_context(prompt=[ASK], request_id="5")
 
@@ -669,6 +669,6 @@ async def test_two_runs_on_one_context_leave_the_ledger_of_the_last() -> None:
 
 
 def delegations() -> list[float]:
-    """The delegations so far: answered, failed, refused."""
+    """Return the delegations so far: answered, failed, refused."""
     outcomes = ("answered", "failed", "refused")
     return [sample(DELEGATIONS, "mnemogram_delegations_total", outcome=outcome) for outcome in outcomes]

@@ -1,4 +1,4 @@
-"""Mid-run compression: at which size, of which steps, and that the run goes on whatever becomes of it."""
+"""Compression of steps during a run: when, which steps, and after failures."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,7 @@ WINDOW = PromptLimits(context_window=1_100, answer_tokens=50)
 
 
 class RecordingDigester:
-    """Says how many steps it was given, or fails."""
+    """A digester that returns the number of steps, or fails."""
 
     def __init__(self, failure: Exception | None = None, text: str = "") -> None:
         self.asked: list[tuple[str, str, list[str]]] = []
@@ -54,7 +54,7 @@ class RecordingDigester:
 
 
 def page(number: int) -> str:
-    """A page of a book."""
+    """Return a page of a book."""
     return f"{number}: {PAGE}"
 
 
@@ -64,7 +64,7 @@ def short() -> str:
 
 
 def reading(steps: int, *, begun: int = 0) -> ScriptedModel:
-    """Reads a page in each step, those after the first `begun` replies, and answers."""
+    """Script a model that reads a page in each step after the first `begun` replies, and then answers."""
     reads = (asks(call("page", f'{{"number": {n}}}', call_id=f"p{n}")) for n in range(begun + 1, steps + 1))
     return ScriptedModel(*reads, says("It is about pages."))
 
@@ -84,7 +84,7 @@ def team_of(model: ScriptedModel, digester: Digester | None, limits: PromptLimit
         *((500_000, 0.91), (2_000_000, 0.91)),
     ],
 )
-def test_i03_the_share_depends_on_the_window(window: int, share: float) -> None:
+def test_i03_the_threshold_depends_on_the_window(window: int, share: float) -> None:
     assert share_for(window) == share
 
 
@@ -96,13 +96,13 @@ def test_i03_the_share_depends_on_the_window(window: int, share: float) -> None:
         *((910_000, 100_000, 1_000_000, True), (909_999, 100_000, 1_000_000, False)),
     ],
 )
-def test_i03_steps_are_digested_from_the_share_on_where_they_are_worth_it(
+def test_i03_steps_are_digested_over_the_threshold_if_it_saves_enough(
     tokens: int, older_steps: int, window: int, expected: bool
 ) -> None:
     assert should_digest(PromptSize(tokens=tokens, older_steps=older_steps), window) is expected
 
 
-async def test_i03_a_long_run_goes_on_from_a_digest_and_the_rest_of_the_prompt_stays() -> None:
+async def test_i03_a_long_run_continues_from_a_digest_with_the_rest_of_the_prompt_unchanged() -> None:
     model, digester = reading(7), RecordingDigester()
     context = await make_context(history=HISTORY, prompt=[ASK])
 
@@ -157,7 +157,7 @@ async def test_i03_a_short_run_is_not_digested() -> None:
     assert digester.asked == []
 
 
-async def test_i03_small_steps_beside_a_history_that_is_larger_than_the_share_are_not_digested() -> None:
+async def test_i03_small_steps_beside_a_large_history_are_not_digested() -> None:
     digester = RecordingDigester()
     long_history = [
         message(-60 + number, "word " * 30, role="assistant" if number % 2 else "user")
@@ -181,7 +181,7 @@ async def test_i03_small_steps_beside_a_history_that_is_larger_than_the_share_ar
         *("tool:7:0", "digest:7"),
     ],
 )
-async def test_i03_a_resumed_run_has_the_same_digests_and_makes_none_again(crash: str) -> None:
+async def test_i03_a_resumed_run_reuses_its_digests(crash: str) -> None:
     before, journal = RecordingDigester(), DictJournal(refusal={crash: Fenced()})
     with pytest.raises(Fenced):
         await run_agent(
@@ -212,7 +212,7 @@ async def test_i03_a_resumed_run_has_the_same_digests_and_makes_none_again(crash
         RecordingDigester(text=" \n"),
     ],
 )
-async def test_i03_a_digest_that_cannot_be_had_is_logged_once_asked_for_and_the_run_goes_on(
+async def test_i03_a_failed_digest_is_logged_and_requested_once_and_the_run_continues(
     digester: RecordingDigester | None,
 ) -> None:
     context = await make_context(prompt=[ASK])

@@ -43,7 +43,7 @@ from bot.errors import ModelBarred, ModelQuotaExhausted, ModelRefused, ModelUnav
         (422, "", "", ModelRefused),
     ],
 )
-def test_each_failure_is_named_without_the_endpoints_words(
+def test_each_failure_gets_its_error_without_the_endpoints_words(
     status: int | None, code: str, text: str, kind: type[Exception]
 ) -> None:
     failure = failure_of(status, code=code, text=text)

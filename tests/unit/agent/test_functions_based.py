@@ -1,4 +1,4 @@
-"""The steps of next_action, in the order of row M10, and what each does when it cannot."""
+"""The steps of next_action in their order (M10), and their failures."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -72,12 +72,12 @@ def entry(name: str, delegation_id: str) -> LedgerEntry:
 
 
 def tools_told(model: ScriptedModel) -> list[str]:
-    """The names of the tools whose calls the first request tells, in its order."""
+    """Return the names of the tools whose calls are in the first request, in order."""
     lines = [line for each in model.requests[0].messages for line in each.text.splitlines()]
     return [line.removeprefix("## Tool: ") for line in lines if line.startswith("## Tool: ")]
 
 
-async def test_m10_next_action_asks_the_model_with_recall_window_prompt_and_steps() -> None:
+async def test_m10_the_request_has_recall_window_prompt_and_steps() -> None:
     model = ScriptedModel(asks(call("add", '{"a": 1, "b": 2}', call_id="c2")))
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
     context.thinking.completed_steps.append(
@@ -123,7 +123,7 @@ async def test_m10_three_messages_are_recalled_and_never_the_prompt_itself() -> 
 @pytest.mark.parametrize(
     ("after", "is_recalled"), [(["thanks!"], True), (["?", "please"], True), (["ok", "ok", "ok"], False)]
 )
-async def test_where_the_last_of_several_messages_brings_nothing_the_two_before_it_are_searched_for(
+async def test_a_last_message_without_hits_is_searched_with_the_two_before_it(
     after: list[str], is_recalled: bool
 ) -> None:
     prompt = [ASK, *(message(20 + number, text) for number, text in enumerate(after))]
@@ -135,7 +135,7 @@ async def test_where_the_last_of_several_messages_brings_nothing_the_two_before_
     assert ("Lisbon" in str(model.requests[0].shown())) == is_recalled
 
 
-async def test_what_stands_in_the_window_is_not_searched_for_and_takes_no_place_among_the_recalled() -> None:
+async def test_messages_of_the_window_are_not_recalled() -> None:
     index = MemoryIndex()
     cats = [message(number, f"Anna has {number} cats") for number in range(6)]
     context = await make_context(history=cats, prompt=[message(9, "how many cats has Anna?")], index=index)
@@ -150,7 +150,7 @@ async def test_what_stands_in_the_window_is_not_searched_for_and_takes_no_place_
     assert [number for number in range(6) if f"{number} cats" in recalled] == [0, 1]
 
 
-async def test_a_window_with_holes_leaves_only_its_own_messages_out_of_the_search() -> None:
+async def test_a_window_with_gaps_excludes_only_its_own_messages_from_the_search() -> None:
     class EveryOther:
         async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
             chosen = [each async for each in newest]
@@ -166,7 +166,7 @@ async def test_a_window_with_holes_leaves_only_its_own_messages_out_of_the_searc
     assert (query.where.before_sequence, query.where.excluded) == (4, frozenset(["m0", "m2", "m9"]))
 
 
-async def test_the_question_is_searched_as_the_one_who_asks_it_now() -> None:
+async def test_the_question_is_searched_in_the_name_of_its_asker() -> None:
     asked: list[RecallQuestion] = []
 
     class Noting(Recall):
@@ -209,7 +209,7 @@ async def test_m10_without_new_messages_the_last_user_message_is_the_prompt() ->
     ]
 
 
-async def test_in_the_cached_order_the_same_stands_in_another_place() -> None:
+async def test_the_cached_order_moves_the_recalled_messages() -> None:
     model = ScriptedModel(says("ok"))
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
     limits = PromptLimits(context_window=8_000, answer_tokens=1_000, recall_k=1)
@@ -224,7 +224,7 @@ async def test_in_the_cached_order_the_same_stands_in_another_place() -> None:
     ]
 
 
-async def test_i05_what_the_summary_covers_is_not_told_again_and_what_follows_it_is() -> None:
+async def test_i05_the_request_has_the_summary_and_the_messages_after_it() -> None:
     model = ScriptedModel(says("ok"))
     context = await make_context(history=HISTORY, prompt=[ASK], summary=summary_up_to(1))
 
@@ -240,7 +240,7 @@ async def test_i05_what_the_summary_covers_is_not_told_again_and_what_follows_it
 
 
 @pytest.mark.parametrize(("is_window_short", "told"), [(False, 4), (True, 2)])
-async def test_i07_without_a_summarizer_the_fallback_window_is_told(is_window_short: bool, told: int) -> None:
+async def test_i07_without_a_summarizer_the_fallback_window_is_used(is_window_short: bool, told: int) -> None:
     model = ScriptedModel(says("ok"))
     context = await make_context(history=HISTORY, prompt=[ASK], is_window_short=is_window_short)
     agent = make_agent(model, fallback_selector=MessageWindowMessageSelector(2))
@@ -253,7 +253,7 @@ async def test_i07_without_a_summarizer_the_fallback_window_is_told(is_window_sh
 
 
 @pytest.mark.parametrize(("shows_ledger", "told"), [(True, 1), (False, 0)])
-async def test_i08_the_ledger_is_told_by_setting(shows_ledger: bool, told: int) -> None:
+async def test_i08_the_ledger_is_included_by_setting(shows_ledger: bool, told: int) -> None:
     model = ScriptedModel(says("ok"))
     turn = LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry("trains", ""),))
     context = await make_context(history=HISTORY, prompt=[ASK], past_ledger=(turn,))
@@ -265,7 +265,7 @@ async def test_i08_the_ledger_is_told_by_setting(shows_ledger: bool, told: int) 
     assert len(texts) == 6 + told
 
 
-async def test_i10_the_main_agent_sees_what_was_called_within_its_delegations() -> None:
+async def test_i10_the_main_agent_sees_calls_within_its_delegations() -> None:
     model = ScriptedModel(says("ok"))
     ledger = [entry("own", ""), entry("inner", "a"), entry("deeper", "a/b")]
     past = LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry("past", "x"),))
@@ -276,7 +276,7 @@ async def test_i10_the_main_agent_sees_what_was_called_within_its_delegations() 
     assert tools_told(model) == ["past", "inner", "deeper"]
 
 
-async def test_i11_a_delegated_agent_sees_the_top_level_and_its_own_but_no_unrelated_delegation() -> None:
+async def test_i11_a_delegated_agent_sees_the_top_level_and_its_own_calls_only() -> None:
     model = ScriptedModel(says("ok"))
     ledger = [entry("top", ""), entry("own", "a"), entry("below", "a/b"), entry("unrelated", "c")]
     past = LedgerTurn(
@@ -298,7 +298,7 @@ async def test_i11_a_delegated_agent_sees_the_top_level_and_its_own_but_no_unrel
     assert model.requests[0].messages[-1].text == f"{TASK_HEADING}\nFind Anna."
 
 
-async def test_each_request_leaves_its_record() -> None:
+async def test_each_request_stores_its_record() -> None:
     context = await make_context(history=HISTORY, prompt=[ASK])
     agent = make_agent(ScriptedModel(PromptTooLong(), says("ok")), name="main")
 
@@ -336,7 +336,7 @@ def left_out_of_window(context: AgentContext) -> list[str]:
     return [item.why for item in window.left_out]
 
 
-async def test_a_preview_is_the_request_that_would_be_sent_and_asks_nobody() -> None:
+async def test_a_preview_is_the_next_request_without_sending_it() -> None:
     model = ScriptedModel(says("ok"))
     agent = make_agent(model, add)
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
@@ -349,7 +349,7 @@ async def test_a_preview_is_the_request_that_would_be_sent_and_asks_nobody() -> 
     assert context.record.prompts == [previewed.record]
 
 
-async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way() -> None:
+async def test_i03_the_size_of_the_next_prompt_is_reported_before_it_is_shortened() -> None:
     context = await make_context(history=HISTORY, prompt=[message(9, "word " * 3_000)])
     agent = make_agent(
         ScriptedModel(says("ok")), limits=PromptLimits(context_window=1_000, answer_tokens=100)
@@ -361,7 +361,7 @@ async def test_i03_the_size_of_the_next_prompt_is_told_before_anything_gives_way
     assert size.older_steps == 0
 
 
-async def test_i13_steps_that_do_not_pair_up_are_repaired_before_they_are_sent() -> None:
+async def test_i13_unpaired_steps_are_repaired_before_the_request() -> None:
     model = ScriptedModel(says("ok"))
     context = await make_context(prompt=[ASK])
     context.thinking.completed_steps.append(CompletedStep(reply=asks(call("add", call_id="c1")), results=()))
@@ -384,7 +384,7 @@ async def test_memory_is_searched_once_in_a_run_and_timed() -> None:
     assert sample(RECALL_SECONDS, "mnemogram_recall_seconds_count") == timed + 1
 
 
-async def test_what_was_recalled_is_logged_by_id_and_score_without_its_text() -> None:
+async def test_recalled_messages_are_logged_by_id_and_score_without_text() -> None:
     context = await make_context(history=HISTORY, prompt=[ASK], index=MemoryIndex())
 
     with capture_logs() as logs:
@@ -397,7 +397,7 @@ async def test_what_was_recalled_is_logged_by_id_and_score_without_its_text() ->
     assert "Lisbon" not in str(recalled)
 
 
-async def test_without_recall_the_answer_comes_all_the_same_and_the_failure_is_told_once() -> None:
+async def test_a_failed_recall_does_not_stop_the_answer_and_is_reported_once() -> None:
     index = MemoryIndex(failure=RecallUnavailable())
     context = await make_context(history=HISTORY[2:], prompt=[ASK], index=index)
     model = ScriptedModel(says("one"), says("two"))
@@ -456,7 +456,7 @@ async def test_an_endpoint_with_a_smaller_window_gets_half_the_prompt_once() -> 
     assert model.requests[1].messages[-1].text == ASK.text
 
 
-async def test_an_endpoint_that_takes_not_even_half_is_an_error() -> None:
+async def test_an_endpoint_that_refuses_even_half_is_an_error() -> None:
     context = await make_context(prompt=[message(0, "word " * 500)])
     model = ScriptedModel(PromptTooLong(), PromptTooLong())
 
@@ -466,7 +466,7 @@ async def test_an_endpoint_that_takes_not_even_half_is_an_error() -> None:
     assert len(model.requests) == 2
 
 
-async def test_a_prompt_is_made_to_fit_the_window_with_room_for_the_answer() -> None:
+async def test_a_prompt_fits_the_window_with_room_for_the_answer() -> None:
     context = await make_context(
         history=[message(number, "word " * 100) for number in range(5)],
         prompt=[message(9, "start " + "word " * 3_000 + "end")],
@@ -481,7 +481,7 @@ async def test_a_prompt_is_made_to_fit_the_window_with_room_for_the_answer() -> 
     assert 400 < agent.tokenizer.count(prompt.text) < 600
 
 
-async def test_t03_the_last_answer_is_asked_for_without_tools() -> None:
+async def test_t03_the_last_request_has_no_tools() -> None:
     context = await make_context(prompt=[ASK])
     model = ScriptedModel(says("I do not know yet."))
 
@@ -495,7 +495,7 @@ async def test_t03_the_last_answer_is_asked_for_without_tools() -> None:
     ]
 
 
-async def test_a_last_answer_that_calls_a_tool_after_all_is_no_answer() -> None:
+async def test_a_last_answer_with_a_tool_call_is_no_answer() -> None:
     context = await make_context(prompt=[ASK])
 
     with pytest.raises(ModelRepliedNothing):
@@ -514,7 +514,7 @@ def test_two_tools_cannot_have_one_name() -> None:
         make_agent(ScriptedModel(), add, Tool.from_function(add))
 
 
-async def test_talk_to_others_is_told_to_who_has_the_chat_and_to_no_delegated_agent() -> None:
+async def test_overheard_talk_is_shown_to_the_active_agent_and_to_no_delegated_one() -> None:
     talk = TalkLine(
         telegram_message_id=4, sender=Sender(id=8, name="Ben"), text="soup at noon", sent_at=FIRST_SECOND
     )
@@ -528,7 +528,7 @@ async def test_talk_to_others_is_told_to_who_has_the_chat_and_to_no_delegated_ag
         assert (TALK_HEADING in headings) == is_told
 
 
-async def test_pictures_reach_the_model_with_the_message_they_came_with() -> None:
+async def test_pictures_are_sent_with_their_message() -> None:
     image = Image(data=b"x", mime_type="image/png", tokens=85)
     model = ScriptedModel(says("a barn"))
     context = await make_context(prompt=[ASK], images={ASK.id: (image,)})

@@ -39,7 +39,7 @@ def test_the_longest_known_prefix_decides(model: str, tokens: int) -> None:
         ("meta-llama/Meta-Llama-3.1-8B-Instruct", 131_072),
     ],
 )
-def test_routers_names_and_fine_tuned_models_count_as_the_model_itself(model: str, tokens: int) -> None:
+def test_router_prefixes_and_fine_tuned_models_count_as_the_model_itself(model: str, tokens: int) -> None:
     assert context_window(model) == tokens
 
 

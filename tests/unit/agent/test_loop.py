@@ -1,4 +1,4 @@
-"""The loop of a run: its limits, its journal, its traces, and that it leaves nothing behind."""
+"""The loop of a run: limits, journal, traces, and cleanup."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ ASK = message(0, "add 2 and 3")
 ADD = call("add", '{"a": 2, "b": 3}', call_id="c1")
 
 
-async def test_t02_model_and_tools_take_turns_until_a_reply_without_calls() -> None:
+async def test_t02_model_and_tools_alternate_until_a_reply_without_calls() -> None:
     model = ScriptedModel(asks(ADD), asks(call("upper", '{"text": "five"}', call_id="c2")), says("FIVE"))
     context = await make_context(prompt=[ASK])
 
@@ -51,7 +51,7 @@ async def test_t02_model_and_tools_take_turns_until_a_reply_without_calls() -> N
     ]
 
 
-async def test_m11_completed_steps_are_fresh_for_each_prompt_and_never_in_the_history() -> None:
+async def test_m11_completed_steps_are_in_each_prompt_and_never_in_the_history() -> None:
     context = await make_context(prompt=[ASK])
     agent = make_agent(ScriptedModel(asks(ADD), says("5"), says("hello")), add)
 
@@ -63,7 +63,7 @@ async def test_m11_completed_steps_are_fresh_for_each_prompt_and_never_in_the_hi
     assert [each async for each in context.chat_history.messages(whole=True)] == []
 
 
-async def test_m11_a_resumed_run_makes_no_call_again_that_had_finished() -> None:
+async def test_m11_a_resumed_run_repeats_no_finished_call() -> None:
     ran: list[str] = []
 
     def note(text: str) -> str:
@@ -118,7 +118,7 @@ async def test_m12_a_run_makes_exactly_n_actions() -> None:
     assert [bool(request.tools) for request in model.requests] == [True, True, False]
 
 
-async def test_t03_at_the_limit_one_more_call_without_tools_gives_the_answer() -> None:
+async def test_t03_at_the_limit_one_more_request_without_tools_gives_the_answer() -> None:
     model = ScriptedModel(*[asks(ADD)] * 5, says("So far: 5."))
     context = await make_context(prompt=[ASK])
 
@@ -129,7 +129,7 @@ async def test_t03_at_the_limit_one_more_call_without_tools_gives_the_answer() -
     assert model.requests[5].tools == ()
 
 
-async def test_t03_a_model_that_has_no_last_answer_is_answered_for() -> None:
+async def test_t03_a_model_without_a_last_answer_gets_a_default_one() -> None:
     model = ScriptedModel(asks(ADD), asks(ADD))
     context = await make_context(prompt=[ASK])
 
@@ -162,7 +162,7 @@ async def test_m12_a_final_tool_that_fails_or_says_nothing_does_not_end_the_run(
     assert reply == "sorry"
 
 
-async def test_m12_a_tool_runs_as_often_as_its_limit_says_and_not_once_more() -> None:
+async def test_m12_a_tool_runs_at_most_as_often_as_its_limit() -> None:
     ran: list[int] = []
 
     def count(number: int) -> str:
@@ -184,7 +184,7 @@ async def test_m12_a_tool_runs_as_often_as_its_limit_says_and_not_once_more() ->
     ]
 
 
-async def test_m13_every_call_gets_exactly_one_result_in_the_order_of_the_calls() -> None:
+async def test_m13_every_call_gets_exactly_one_result_in_order() -> None:
     slow_done = asyncio.Event()
 
     async def slow() -> str:
@@ -228,7 +228,7 @@ async def test_m13_every_call_gets_exactly_one_result_in_the_order_of_the_calls(
     assert sample(TOOL_CALLS, "mnemogram_tool_calls_total", outcome="error") == errors + 3
 
 
-async def test_calls_of_one_action_run_at_the_same_time_up_to_a_bound() -> None:
+async def test_calls_of_one_action_run_concurrently_up_to_a_limit() -> None:
     running, most, release = 0, 0, asyncio.Event()
 
     async def work() -> None:
@@ -249,7 +249,7 @@ async def test_calls_of_one_action_run_at_the_same_time_up_to_a_bound() -> None:
     assert len(context.thinking.completed_steps[0].results) == 20
 
 
-async def test_m14_a_tool_shares_the_history_that_the_next_prompt_shows() -> None:
+async def test_m14_messages_appended_by_a_tool_are_in_the_next_prompt() -> None:
     async def note(context: AgentContext, text: str) -> None:
         await context.chat_history.append_assistant_message(text)
 
@@ -276,7 +276,7 @@ async def test_m16_the_emit_functions_get_the_reply_in_order() -> None:
     assert emitted == ["first 5", "second 5"]
 
 
-async def test_m17_the_status_names_the_tool_and_the_text_grows_outside_the_history() -> None:
+async def test_m17_the_status_names_the_tool_and_stays_outside_the_history() -> None:
     told: list[str] = []
 
     async def tell(text: str) -> None:
@@ -291,7 +291,7 @@ async def test_m17_the_status_names_the_tool_and_the_text_grows_outside_the_hist
     assert [each async for each in context.chat_history.messages(whole=True)] == []
 
 
-async def test_t04_a_run_is_traced_as_llm_call_tool_result_and_agent_end() -> None:
+async def test_t04_a_run_has_traces_of_model_calls_tool_results_and_its_end() -> None:
     model = ScriptedModel(asks(ADD), says("It is 5."))
     context = await make_context(prompt=[ASK])
 
@@ -307,7 +307,7 @@ async def test_t04_a_run_is_traced_as_llm_call_tool_result_and_agent_end() -> No
 
 
 @pytest.mark.parametrize("error", [Fenced(), Forgotten(), TurnStopped()])
-async def test_what_the_journal_raises_ends_the_run_as_it_is_and_cancels_the_other_tools(
+async def test_an_error_of_the_journal_ends_the_run_unchanged_and_cancels_other_tools(
     error: Exception,
 ) -> None:
     stopped: list[str] = []
@@ -328,7 +328,7 @@ async def test_what_the_journal_raises_ends_the_run_as_it_is_and_cancels_the_oth
     assert stopped == ["wait"]
 
 
-async def test_a_failing_model_ends_the_run_and_what_was_done_stays_in_the_journal() -> None:
+async def test_a_failing_model_ends_the_run_and_finished_steps_stay_in_the_journal() -> None:
     journal = DictJournal()
     model = ScriptedModel(asks(ADD), ModelUnavailable())
 
@@ -363,7 +363,7 @@ async def test_a_cancelled_run_leaves_no_task_behind() -> None:
     assert asyncio.all_tasks() == before
 
 
-async def test_a_replayed_call_of_a_tool_that_is_gone_is_answered() -> None:
+async def test_a_replayed_call_of_a_missing_tool_is_answered() -> None:
     journal = DictJournal(steps={"model:1": dump_json(ModelReply, asks(ADD))})
     model = ScriptedModel(says("ok"))
 

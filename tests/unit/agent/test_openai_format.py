@@ -1,4 +1,4 @@
-"""Replies put together from the chunks of servers with different habits."""
+"""Replies assembled from the chunks of servers with different habits."""
 
 from typing import Any
 
@@ -33,13 +33,13 @@ def calls_of(*parts: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(call.id, call.name, call.arguments) for call in reply.tool_calls]
 
 
-def test_a_half_of_a_surrogate_pair_in_a_call_can_be_sent_back() -> None:
+def test_a_half_surrogate_pair_in_a_call_can_be_sent_back() -> None:
     assert calls_of(part(0, "c\ud800", name="a\udfff", arguments='"\ud800"')) == [
         ("c\ufffd", "a\ufffd", '"\ufffd"')
     ]
 
 
-def test_text_usage_and_the_reason_of_the_end_are_put_together() -> None:
+def test_text_usage_and_finish_reason_are_assembled() -> None:
     reply = reply_of(
         delta(role="assistant", content=""),
         delta(content="It is "),
@@ -53,7 +53,7 @@ def test_text_usage_and_the_reason_of_the_end_are_put_together() -> None:
     )
 
 
-def test_calls_come_in_pieces_by_their_index() -> None:
+def test_pieces_of_calls_are_joined_by_their_index() -> None:
     assert calls_of(
         part(0, "c1", name="add", arguments=""),
         part(1, "c2", name="upper", arguments='{"te'),
@@ -62,7 +62,7 @@ def test_calls_come_in_pieces_by_their_index() -> None:
     ) == [("c1", "add", '{"a": 1}'), ("c2", "upper", '{"text": "x"}')]
 
 
-def test_without_an_index_another_id_begins_another_call() -> None:
+def test_without_an_index_a_new_id_begins_a_new_call() -> None:
     assert calls_of(
         part(None, "c1", name="add", arguments='{"a"'),
         part(None, "c1", arguments=": 1}"),
@@ -70,7 +70,7 @@ def test_without_an_index_another_id_begins_another_call() -> None:
     ) == [("c1", "add", '{"a": 1}'), ("c2", "add", "{}")]
 
 
-def test_without_an_index_and_an_id_a_name_begins_another_call() -> None:
+def test_without_index_and_id_a_name_begins_a_new_call() -> None:
     assert calls_of(
         part(None, name="add", arguments="{"),
         part(None, arguments="}"),
@@ -78,20 +78,20 @@ def test_without_an_index_and_an_id_a_name_begins_another_call() -> None:
     ) == [("", "add", "{}"), ("", "upper", "{}")]
 
 
-def test_parallel_calls_that_all_have_index_0_are_told_apart_by_their_ids() -> None:
+def test_parallel_calls_with_the_same_index_are_distinguished_by_their_ids() -> None:
     assert calls_of(part(0, "c1", name="add", arguments="{}"), part(0, "c2", name="add", arguments="{}")) == [
         ("c1", "add", "{}"),
         ("c2", "add", "{}"),
     ]
 
 
-def test_a_name_that_is_repeated_in_every_chunk_is_taken_once() -> None:
+def test_a_name_repeated_in_every_chunk_is_used_once() -> None:
     assert calls_of(part(0, "c1", name="add", arguments="{"), part(0, "c1", name="add", arguments="}")) == [
         ("c1", "add", "{}")
     ]
 
 
-def test_arguments_that_are_an_object_become_its_text() -> None:
+def test_arguments_sent_as_an_object_become_text() -> None:
     assert calls_of(part(0, "c1", name="add", arguments={"a": 1})) == [("c1", "add", '{"a": 1}')]
 
 
@@ -104,14 +104,14 @@ def test_content_in_parts_and_a_refusal_are_text() -> None:
     )
 
 
-def test_halves_of_a_surrogate_pair_are_joined_and_a_lone_one_is_replaced() -> None:
+def test_surrogate_halves_are_joined_and_a_lone_one_is_replaced() -> None:
     assert reply_of(delta(content="\ud83d"), delta(content="\ude00")).text == "😀"
     assert reply_of(delta(tool_calls=[part(0, "c", name="f", arguments='"\ud83d"')])).tool_calls == (
         ToolCall(id="c", name="f", arguments='"\ufffd"'),
     )
 
 
-def test_a_stream_is_whole_once_the_model_has_said_that_it_ended() -> None:
+def test_a_stream_with_a_finish_reason_is_complete() -> None:
     streamed = StreamedReply()
     assert streamed.reply() is None
 
@@ -122,7 +122,7 @@ def test_a_stream_is_whole_once_the_model_has_said_that_it_ended() -> None:
     assert streamed.reply() is not None
 
 
-def test_a_stream_that_tells_its_usage_is_whole_too() -> None:
+def test_a_stream_with_usage_is_complete_too() -> None:
     streamed = StreamedReply()
 
     streamed.add({"choices": [], "usage": {"prompt_tokens": 1}})

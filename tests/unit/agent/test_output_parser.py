@@ -29,7 +29,7 @@ def test_t02_a_reply_without_calls_is_the_answer() -> None:
     assert parse_reply(says("It is 5."), TOOLS) == says("It is 5.")
 
 
-def test_calls_count_whatever_text_stands_beside_them() -> None:
+def test_calls_count_with_any_text_beside_them() -> None:
     reply = asks(call("add", '{"a": 1, "b": 2}'), text="One moment.")
 
     assert parse_reply(reply, TOOLS) == reply
@@ -40,13 +40,13 @@ def test_an_empty_reply_is_an_error() -> None:
         parse_reply(ModelReply(text=" \n"), TOOLS)
 
 
-def test_m13_the_prefix_functions_is_tolerated() -> None:
+def test_m13_the_prefix_functions_is_accepted() -> None:
     (parsed_call,) = parsed(call("functions.add", '{"a": 1, "b": 2}', call_id="x"))
 
     assert parsed_call == ToolCall(id="x", name="add", arguments='{"a": 1, "b": 2}')
 
 
-def test_m13_an_unknown_tool_is_answered_with_the_names_of_the_known() -> None:
+def test_m13_an_unknown_tool_is_answered_with_the_known_names() -> None:
     (parsed_call,) = parsed(call("multi tool.use!", '{"a": 1}', call_id="x"))
 
     assert parsed_call == ToolCall(
@@ -69,13 +69,13 @@ def test_m13_an_unknown_tool_is_answered_with_the_names_of_the_known() -> None:
         ("null", "Wrong arguments. a: Field required; b: Field required"),
     ],
 )
-def test_m13_malformed_arguments_are_answered_and_go_back_as_an_object(arguments: str, problem: str) -> None:
+def test_m13_malformed_arguments_are_answered_and_returned_as_an_object(arguments: str, problem: str) -> None:
     (parsed_call,) = parsed(call("add", arguments, call_id="x"))
 
     assert parsed_call == ToolCall(id="x", name="add", arguments="{}", problem=problem)
 
 
-def test_m13_arguments_that_do_not_fit_are_named_one_by_one() -> None:
+def test_m13_wrong_arguments_are_reported_one_by_one() -> None:
     (parsed_call,) = parsed(call("upper", '{"text": 5, "loud": true}', call_id="x"))
 
     assert parsed_call.arguments == '{"text": 5, "loud": true}'
@@ -85,7 +85,7 @@ def test_m13_arguments_that_do_not_fit_are_named_one_by_one() -> None:
     )
 
 
-def test_missing_and_repeated_ids_are_made_up_the_same_way_each_time() -> None:
+def test_missing_and_repeated_ids_are_replaced_deterministically() -> None:
     earlier = CompletedStep(reply=asks(call("upper", call_id="twin")), results=())
     calls = [call("upper", '{"text": "x"}', call_id=each) for each in ("", "one", "one", "twin", "")]
 
@@ -103,7 +103,7 @@ calls_of_any_kind = st.builds(ToolCall, id=anything, name=anything, arguments=an
 
 
 @given(st.lists(calls_of_any_kind, min_size=1, max_size=6))
-def test_every_call_is_kept_with_an_id_of_its_own_in_a_form_that_can_be_sent_back(
+def test_every_call_gets_a_unique_id_and_can_be_sent_back(
     calls: list[ToolCall],
 ) -> None:
     done = parsed(*calls)

@@ -1,4 +1,4 @@
-"""Row I13: what becomes of calls and results that do not pair up."""
+"""Repair of calls and results that do not pair up (I13)."""
 
 from bot.agent.actions import NO_RESULT, repair_pairs
 from bot.agent.model import PromptMessage, ToolCall
@@ -25,7 +25,7 @@ def repaired(*messages: PromptMessage) -> list[str]:
     return [shown(message) for message in once]
 
 
-def test_i13_a_request_whose_calls_and_results_pair_up_stays_as_it_is() -> None:
+def test_i13_a_valid_request_stays_unchanged() -> None:
     messages = (ASK, asked(add("a"), add("b")), result("a"), result("b"), asked(add("c")), result("c"), ASK)
 
     assert repair_pairs(messages) == messages
@@ -43,7 +43,7 @@ def test_i13_a_result_without_its_call_directly_before_it_is_dropped() -> None:
     ]
 
 
-def test_i13_a_call_without_a_result_gets_one_that_says_so() -> None:
+def test_i13_a_call_without_a_result_gets_a_placeholder() -> None:
     assert repaired(ASK, asked(add("a"), add("b")), result("b", "7")) == [
         "user: what is it?",
         "assistant:  add({}) #a add({}) #b",
@@ -52,7 +52,7 @@ def test_i13_a_call_without_a_result_gets_one_that_says_so() -> None:
     ]
 
 
-def test_i13_of_two_results_of_one_call_the_first_is_kept_and_results_stand_in_the_order_of_calls() -> None:
+def test_i13_the_first_of_two_results_is_kept_and_results_follow_the_order_of_calls() -> None:
     assert repaired(asked(add("a"), add("b")), result("b", "1"), result("a", "2"), result("b", "3")) == [
         "assistant:  add({}) #a add({}) #b",
         "tool #a: 2",
@@ -60,11 +60,11 @@ def test_i13_of_two_results_of_one_call_the_first_is_kept_and_results_stand_in_t
     ]
 
 
-def test_i13_an_assistants_message_with_neither_text_nor_calls_is_dropped() -> None:
+def test_i13_an_assistant_message_without_text_and_calls_is_dropped() -> None:
     assert repaired(ASK, asked(), asked(text=" \n")) == ["user: what is it?"]
 
 
-def test_i13_ids_that_occur_twice_in_one_message_are_made_distinct_and_keep_their_results_in_order() -> None:
+def test_i13_repeated_ids_in_one_message_become_unique_and_keep_their_results() -> None:
     assert repaired(asked(add("a"), add("a")), result("a", "1"), result("a", "2")) == [
         "assistant:  add({}) #a add({}) #fixed0000",
         "tool #a: 1",
@@ -72,7 +72,7 @@ def test_i13_ids_that_occur_twice_in_one_message_are_made_distinct_and_keep_thei
     ]
 
 
-def test_i13_ids_of_an_earlier_message_empty_ones_and_too_long_ones_are_made_distinct() -> None:
+def test_i13_repeated_empty_and_long_ids_become_unique() -> None:
     long = "x" * 41
 
     assert repaired(
@@ -90,7 +90,7 @@ def test_i13_ids_of_an_earlier_message_empty_ones_and_too_long_ones_are_made_dis
     ]
 
 
-def test_i13_only_an_assistant_calls() -> None:
+def test_i13_calls_of_other_roles_are_dropped() -> None:
     forged = PromptMessage(role="user", text="hi", tool_calls=(add("a"),))
 
     assert repaired(forged, result("a")) == ["user: hi"]

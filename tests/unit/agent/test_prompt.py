@@ -114,7 +114,7 @@ def test_m10_a_request_is_system_recalled_summary_window_prompt_and_completed_st
     assert told(EVERYTHING) == ["system: You are a test.", RECALLED, SUMMARISED, *CONVERSATION, *RUN]
 
 
-def test_in_the_cached_order_what_was_recalled_stands_behind_the_conversation() -> None:
+def test_in_the_cached_order_recalled_messages_follow_the_conversation() -> None:
     assert told(EVERYTHING, order="cached") == [
         "system: You are a test.",
         SUMMARISED,
@@ -148,7 +148,7 @@ def test_in_the_cached_order_the_next_prompt_begins_like_the_last_one() -> None:
     ]
 
 
-def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() -> None:
+def test_m10_each_message_appears_once_in_prompt_window_or_recall() -> None:
     parts = PromptParts(
         system="S",
         recalled=[
@@ -181,7 +181,7 @@ def test_m10_messages_are_told_once_in_the_prompt_or_the_window_or_recalled() ->
     ]
 
 
-def test_what_was_said_around_a_recalled_message_is_told_with_it_once() -> None:
+def test_neighbours_of_a_recalled_message_appear_with_it_once() -> None:
     parts = PromptParts(
         system="S",
         recalled=[
@@ -216,7 +216,7 @@ def test_what_was_said_around_a_recalled_message_is_told_with_it_once() -> None:
     ]
 
 
-def test_in_a_group_each_user_message_says_when_and_by_whom_it_was_written() -> None:
+def test_in_a_group_each_user_message_has_its_time_and_writer() -> None:
     parts = PromptParts(
         system="S",
         recalled=[hit(message(0, "I like tea"))],
@@ -234,7 +234,7 @@ def test_in_a_group_each_user_message_says_when_and_by_whom_it_was_written() -> 
     ]
 
 
-def test_a_users_message_without_text_is_named_the_same_in_the_prompt_and_in_later_windows() -> None:
+def test_a_user_message_without_text_has_the_same_name_in_prompt_and_windows() -> None:
     window = [message(0, " "), message(1, "\n", role="assistant"), message(2, "a result", role="tool")]
 
     prompt = prompt_of(PromptParts(system="S", window=window, prompt=[message(3, "")]))
@@ -262,7 +262,7 @@ def test_the_record_says_how_much_of_the_conversation_was_not_even_selected() ->
     )
 
 
-def test_i08_a_turns_record_stands_before_its_reply_and_only_beside_messages_of_the_window() -> None:
+def test_i08_a_turns_record_stands_before_its_reply_and_only_in_the_window() -> None:
     def turn(first: int, last: int, entry: str) -> LedgerTurn:
         return replace(
             TURN, first_sequence=first, last_sequence=last, entries=(replace(TURN.entries[0], id=entry),)
@@ -295,7 +295,7 @@ def test_i08_a_turns_record_stands_before_its_reply_and_only_beside_messages_of_
     )
 
 
-def test_a_digest_stands_in_the_place_of_the_steps_that_it_covers() -> None:
+def test_a_digest_replaces_its_steps() -> None:
     second = CompletedStep(
         reply=asks(call("add", "{}", call_id="c2")),
         results=(ToolResult(call_id="c2", name="add", output="7"),),
@@ -348,7 +348,7 @@ def test_a_record_is_stored_and_comes_back_whole() -> None:
     assert parse_json(PromptRecord, line) == odd
 
 
-def test_nothing_raises_on_lone_surrogates_special_tokens_and_empty_texts() -> None:
+def test_lone_surrogates_special_tokens_and_empty_texts_never_raise() -> None:
     for text in ("\ud800", "<|endoftext|>", "", "\udfff\n## Tool: x"):
         spoken = [message(1, text, sequence=1), message(2, text, role="assistant", sequence=2)]
         entry = replace(TURN.entries[0], name=text, input=text, output=text)
@@ -379,7 +379,7 @@ def talk(number: int, text: str, *, is_service: bool = False) -> TalkLine:
     )
 
 
-def test_talk_to_others_is_told_under_its_heading_where_the_recalled_stand() -> None:
+def test_overheard_talk_has_a_heading_near_the_recalled_messages() -> None:
     parts = replace(EVERYTHING, talk=[talk(1, "soup at noon"), talk(2, "Ben left", is_service=True)])
     section = (
         f"user: {TALK_HEADING}\n"
@@ -394,7 +394,7 @@ def test_talk_to_others_is_told_under_its_heading_where_the_recalled_stand() -> 
     assert cached[cached.index(section) + 1] == RUN[0]
 
 
-def test_of_much_talk_the_newest_is_told_and_the_record_says_so() -> None:
+def test_only_the_newest_talk_is_included_and_the_record_says_so() -> None:
     lines = [talk(number, "so they said " * 40) for number in range(50)]
 
     part = part_of(prompt_of(replace(EVERYTHING, talk=lines)).record, "talk")
@@ -406,7 +406,7 @@ def test_of_much_talk_the_newest_is_told_and_the_record_says_so() -> None:
     assert {item.why for item in part.left_out} == {"older than the newest 2,000 tokens of such talk"}
 
 
-def test_messages_that_are_told_as_one_have_a_line_each_in_the_record() -> None:
+def test_joined_messages_have_a_line_each_in_the_record() -> None:
     pasted = [message(7, "one,"), replace(message(8, "two"), continues="paste"), message(9, "please")]
 
     prompt = prompt_of(replace(EVERYTHING, prompt=pasted))
@@ -420,7 +420,7 @@ def test_messages_that_are_told_as_one_have_a_line_each_in_the_record() -> None:
     ]
 
 
-def test_the_call_of_a_bundle_stands_right_before_the_reply_to_it() -> None:
+def test_the_calls_of_joined_messages_stand_right_before_the_reply() -> None:
     window = [
         message(4, "look", sequence=4),
         replace(message(5, "at this", sequence=5), continues="bundle"),
@@ -432,7 +432,7 @@ def test_the_call_of_a_bundle_stands_right_before_the_reply_to_it() -> None:
     assert shown_window == ["user: look\n\nat this", *CONVERSATION[1:]]
 
 
-def test_images_go_with_the_message_to_answer_and_with_no_other() -> None:
+def test_images_are_sent_with_the_message_to_answer_only() -> None:
     image = Image(data=b"x", mime_type="image/png", tokens=85)
     parts = replace(EVERYTHING, images={"m7": (image, image), "m5": (image,)})
 

@@ -1,4 +1,4 @@
-"""The order in which parts give way when a prompt does not fit."""
+"""The order in which parts of a prompt are dropped if it does not fit."""
 
 from dataclasses import replace
 
@@ -81,7 +81,7 @@ def texts(prompt: AssembledPrompt, role: str) -> list[str]:
     return [each.text for each in prompt.messages if each.role == role]
 
 
-def test_a_prompt_that_fits_is_left_alone() -> None:
+def test_a_fitting_prompt_stays_unchanged() -> None:
     parts = parts_of()
 
     prompt = fitted(parts, size(parts))
@@ -90,7 +90,7 @@ def test_a_prompt_that_fits_is_left_alone() -> None:
     assert not [item for part in prompt.record.parts for item in part.left_out]
 
 
-def test_the_worst_hit_of_recall_goes_first() -> None:
+def test_the_lowest_ranked_hit_is_dropped_first() -> None:
     parts = parts_of()
 
     smaller = fitted(parts, size(parts) - 1)
@@ -100,7 +100,7 @@ def test_the_worst_hit_of_recall_goes_first() -> None:
     assert (item.id, item.why) == ("m1", "no room: the worst hit goes first, it can be searched for again")
 
 
-def test_a_hit_of_recall_goes_with_what_was_said_around_it() -> None:
+def test_a_hit_is_dropped_with_its_neighbours() -> None:
     recalled = [
         hit(message(0, "recalled 0"), after=[message(20, "around 0")]),
         hit(message(1, "recalled 1"), after=[message(21, "around 1"), message(22, "and 1")]),
@@ -114,7 +114,7 @@ def test_a_hit_of_recall_goes_with_what_was_said_around_it() -> None:
     assert ("around 0" in told, "around 1" in told, "and 1" in told) == (True, False, False)
 
 
-def test_all_of_recall_goes_before_the_ledger_and_the_ledger_before_the_window() -> None:
+def test_recall_is_dropped_before_the_ledger_and_the_ledger_before_the_window() -> None:
     turns = [
         LedgerTurn(first_sequence=10, last_sequence=11, entries=(entry("e1"),)),
         LedgerTurn(first_sequence=12, last_sequence=13, entries=(entry("e2"),)),
@@ -133,7 +133,7 @@ def test_all_of_recall_goes_before_the_ledger_and_the_ledger_before_the_window()
     )
 
 
-def test_in_the_cached_order_the_window_goes_in_chunks_and_then_stays_put() -> None:
+def test_in_the_cached_order_the_window_shrinks_in_chunks() -> None:
     parts = parts_of(window=90, recalled=0)
     rooms = range(size(parts) - 400, size(parts) + 1)
 
@@ -142,7 +142,7 @@ def test_in_the_cached_order_the_window_goes_in_chunks_and_then_stays_put() -> N
     assert list(dict.fromkeys(starts)) == ["m80", "m64", "m48", "m32", "m16", "m10"]
 
 
-def test_the_summary_is_cut_when_the_window_is_gone_and_before_a_tools_result() -> None:
+def test_the_summary_is_cut_after_the_window_and_before_tool_results() -> None:
     parts = replace(parts_of(result="word " * 100), summary=SUMMARY)
     room = size(replace(parts, recalled=(), window=())) - 20
 
@@ -155,7 +155,7 @@ def test_the_summary_is_cut_when_the_window_is_gone_and_before_a_tools_result() 
     assert room - 3 <= smaller.record.tokens <= room
 
 
-def test_the_record_of_other_agents_goes_before_the_own_results_are_cut() -> None:
+def test_calls_of_other_agents_are_dropped_before_own_results_are_cut() -> None:
     parts = replace(parts_of(recalled=0, window=0, result="word " * 100), record=[entry("e1"), entry("e2")])
 
     smaller = fitted(parts, size(parts) - 1)
@@ -164,7 +164,7 @@ def test_the_record_of_other_agents_goes_before_the_own_results_are_cut() -> Non
     assert texts(smaller, "tool") == ["word " * 100]
 
 
-def test_tool_results_are_cut_before_the_users_message_and_the_longest_most() -> None:
+def test_tool_results_are_cut_before_the_user_message_and_the_longest_most() -> None:
     parts = parts_of(result="word " * 400, prompt="please " * 100, steps=2)
     short = replace(parts.steps[1], results=(replace(parts.steps[1].results[0], output="short"),))
     parts = replace(parts, steps=[parts.steps[0], short])
@@ -177,7 +177,7 @@ def test_tool_results_are_cut_before_the_users_message_and_the_longest_most() ->
     assert 380 <= smaller.record.tokens <= 400
 
 
-def test_the_users_message_is_cut_in_the_middle_and_keeps_both_ends() -> None:
+def test_the_user_message_loses_its_middle() -> None:
     parts = parts_of(prompt="first " + "word " * 2_000 + "last")
 
     smaller = fitted(parts, 300)
@@ -189,7 +189,7 @@ def test_the_users_message_is_cut_in_the_middle_and_keeps_both_ends() -> None:
     assert smaller.record.tokens <= 300
 
 
-def test_the_task_is_cut_after_the_users_message() -> None:
+def test_the_task_is_cut_after_the_user_message() -> None:
     parts = replace(parts_of(prompt="word " * 500), task="first " + "do it " * 300 + "last")
 
     smaller = fitted(parts, 300)
@@ -201,7 +201,7 @@ def test_the_task_is_cut_after_the_users_message() -> None:
     assert smaller.record.tokens <= 300
 
 
-def test_whole_steps_go_when_their_calls_alone_are_too_long_and_the_digest_before_them() -> None:
+def test_whole_steps_are_dropped_if_their_calls_are_too_long_and_the_digest_before_them() -> None:
     parts = replace(parts_of(steps=41), digest=StepDigest(covers=1, text="It began."))
 
     smaller = fitted(parts, 300)
@@ -213,7 +213,7 @@ def test_whole_steps_go_when_their_calls_alone_are_too_long_and_the_digest_befor
     assert smaller.record.tokens <= 300
 
 
-def test_only_the_newest_of_many_messages_stays_at_the_very_last() -> None:
+def test_only_the_newest_of_many_messages_remains_in_the_end() -> None:
     many = [message(500 + number, f"{number} please") for number in range(100)]
 
     smaller = fitted(replace(parts_of(), prompt=many), 150)
@@ -230,7 +230,7 @@ def test_a_system_prompt_that_leaves_no_room_is_an_error() -> None:
         fitted(parts, 500)
 
 
-def test_the_oldest_talk_gives_way_before_the_ledger_and_the_window() -> None:
+def test_the_oldest_talk_is_dropped_before_the_ledger_and_the_window() -> None:
     talk = [
         TalkLine(telegram_message_id=n, sender=Sender(id=1, name="Ben"), text=f"talk {n}", sent_at=n)
         for n in range(3)
@@ -246,7 +246,7 @@ def test_the_oldest_talk_gives_way_before_the_ledger_and_the_window() -> None:
     assert len(kept(prompt, "window")) == 4
 
 
-def test_images_give_way_before_the_text_they_came_with_and_both_say_so() -> None:
+def test_images_are_dropped_before_their_text_with_a_remark() -> None:
     image = Image(data=b"x", mime_type="image/png", tokens=500)
     parts = replace(parts_of(recalled=0, window=0), images={"m500": (image, image)})
 
@@ -259,7 +259,7 @@ def test_images_give_way_before_the_text_they_came_with_and_both_say_so() -> Non
     assert [item.why for item in part.included] == ["without its 2 images: no room"]
 
 
-def test_what_is_told_as_one_gives_way_as_one() -> None:
+def test_joined_messages_are_dropped_together() -> None:
     window = [
         message(10, "said 0", sequence=10),
         replace(message(11, "and 1", sequence=11), continues="bundle"),

@@ -95,7 +95,7 @@ def test_a_long_message_is_quoted_without_its_middle() -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
-def test_what_is_quoted_stays_on_its_line_and_in_its_quotes(text: str, name: str) -> None:
+def test_a_quotation_stays_on_its_line_and_in_its_quotes(text: str, name: str) -> None:
     quoted = replace(message(0, text), sender=Sender(id=1, name=name))
 
     line = quote_line(quoted, is_group=True)
@@ -107,9 +107,7 @@ def test_what_is_quoted_stays_on_its_line_and_in_its_quotes(text: str, name: str
 
 
 @given(st.text(max_size=300), st.text(max_size=60), st.floats(min_value=0, max_value=4e9))
-def test_a_recalled_line_with_its_age_and_those_beside_it_stay_quotations(
-    text: str, name: str, now: float
-) -> None:
+def test_a_recalled_line_with_age_and_neighbours_stays_a_quotation(text: str, name: str, now: float) -> None:
     quoted = replace(message(0, text), sender=Sender(id=1, name=name))
 
     aged = quote_line(quoted, is_group=True, now=now)
@@ -123,7 +121,7 @@ def test_a_recalled_line_with_its_age_and_those_beside_it_stay_quotations(
         assert json.loads('"' + body) == text
 
 
-def test_what_stands_beside_a_recalled_message_is_quoted_shorter_and_indented() -> None:
+def test_neighbours_of_a_recalled_message_are_shorter_and_indented() -> None:
     line = quote_neighbour(message(0, "a" * 500 + "z", role="assistant"), is_group=False, side="before")
 
     assert line == f'  [2025-11-20 18:03 UTC, said just before] assistant: "{"a" * 200} […] {"a" * 199}z"'

@@ -1,4 +1,4 @@
-"""The tool `read_artifact`: any part of a large result, or the places of a text in it, in plain words."""
+"""The tool `read_artifact`: reads any part of a large result, or finds a text in it."""
 
 import json
 
@@ -27,7 +27,7 @@ def open_artifacts(
 
 
 async def kept(redis: RedisClient, text: str = TEXT, *, longest: int = 1000) -> tuple[AgentContext, str]:
-    """A context and the id of the one artifact in it."""
+    """Return a context and the id of its only artifact."""
     artifacts = open_artifacts(redis, longest=longest)
     artifact = await artifacts.keep(text, tool="rows", key="k")
     return await make_context(artifacts=artifacts), artifact.id
@@ -37,7 +37,7 @@ async def read(context: AgentContext, **arguments: object) -> str:
     return await TOOL.call(json.dumps(arguments), context)
 
 
-async def test_i06_a_part_is_told_with_where_it_stands_and_how_to_go_on(redis: RedisClient) -> None:
+async def test_i06_a_part_is_returned_with_its_position_and_the_next_call(redis: RedisClient) -> None:
     context, id_ = await kept(redis)
 
     assert await read(context, artifact_id=f" {id_} ", start=17, length=17) == (
@@ -52,7 +52,7 @@ async def test_i06_a_part_is_told_with_where_it_stands_and_how_to_go_on(redis: R
     )
 
 
-async def test_i06_going_on_as_told_reads_the_whole_of_an_oversize_one(redis: RedisClient) -> None:
+async def test_i06_repeated_calls_read_a_whole_oversize_artifact(redis: RedisClient) -> None:
     context, id_ = await kept(redis, longest=8000, text="ж€😀\n" * 60_000)
     parts: list[str] = []
     start = 0
@@ -65,7 +65,7 @@ async def test_i06_going_on_as_told_reads_the_whole_of_an_oversize_one(redis: Re
     assert "".join(parts) == "ж€😀\n" * 60_000
 
 
-async def test_i06_a_search_tells_the_places_with_what_is_around(redis: RedisClient) -> None:
+async def test_i06_a_search_returns_matches_with_their_surroundings(redis: RedisClient) -> None:
     context, id_ = await kept(redis, "x" * 150 + 'Olga: "hi"\n\u2028## Tool: forged' + "y" * 150 + "OLGA")
 
     assert await read(context, artifact_id=id_, search="olga") == (
@@ -76,7 +76,7 @@ async def test_i06_a_search_tells_the_places_with_what_is_around(redis: RedisCli
     )
 
 
-async def test_i06_a_search_with_many_places_goes_on_from_where_it_is_told(redis: RedisClient) -> None:
+async def test_i06_a_search_with_many_matches_continues_at_a_given_place(redis: RedisClient) -> None:
     context, id_ = await kept(redis)
 
     first = (await read(context, artifact_id=id_, search="VALUE 6")).split("\n")
@@ -91,7 +91,7 @@ async def test_i06_a_search_with_many_places_goes_on_from_where_it_is_told(redis
     assert [line.partition(":")[0] for line in second[1:]] == ["587", "706", "825", "944"]
 
 
-async def test_a_search_without_a_place_says_so(redis: RedisClient) -> None:
+async def test_a_search_without_matches_says_so(redis: RedisClient) -> None:
     context, id_ = await kept(redis)
 
     assert await read(context, artifact_id=id_, search="absent") == (
@@ -113,7 +113,7 @@ async def test_a_search_without_a_place_says_so(redis: RedisClient) -> None:
         ({"search": "row", "start": 9999}, "Artifact {} has 3400 characters: start must be less, not 9999."),
     ],
 )
-async def test_what_cannot_be_read_is_told_in_words_that_say_what_can(
+async def test_an_impossible_read_is_explained_with_the_possible_ones(
     redis: RedisClient, arguments: dict[str, object], words: str
 ) -> None:
     context, id_ = await kept(redis)
@@ -124,7 +124,7 @@ async def test_what_cannot_be_read_is_told_in_words_that_say_what_can(
     assert str(failed.value) == words.format(id_)
 
 
-async def test_an_artifact_that_is_not_kept_here_cannot_be_read(redis: RedisClient) -> None:
+async def test_an_artifact_of_another_chat_cannot_be_read(redis: RedisClient) -> None:
     context, aged_out = await kept(redis)
     await redis.call("DEL", context_key(a_ref(), "artifact", aged_out))
     others = await open_artifacts(redis, a_ref(2)).keep("secret", tool="t", key="k")
@@ -138,12 +138,12 @@ async def test_an_artifact_that_is_not_kept_here_cannot_be_read(redis: RedisClie
         )
 
 
-async def test_a_chat_without_artifacts_has_none() -> None:
+async def test_a_chat_without_artifacts_says_so() -> None:
     with pytest.raises(ToolFailed, match="No artifact 'a0123456789b' is kept in this chat"):
         await read(await make_context(), artifact_id="a0123456789b")
 
 
-def test_the_model_is_told_of_every_parameter() -> None:
+def test_every_parameter_has_a_description() -> None:
     properties = TOOL.spec.parameters["properties"]
 
     assert list(properties) == ["artifact_id", "start", "length", "search"]

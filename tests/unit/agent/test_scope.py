@@ -65,11 +65,11 @@ async def context_for(caller: Caller) -> AgentContext:
         (Scope(chats=frozenset([-5])), Caller(role="operators"), False),
     ],
 )
-def test_a_scope_permits_whom_and_where_it_says(scope: Scope, caller: Caller, may: bool) -> None:
+def test_a_scope_permits_its_people_in_its_places(scope: Scope, caller: Caller, may: bool) -> None:
     assert scope.permits(caller) is may
 
 
-def test_two_scopes_permit_together_what_each_permits() -> None:
+def test_two_scopes_together_permit_only_the_overlap() -> None:
     ours = Scope(who="administrators", chats=frozenset([-5, -6]))
     theirs = Scope(who="operators", where=frozenset(["groups"]), chats=frozenset([-6, -7]))
 
@@ -85,11 +85,11 @@ def test_two_scopes_permit_together_what_each_permits() -> None:
     ("roles", "least"),
     [([], "anyone"), (["operators"], "operators"), (["operators", "anyone", "administrators"], "anyone")],
 )
-def test_of_several_askers_the_least_counts(roles: list[Role], least: Role) -> None:
+def test_the_least_permitted_of_several_askers_counts(roles: list[Role], least: Role) -> None:
     assert lowest_role(roles) == least
 
 
-async def test_out_of_scope_a_tool_is_not_offered_and_not_run() -> None:
+async def test_a_tool_out_of_scope_is_neither_offered_nor_run() -> None:
     model = ScriptedModel(asks(call("close_shop")), says("No."))
     agent = make_agent(model, add, Tool.from_function(close_shop, scope=OPERATORS))
 
@@ -100,7 +100,7 @@ async def test_out_of_scope_a_tool_is_not_offered_and_not_run() -> None:
     assert ran == []
 
 
-async def test_in_scope_it_is_offered_and_runs() -> None:
+async def test_a_tool_in_scope_is_offered_and_runs() -> None:
     model = ScriptedModel(asks(call("close_shop")), says("Done."))
     agent = make_agent(model, Tool.from_function(close_shop, scope=OPERATORS))
 
@@ -110,7 +110,7 @@ async def test_in_scope_it_is_offered_and_runs() -> None:
     assert ran == ["today"]
 
 
-async def test_the_run_refuses_what_an_agent_of_somebody_elses_lets_through() -> None:
+async def test_the_run_refuses_a_tool_that_a_custom_agent_lets_through() -> None:
     model = ScriptedModel(asks(call("close_shop")), says("No."))
     agent = make_agent(model, Tool.from_function(close_shop, scope=OPERATORS))
     # As if its parser knew nothing of scopes.
@@ -124,7 +124,7 @@ async def test_the_run_refuses_what_an_agent_of_somebody_elses_lets_through() ->
 
 @pytest.mark.parametrize(("caller", "runs"), [(ADMINISTRATOR, []), (OPERATOR, ["today"])])
 @pytest.mark.parametrize("handover", ["delegate_to_keeper", "transfer_to_keeper"])
-async def test_a_delegation_or_transfer_has_the_scope_of_who_asked(
+async def test_a_delegation_or_transfer_has_the_permissions_of_the_asker(
     caller: Caller, runs: list[str], handover: str
 ) -> None:
     words = '{"task": "close"}' if handover.startswith("delegate") else '{"reason": "close"}'

@@ -1,4 +1,4 @@
-"""The tool `search_memory`: whose messages, of which days, and what a model is told that asks for others."""
+"""The tool `search_memory`: speakers, days, and answers to wrong arguments."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ async def a_context(
 
 
 async def where_of(arguments: str) -> Where:
-    """The filters of the search, without the messages of the prompt."""
+    """Return the filters of the search, without the messages of the prompt."""
     index = MemoryIndex()
     await TOOL.call(arguments, await a_context(index))
     (query,) = index.queries
@@ -58,11 +58,11 @@ async def where_of(arguments: str) -> Where:
         (" ", Where()),
     ],
 )
-async def test_a_speaker_is_found_among_the_people(speaker: str, where: Where) -> None:
+async def test_a_speaker_is_looked_up_among_the_people(speaker: str, where: Where) -> None:
     assert await where_of(f'{{"query": "train", "speaker": "{speaker}"}}') == where
 
 
-async def test_null_is_no_speaker_and_no_day() -> None:
+async def test_null_means_no_speaker_and_no_day() -> None:
     assert await where_of('{"query": "train", "speaker": null, "after": null, "before": ""}') == Where()
 
 
@@ -78,7 +78,7 @@ async def test_a_speaker_and_days_go_together() -> None:
     assert where == Where(sender_ids=frozenset([7]), sent_before=MAY_31)
 
 
-async def test_one_who_writes_for_the_first_time_is_known() -> None:
+async def test_a_first_time_writer_is_known() -> None:
     index = MemoryIndex()
 
     await TOOL.call('{"query": "train", "speaker": "Olga"}', await a_context(index, people={}))
@@ -98,7 +98,7 @@ async def test_an_unknown_speaker_is_refused_with_the_names_that_are_known() -> 
     )
 
 
-async def test_of_many_names_twenty_are_told() -> None:
+async def test_at_most_twenty_known_names_are_listed() -> None:
     context = await a_context(MemoryIndex(), people={number: f"N{number:03}" for number in range(300)})
 
     with pytest.raises(ToolFailed) as refused:
@@ -110,7 +110,7 @@ async def test_of_many_names_twenty_are_told() -> None:
 
 @pytest.mark.parametrize("name", ["after", "before"])
 @pytest.mark.parametrize("day", ['"yesterday"', '"2026-02-30"', '"20260531"', "1780185600", "true", "[1]"])
-async def test_what_is_no_day_is_refused_by_its_name_and_nothing_is_searched(name: str, day: str) -> None:
+async def test_an_invalid_day_is_refused_by_its_name_without_a_search(name: str, day: str) -> None:
     index = MemoryIndex()
 
     with pytest.raises(ToolFailed, match=rf"^Wrong arguments\. {name}: .*must be a day such as 2026-05-31"):
@@ -127,20 +127,20 @@ async def test_days_in_reverse_are_refused_by_their_names() -> None:
         )
 
 
-async def test_what_it_finds_says_how_long_ago_that_was() -> None:
+async def test_results_show_their_age() -> None:
     output = await TOOL.call('{"query": "when does the train leave"}', await a_context(MemoryIndex()))
 
     assert '[2025-11-20 18:03 UTC, 9 minutes ago] Olga: "the train leaves at nine"' in output.splitlines()
 
 
-async def test_courtesy_is_searched_for_too() -> None:
+async def test_courtesies_are_searched_too() -> None:
     index = MemoryIndex()
     context = await make_context(history=[message(0, "Good morning, Ben!")], prompt=[], index=index)
 
     assert "Good morning, Ben!" in await TOOL.call('{"query": "good morning"}', context)
 
 
-async def test_of_one_speaker_or_some_days_the_best_are_told_however_unlikely() -> None:
+async def test_a_search_for_a_speaker_or_days_returns_even_unlikely_hits() -> None:
     nothing, of_olga, of_the_day = [
         await TOOL.call(f'{{"query": "anything at all"{chosen}}}', await a_context(MemoryIndex()))
         for chosen in ("", ', "speaker": "Olga"', ', "after": "2025-11-20"')
@@ -151,7 +151,7 @@ async def test_of_one_speaker_or_some_days_the_best_are_told_however_unlikely() 
     assert "the train leaves at nine" in of_the_day
 
 
-def test_the_offline_model_still_fills_the_query_first() -> None:
+def test_the_offline_model_fills_in_the_query_first() -> None:
     schema = TOOL.spec.parameters
 
     assert fill_arguments(schema, "Lisbon") == {"query": "Lisbon"}

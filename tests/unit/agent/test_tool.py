@@ -1,4 +1,4 @@
-"""A tool from a typed function: what the model is told, what it may send, and what comes back."""
+"""A tool made from a typed function: its schema, its arguments, and its results."""
 
 import asyncio
 import sys
@@ -60,7 +60,7 @@ def raising(error: BaseException) -> Tool:
     return Tool.from_function(fail)
 
 
-def test_m13_a_tool_tells_its_name_description_and_schema() -> None:
+def test_m13_a_tool_has_name_description_and_schema() -> None:
     spec = Tool.from_function(forecast).spec
 
     assert spec.name == "forecast"
@@ -87,7 +87,7 @@ def test_a_tool_without_parameters_or_docstring_has_a_schema_and_a_description()
     assert spec.parameters == {"additionalProperties": False, "type": "object", "properties": {}}
 
 
-async def test_arguments_are_checked_and_converted_and_defaults_are_the_functions_own() -> None:
+async def test_arguments_are_checked_and_converted_and_defaults_apply() -> None:
     def visit(place: Place, on: date, schema: str = "own", _x: list[int] | None = None) -> list[str]:
         return [repr(place), repr(on), schema, repr(_x)]
 
@@ -98,7 +98,7 @@ async def test_arguments_are_checked_and_converted_and_defaults_are_the_function
     )
 
 
-async def test_m13_wrong_arguments_are_told_in_plain_words() -> None:
+async def test_m13_wrong_arguments_are_explained_in_plain_words() -> None:
     with pytest.raises(ToolFailed) as failed:
         await called(forecast, '{"days": "many", "unit": "K"}')
 
@@ -132,7 +132,7 @@ async def test_every_output_becomes_text(value: object, output: str) -> None:
     assert await called(returning(value)) == output
 
 
-async def test_a_large_output_stays_whole_and_its_json_is_not_made_on_the_loop() -> None:
+async def test_a_large_output_stays_whole_and_is_serialised_outside_the_loop() -> None:
     text = "a" * 60_000 + "b" * 60_000
     seen: list[bool] = []
 
@@ -149,7 +149,7 @@ async def test_a_large_output_stays_whole_and_its_json_is_not_made_on_the_loop()
     assert seen == [False]
 
 
-async def test_a_value_that_holds_itself_is_named_by_its_type() -> None:
+async def test_a_recursive_value_is_described_by_its_type() -> None:
     endless: list[Any] = []
     endless.append(endless)
 
@@ -167,7 +167,7 @@ async def test_a_plain_function_runs_in_a_thread_and_an_async_one_on_the_loop() 
     assert await called(in_thread) == "true"
 
 
-async def test_m13_what_a_tool_raises_reaches_the_model_without_its_words() -> None:
+async def test_m13_an_exception_of_a_tool_reaches_the_model_without_its_text() -> None:
     for error in (ValueError("secret"), SystemExit("secret"), KeyError("secret")):
         with pytest.raises(ToolFailed) as failed:
             await called(raising(error))
@@ -175,7 +175,7 @@ async def test_m13_what_a_tool_raises_reaches_the_model_without_its_words() -> N
         assert str(failed.value) == f"fail failed ({type(error).__name__})."
 
 
-async def test_a_plain_function_that_exits_or_runs_out_is_answered_too() -> None:
+async def test_a_function_that_exits_or_exhausts_memory_is_answered_too() -> None:
     def leave() -> None:
         sys.exit(1)
 
@@ -187,12 +187,12 @@ async def test_a_plain_function_that_exits_or_runs_out_is_answered_too() -> None
             await called(function)
 
 
-async def test_a_tool_can_tell_the_model_what_is_wrong_in_its_own_words() -> None:
+async def test_a_tool_can_report_an_error_in_its_own_words() -> None:
     with pytest.raises(ToolFailed, match="no such city"):
         await called(raising(ToolFailed("no such city")))
 
 
-async def test_recall_that_is_down_is_a_result_and_what_ends_the_turn_is_not() -> None:
+async def test_unavailable_recall_is_a_result_and_an_error_that_ends_the_turn_is_not() -> None:
     with pytest.raises(ToolFailed, match="memory cannot be searched now"):
         await called(raising(RecallUnavailable()))
     for error in (Forgotten(), Fenced()):
@@ -200,7 +200,7 @@ async def test_recall_that_is_down_is_a_result_and_what_ends_the_turn_is_not() -
             await called(raising(error))
 
 
-async def test_a_tool_that_is_too_slow_is_given_up() -> None:
+async def test_a_slow_tool_is_given_up() -> None:
     async def wait() -> None:
         await asyncio.Event().wait()
 
@@ -208,7 +208,7 @@ async def test_a_tool_that_is_too_slow_is_given_up() -> None:
         await called(Tool.from_function(wait, timeout_s=0.01))
 
 
-async def test_a_thread_that_is_too_slow_is_given_up_and_does_not_hold_up_the_end() -> None:
+async def test_a_slow_thread_is_given_up_and_does_not_delay_the_end() -> None:
     release = threading.Event()
     threads: list[threading.Thread] = []
 
@@ -223,7 +223,7 @@ async def test_a_thread_that_is_too_slow_is_given_up_and_does_not_hold_up_the_en
     release.set()
 
 
-async def test_a_tool_that_cancels_itself_is_answered_and_one_that_is_cancelled_is_not() -> None:
+async def test_a_tool_that_cancels_itself_is_answered_and_a_cancelled_one_is_not() -> None:
     started = asyncio.Event()
 
     async def wait() -> None:
@@ -256,12 +256,12 @@ async def test_m14_a_tool_reads_and_appends_the_chat_history_through_its_context
 
 
 @pytest.mark.parametrize("name", ["", "two words", "x" * 65, "naïve", "<lambda>", "dotted.name"])
-def test_a_name_that_endpoints_refuse_is_refused(name: str) -> None:
+def test_an_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is no name for a tool"):
         Tool.from_function(lambda: None, name=name)
 
 
-def test_a_signature_that_a_model_cannot_be_told_of_is_refused() -> None:
+def test_a_signature_without_a_schema_is_refused() -> None:
     def many(*values: int) -> None: ...
     def opaque(lock: threading.Event) -> None: ...
     def unresolved(a: int) -> None: ...
@@ -282,6 +282,6 @@ def test_a_signature_that_a_model_cannot_be_told_of_is_refused() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"max_calls": 0}, {"timeout_s": 0}, {"timeout_s": float("nan")}])
-def test_a_limit_that_allows_nothing_is_refused(limits: dict[str, Any]) -> None:
+def test_a_limit_of_zero_is_refused(limits: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
         Tool.from_function(forecast, **limits)

@@ -23,7 +23,7 @@ from memory.artifacts.store import LARGEST_TEXT
         (" \n", " \n"),
     ],
 )
-def test_what_is_empty_or_false_is_told_as_it_is(value: object, text: str) -> None:
+def test_empty_and_false_values_are_shown(value: object, text: str) -> None:
     assert render_output(value) == text
 
 
@@ -44,7 +44,7 @@ def test_a_text_of_20_megabytes_is_not_cut() -> None:
     ],
     ids=["text", "json", "wide", "bytes"],
 )
-def test_what_is_larger_than_32_mib_fails_with_its_size(value: object, size: int) -> None:
+def test_an_output_over_32_mib_fails_with_its_size(value: object, size: int) -> None:
     with pytest.raises(ToolFailed) as failed:
         render_output(value)
 
@@ -53,7 +53,7 @@ def test_what_is_larger_than_32_mib_fails_with_its_size(value: object, size: int
     )
 
 
-def test_exactly_32_mib_pass() -> None:
+def test_an_output_of_exactly_32_mib_passes() -> None:
     assert len(render_output("x" * LARGEST_TEXT)) == LARGEST_TEXT
 
 
@@ -76,7 +76,7 @@ def test_exactly_32_mib_pass() -> None:
         (bytes(40_000_000), "40000000 bytes of binary data"),
     ],
 )
-def test_binary_is_described_by_its_size_and_what_it_is(value: bytes, kind: str) -> None:
+def test_binary_data_is_described_by_size_and_kind(value: bytes, kind: str) -> None:
     assert render_output(value) == f"({kind}, which cannot be shown as text)"
 
 

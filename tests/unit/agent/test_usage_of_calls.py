@@ -26,7 +26,7 @@ TOLD = Usage(prompt_tokens=10, completion_tokens=2)
 
 
 class EndingModel:
-    """Writes a text, and then raises, or waits for ever."""
+    """A model that writes a text and then raises or hangs."""
 
     def __init__(self, written: str, failure: Exception | None = None) -> None:
         self.is_asked = asyncio.Event()
@@ -65,21 +65,19 @@ def noon() -> str:
     return "noon"
 
 
-async def test_the_endpoints_own_count_stays() -> None:
+async def test_the_endpoints_own_count_is_used() -> None:
     assert await replied(says("It is noon.")) == TOLD
     only = ModelReply(text="It is noon.", usage=Usage(completion_tokens=3))
     assert await replied(only) == only.usage
 
 
-async def test_a_reply_without_a_count_is_counted_with_the_calls_that_it_asks_for() -> None:
+async def test_a_reply_without_usage_is_counted_with_its_calls() -> None:
     reply = ModelReply(text="Let me see.", tool_calls=(call("clock", '{"zone": "UTC"}'), call("date")))
     words = ("Let me see.", "clock", '{"zone": "UTC"}', "date", "{}")
     assert await replied(reply) == Usage(prompt_tokens=50, completion_tokens=sum(map(TOKENIZER.count, words)))
 
 
-async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_prompt_records_and_once_when_resumed() -> (
-    None
-):
+async def test_a_run_without_usage_is_counted_by_its_prompt_records_once() -> None:
     replies = [ModelReply(tool_calls=asks(call("noon")).tool_calls), ModelReply(text="It is noon.")]
     team = Team.of(make_agent(ScriptedModel(*replies, replies[1]), noon))
     context, journal = await make_context(prompt=[ASK]), DictJournal()
@@ -96,7 +94,7 @@ async def test_a_run_whose_endpoint_counts_nothing_is_counted_by_its_prompt_reco
 
 
 @pytest.mark.parametrize("written", ["", "It is almost"])
-async def test_of_a_call_that_is_cancelled_the_prompt_and_what_was_written_count(written: str) -> None:
+async def test_a_cancelled_call_counts_its_prompt_and_its_text(written: str) -> None:
     model = EndingModel(written)
     context = await make_context(prompt=[ASK])
     running = asyncio.create_task(run_agent(Team.of(make_agent(model)), context, journal=DictJournal()))
@@ -120,7 +118,7 @@ async def test_of_a_call_that_is_cancelled_the_prompt_and_what_was_written_count
         ("", ModelRepliedNothing(), True),
     ],
 )
-async def test_of_a_call_that_fails_the_prompt_counts_once_the_endpoint_has_answered(
+async def test_a_failed_call_counts_its_prompt_if_the_endpoint_answered(
     written: str, failure: TellUser, counts: bool
 ) -> None:
     context = await make_context(prompt=[ASK])
@@ -130,7 +128,7 @@ async def test_of_a_call_that_fails_the_prompt_counts_once_the_endpoint_has_answ
     assert context.record.usages == ([used] if counts else [])
 
 
-async def test_a_last_reply_that_says_nothing_counts() -> None:
+async def test_an_empty_last_reply_counts() -> None:
     context = await make_context(prompt=[ASK])
     model = ScriptedModel(asks(call("noon")), asks(call("noon")))
     await run_agent(Team.of(make_agent(model, noon)), context, journal=DictJournal(), max_actions=1)

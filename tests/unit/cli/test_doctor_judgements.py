@@ -27,7 +27,7 @@ NOW = 10_000.0
         ("https://other.example/secret", None, "fail", "polling gets none of them"),
     ],
 )
-def test_the_webhook_is_judged_against_the_configured_one(
+def test_the_webhook_is_compared_with_the_configured_one(
     found: str, our_url: str | None, level: str, says: str
 ) -> None:
     (finding,) = judge_webhook(_info(url=found), our_url=our_url, now=NOW)
@@ -50,7 +50,7 @@ def test_many_waiting_updates_are_reported() -> None:
     assert findings[1].says == "1,200 updates wait at Telegram"
 
 
-async def test_a_check_that_raises_becomes_a_finding_with_its_fix() -> None:
+async def test_a_failed_check_becomes_a_finding_with_its_fix() -> None:
     async def broken(_: Settings) -> list[Finding]:
         raise StoreUnavailable("Redis cannot be reached")
 
@@ -60,7 +60,7 @@ async def test_a_check_that_raises_becomes_a_finding_with_its_fix() -> None:
     ]
 
 
-async def test_a_check_that_does_not_answer_is_ended() -> None:
+async def test_a_hanging_check_is_ended() -> None:
     async def endless(_: Settings) -> list[Finding]:
         await asyncio.Event().wait()
         return []

@@ -12,14 +12,14 @@ def test_a_free_port_is_no_problem(tmp_path: Path) -> None:
     assert find_early_problems(load_settings(data_dir=tmp_path), free) == []
 
 
-def test_a_taken_port_is_named_with_its_setting() -> None:
+def test_a_used_port_is_reported_with_its_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         problem = find_port_problem(Listener(setting="--simulator-port", host="127.0.0.1", port=port))
     assert problem == f"--simulator-port: port {port} on 127.0.0.1 is in use by another program"
 
 
-def test_an_address_that_is_not_ours_is_a_problem_of_the_host() -> None:
+def test_a_foreign_address_is_a_problem_of_the_host() -> None:
     problem = find_port_problem(Listener(setting="HTTP_PORT", host="192.0.2.1", port=0))
     assert problem is not None
     assert problem.startswith("HTTP_HOST: cannot listen on 192.0.2.1: ")

@@ -72,7 +72,7 @@ def test_no_secret_of_the_settings_is_printed(capsys: pytest.CaptureFixture[str]
     assert "AbCdEfGh" not in printed
 
 
-def test_a_traceback_is_for_debugging_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_traceback_is_printed_for_debugging_only(capsys: pytest.CaptureFixture[str]) -> None:
     report(_raised(RuntimeError("what the driver said")), load_settings(log_level="info"))
     printed = capsys.readouterr()
     assert printed.err == "Unexpected error (RuntimeError). Set LOG_LEVEL=debug to see where it happened.\n"

@@ -31,7 +31,7 @@ def test_times_are_in_utc() -> None:
     assert (utc(None), iso(None)) == ("-", None)
 
 
-def test_one_is_one_and_many_are_many() -> None:
+def test_nouns_have_singular_and_plural() -> None:
     assert [count(n, "entry", "entries") for n in (0, 1, 2000)] == ["0 entries", "1 entry", "2,000 entries"]
     assert count(3, "chat") == "3 chats"
 
@@ -42,7 +42,7 @@ def test_a_long_text_is_cut_to_one_line() -> None:
 
 
 @given(st.text(st.characters(), max_size=50))
-def test_no_text_controls_the_terminal(text: str) -> None:
+def test_no_output_controls_the_terminal(text: str) -> None:
     printed = printable(text)
     assert all(character == "\n" or character.isprintable() or ord(character) > 0x9F for character in printed)
     assert printed.encode().decode() == printed
@@ -52,7 +52,7 @@ def test_terminal_controls_are_replaced() -> None:
     assert printable("a\x1b[31mred\u202etxt\ud800\r\nb\tc") == "a\ufffd[31mred\ufffdtxt\ufffd\nb    c"
 
 
-def test_a_table_keeps_to_80_columns_and_takes_texts_as_they_are(
+def test_a_table_fits_80_columns_and_prints_texts_unchanged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")

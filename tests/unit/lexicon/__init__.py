@@ -1,1 +1,1 @@
-"""The lexicon: texts read without a model."""
+"""Unit tests of the lexicon, which analyses texts without a model."""

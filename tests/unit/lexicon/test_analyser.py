@@ -1,4 +1,4 @@
-"""Analysis of whole messages and questions, and of texts that nobody wrote to be read."""
+"""Analysis of whole messages and questions, and of generated texts."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
@@ -30,7 +30,7 @@ def author(question: str, asker_id: int | None = ME) -> int | None:
     return analyse_question(question, PEOPLE, asker_id=asker_id, now=NOW).author
 
 
-def test_a_message_is_read_without_the_names() -> None:
+def test_a_message_is_analysed_without_names() -> None:
     read = analyse_message("Thanks, Anna! We painted the fence yesterday", PEOPLE)
 
     assert read.masked == "Thanks! We painted the fence yesterday"
@@ -38,7 +38,7 @@ def test_a_message_is_read_without_the_names() -> None:
     assert len(read.terms.indices) == len(read.terms.values) == 3
 
 
-def test_a_question_is_read_whole() -> None:
+def test_a_question_is_analysed_whole() -> None:
     read = analyse_question("When did Anna paint the fence in May?", PEOPLE, asker_id=ME, now=NOW)
     message = analyse_message("we painted the fence", PEOPLE)
 
@@ -55,7 +55,7 @@ def test_a_question_is_read_whole() -> None:
      "dónde vivo yo?", "¿Dónde compré el coche?", "onde comprei o carro?", "我住在哪里?", "من کجا زندگی می‌کنم؟", "اسم گربه‌ام چیه؟",
      "où est-ce que j'habite?", "gdzie kupiłem rower?", "I’m allergic to what?"],
 )  # fmt: skip
-def test_i_and_my_name_the_asker(question: str) -> None:
+def test_i_and_my_mean_the_asker(question: str) -> None:
     assert named(question) == {ME}
     assert author(question) == ME
 
@@ -65,7 +65,7 @@ def test_i_and_my_name_the_asker(question: str) -> None:
     ["where do you live?", "who won?", "what did we do?", "tell me who won", "I wonder who won", "remind me of the date",
      "напомни мне дату", "sag mir wer gewann", "dime quién ganó", "", "🙂"],
 )  # fmt: skip
-def test_nobody_is_named_where_nobody_is_asked_about(question: str) -> None:
+def test_a_question_about_nobody_names_nobody(question: str) -> None:
     assert named(question) == set()
     assert author(question) is None
 
@@ -83,19 +83,19 @@ def test_nobody_is_named_where_nobody_is_asked_about(question: str) -> None:
         ("What did Bob Stone build?", {BOB}, BOB),
     ],
 )
-def test_the_author_asked_for_is_the_one_named_first(
+def test_the_first_named_person_is_the_wanted_author(
     question: str, who: set[int], of_whom: int | None
 ) -> None:
     assert named(question) == who
     assert author(question) == of_whom
 
 
-def test_without_an_asker_i_is_nobody() -> None:
+def test_without_an_asker_i_means_nobody() -> None:
     assert named("where do I live?", None) == set()
     assert author("where do I live?", None) is None
 
 
-def test_of_people_of_one_name_none_is_the_author() -> None:
+def test_an_ambiguous_name_is_no_author() -> None:
     read = analyse_question("where is Anna?", {1: "Anna", 2: "Anna"}, asker_id=None, now=NOW)
 
     assert read.masked == "where is?"
@@ -114,14 +114,14 @@ def test_of_people_of_one_name_none_is_the_author() -> None:
         pytest.param("…!?.,;:—()[]{}", id="punctuation"),
     ],
 )
-def test_what_says_nothing_has_no_terms(text: str) -> None:
+def test_text_without_content_has_no_terms(text: str) -> None:
     message = analyse_message(text, PEOPLE)
     question = analyse_question(text, PEOPLE, asker_id=ME, now=NOW)
 
     assert message.terms.indices == question.terms.indices == ()
 
 
-def test_blank_text_and_bare_names_are_masked_to_nothing() -> None:
+def test_masking_empties_blank_text_and_bare_names() -> None:
     assert analyse_message(" \n\t", PEOPLE).masked == ""
     assert analyse_message("Anna!", PEOPLE).masked == ""
 
@@ -150,7 +150,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
-def test_a_hundred_thousand_characters_are_read_to_the_limit_in_no_time(text: str) -> None:
+def test_a_hundred_thousand_characters_are_analysed_quickly_up_to_the_limit(text: str) -> None:
     analyse_message(text, PEOPLE)
     begun = process_time()
 
@@ -173,7 +173,7 @@ def test_a_hundred_thousand_characters_are_read_to_the_limit_in_no_time(text: st
         ("tab\tand\x00null", "tab and null"),
     ],
 )
-def test_what_is_not_seen_changes_nothing(text: str, same: str) -> None:
+def test_invisible_characters_change_nothing(text: str, same: str) -> None:
     assert analyse_message(text, {}).terms == analyse_message(same, {}).terms
 
 
@@ -185,7 +185,7 @@ def test_a_question_with_hundreds_of_names_finds_all_of_them() -> None:
     assert read.masked == "who of, sang?"
 
 
-def test_two_processes_read_alike() -> None:
+def test_two_processes_analyse_alike() -> None:
     text = "Anna painted 3 fences, кошка 我花生过敏 #tag 👍🏽 https://example.org/a_b"
     code = (
         "from memory.recall.lexicon.analyser import analyse_message as m, analyse_question as q;"
@@ -209,10 +209,10 @@ def test_two_processes_read_alike() -> None:
 @pytest.mark.parametrize(
     "text", ["hello", "", "12 !?", "Привет Anna and more friends", "naïve café", "👍", "Ｈｅｌｌｏ"]
 )
-def test_latin_text_is_told(text: str) -> None:
+def test_latin_text_is_recognised(text: str) -> None:
     assert is_latin(text) == (text != "Ｈｅｌｌｏ")
 
 
 @pytest.mark.parametrize("text", ["Привет", "سلام", "你好 ok", "नमस्ते", "한국어 yes"])
-def test_text_of_other_scripts_is_told(text: str) -> None:
+def test_text_in_other_scripts_is_recognised(text: str) -> None:
     assert not is_latin(text)

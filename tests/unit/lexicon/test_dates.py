@@ -41,7 +41,7 @@ def _day(timestamp: float) -> str:
         "5月8号",
     ],
 )
-def test_a_day(text: str) -> None:
+def test_a_day_is_found(text: str) -> None:
     assert dates(text) == ["2023-05-08 2023-05-09"]
 
 
@@ -61,16 +61,16 @@ def test_a_day(text: str) -> None:
         "since May",
     ],
 )
-def test_a_month(text: str) -> None:
+def test_a_month_is_found(text: str) -> None:
     assert dates(text) == ["2023-05-01 2023-06-01"]
 
 
 @pytest.mark.parametrize("text", ["in October", "в октябре", "en octubre", "十月"])
-def test_a_month_is_the_last_one_that_has_begun(text: str) -> None:
+def test_a_month_means_the_last_one_that_has_begun(text: str) -> None:
     assert dates(text) == ["2022-10-01 2022-11-01"]
 
 
-def test_the_present_month_is_meant_but_not_as_the_last() -> None:
+def test_the_current_month_is_meant_unless_it_is_called_last() -> None:
     assert dates("in September") == ["2023-09-01 2023-10-01"]
     assert dates("last September") == ["2022-09-01 2022-10-01"]
 
@@ -89,14 +89,14 @@ def test_the_present_month_is_meant_but_not_as_the_last() -> None:
         "2022年",
     ],
 )
-def test_a_year(text: str) -> None:
+def test_a_year_is_found(text: str) -> None:
     assert dates(text) == ["2022-01-01 2023-01-01"]
 
 
 @pytest.mark.parametrize(
     "text", ["yesterday", "last night", "ayer", "gestern", "вчера", "ontem", "دیروز", "昨天"]
 )
-def test_yesterday(text: str) -> None:
+def test_yesterday_is_found(text: str) -> None:
     assert dates(text) == ["2023-09-12 2023-09-13"]
 
 
@@ -129,7 +129,7 @@ def test_last_week_is_from_monday_to_sunday(text: str) -> None:
         "上个月",
     ],
 )
-def test_last_month(text: str) -> None:
+def test_last_month_is_found(text: str) -> None:
     assert dates(text) == ["2023-08-01 2023-09-01"]
 
 
@@ -138,7 +138,7 @@ def test_last_month(text: str) -> None:
     ["two weeks ago", "a couple of weeks ago", "2 weeks ago", "hace dos semanas", "vor zwei Wochen", "две недели назад",
      "duas semanas atrás", "há duas semanas", "دو هفته پیش", "两周前"],
 )  # fmt: skip
-def test_weeks_ago_are_half_a_week_around_the_day(text: str) -> None:
+def test_weeks_ago_means_half_a_week_around_the_day(text: str) -> None:
     assert dates(text) == ["2023-08-27 2023-09-03"]
 
 
@@ -156,22 +156,22 @@ def test_weeks_ago_are_half_a_week_around_the_day(text: str) -> None:
         "周五",
     ],
 )
-def test_a_weekday_is_the_last_one_before_today(text: str) -> None:
+def test_a_weekday_means_the_last_one_before_today(text: str) -> None:
     assert dates(text) == ["2023-09-08 2023-09-09"]
 
 
-def test_the_weekday_of_today_is_that_of_last_week() -> None:
+def test_todays_weekday_means_last_week() -> None:
     assert dates("on Wednesday") == ["2023-09-06 2023-09-07"]
 
 
 @pytest.mark.parametrize(
     "text", ["last summer", "in the summer", "el verano pasado", "letzten Sommer", "прошлым летом", "夏天"]
 )
-def test_a_season(text: str) -> None:
+def test_a_season_is_found(text: str) -> None:
     assert dates(text) == ["2023-06-01 2023-09-01"]
 
 
-def test_a_season_of_a_year() -> None:
+def test_a_season_of_a_year_is_found() -> None:
     assert dates("summer of 2021") == ["2021-06-01 2021-09-01"]
     assert dates("last winter") == ["2022-12-01 2023-03-01"]
     assert dates("去年夏天") == ["2022-06-01 2022-09-01"]
@@ -179,7 +179,7 @@ def test_a_season_of_a_year() -> None:
     assert dates("в мае прошлого года") == ["2022-05-01 2022-06-01"]
 
 
-def test_more_of_the_calendar() -> None:
+def test_other_calendar_words_are_found() -> None:
     assert dates("the day before yesterday") == ["2023-09-11 2023-09-12"]
     assert dates("last weekend") == ["2023-09-09 2023-09-11"]
     assert dates("three years ago") == ["2020-01-01 2021-01-01"]
@@ -189,12 +189,12 @@ def test_more_of_the_calendar() -> None:
     assert dates("this week") == ["2023-09-11 2023-09-18"]
 
 
-def test_an_ambiguous_date_is_read_both_ways() -> None:
+def test_an_ambiguous_date_has_both_readings() -> None:
     assert dates("8/5/2023") == ["2023-05-08 2023-05-09", "2023-08-05 2023-08-06"]
     assert dates("25/12/22") == ["2022-12-25 2022-12-26"]
 
 
-def test_several_dates_are_all_told_once() -> None:
+def test_several_dates_are_all_returned_once() -> None:
     assert dates("in May or June, in May") == ["2023-05-01 2023-06-01", "2023-06-01 2023-07-01"]
 
 
@@ -206,17 +206,17 @@ def test_several_dates_are_all_told_once() -> None:
         "real estate", "99999999999999999999", "999999 weeks ago", "", "🗓",
     ],
 )  # fmt: skip
-def test_what_is_no_date_names_nothing(text: str) -> None:
+def test_other_text_names_no_period(text: str) -> None:
     assert dates(text) == []
 
 
 @pytest.mark.parametrize("now", [float("nan"), float("inf"), -1e18, 1e18])
-def test_a_now_that_is_no_time_names_nothing(now: float) -> None:
+def test_an_impossible_current_time_names_nothing(now: float) -> None:
     assert dates("yesterday", now) == []
 
 
 @pytest.mark.parametrize("now", [0.0, -62_135_596_800.0, 253_402_300_799.0])
-def test_the_ends_of_the_calendar_do_no_harm(now: float) -> None:
+def test_the_ends_of_the_calendar_never_raise(now: float) -> None:
     text = "yesterday, last week, two years ago, in May, on Friday, next, 400 weeks ago, this month, 8 May, last winter"
 
     assert isinstance(find_dates(text, now=now), tuple)
@@ -227,7 +227,7 @@ def test_the_ends_of_the_calendar_do_no_harm(now: float) -> None:
     ["write a haiku about autumn", "ein Gedicht über den Herbst", "un poema sobre la primavera", "стих про осень", "写一首关于秋天的诗",
      "یه شعر درباره پاییز بنویس"],
 )  # fmt: skip
-def test_a_season_that_is_spoken_of_names_no_time(text: str) -> None:
+def test_a_season_as_a_topic_names_no_period(text: str) -> None:
     assert dates(text) == []
 
 
@@ -243,5 +243,5 @@ def test_a_season_that_is_spoken_of_names_no_time(text: str) -> None:
         "夏天我们去了哪里",
     ],
 )
-def test_a_season_in_which_something_was_does(text: str) -> None:
+def test_a_season_of_an_event_names_a_period(text: str) -> None:
     assert dates(text) == ["2023-06-01 2023-09-01"]

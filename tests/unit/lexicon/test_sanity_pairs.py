@@ -1,4 +1,4 @@
-"""The sanity pairs: chat messages in six languages, found by words alone among the twenty of their language."""
+"""The sanity pairs: chat messages in six languages, found by words alone among twenty of their language."""
 
 import json
 import math
@@ -15,7 +15,7 @@ PAIRS: dict[str, list[dict[str, str]]] = json.loads(
 
 
 def ranks(pairs: list[dict[str, str]]) -> list[int]:
-    """Return for each pair how many other statements score at least as well; all of them if it scores nothing."""
+    """Return for each pair the number of other statements that score at least as well; all if it scores nothing."""
     vectors = [analyse_message(pair["statement"], {}).terms for pair in pairs]
     messages = [dict(zip(vector.indices, vector.values, strict=True)) for vector in vectors]
     having = Counter(index for message in messages for index in message)
@@ -32,7 +32,7 @@ def ranks(pairs: list[dict[str, str]]) -> list[int]:
     return found
 
 
-def test_there_are_twenty_pairs_in_each_of_six_languages() -> None:
+def test_each_of_six_languages_has_twenty_pairs() -> None:
     assert {language: len(pairs) for language, pairs in PAIRS.items()} == dict.fromkeys(
         ("en", "ru", "es", "de", "fa", "zh"), 20
     )

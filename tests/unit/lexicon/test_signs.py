@@ -58,7 +58,7 @@ def of_question(text: str) -> frozenset[str]:
         ("Lisbon is nice", set[str]()),
     ],
 )
-def test_the_signs_of_a_message(text: str, signs: set[str]) -> None:
+def test_the_signs_of_a_message_are_found(text: str, signs: set[str]) -> None:
     assert of_message(text) == signs
 
 
@@ -70,7 +70,7 @@ def test_the_signs_of_a_message(text: str, signs: set[str]) -> None:
         ("name", ["which city was it?", "where is it?", "¿cómo se llama?", "wie heißt sie?", "как её зовут?", "她叫什么名字?"]),
     ],
 )  # fmt: skip
-def test_what_a_question_asks_for(sign: str, questions: list[str]) -> None:
+def test_the_kind_of_a_question_is_found(sign: str, questions: list[str]) -> None:
     assert [question for question in questions if sign not in of_question(question)] == []
 
 
@@ -80,12 +80,12 @@ def test_what_a_question_asks_for(sign: str, questions: list[str]) -> None:
      "where is it?", "¿dónde está?", "wo ist es?", "где это?", "onde fica?", "在哪里?", "کجاست؟",
      "how many cats?", "¿cuántos gatos?", "wie viele Katzen?", "сколько кошек?", "quantos gatos?", "多少钱?", "چند تا؟"],
 )  # fmt: skip
-def test_who_where_and_how_many_ask_for_something(question: str) -> None:
+def test_question_words_are_found(question: str) -> None:
     assert find_kinds(question, tokenize(question).likeliest, WHEN, NAME, OTHER)
 
 
 @pytest.mark.parametrize("text", ["it rained", "thanks, see you", "спасибо", "谢谢"])
-def test_what_asks_for_nothing_is_told(text: str) -> None:
+def test_statements_ask_for_nothing(text: str) -> None:
     assert not find_kinds(text, tokenize(text).likeliest, WHEN, NAME, OTHER)
 
 
@@ -97,7 +97,7 @@ def test_what_asks_for_nothing_is_told(text: str) -> None:
      "tut mir leid", "ich weiß", "einverstanden", "lo siento", "estoy de acuerdo", "я знаю", "می‌دونم", "我同意",
      "I think so", "where?", "кто?", "can you tell me a story?"],
 )  # fmt: skip
-def test_small_talk_is_told(text: str) -> None:
+def test_small_talk_is_recognised(text: str) -> None:
     assert "small_talk" in of_question(text)
 
 
@@ -106,7 +106,7 @@ def test_small_talk_is_told(text: str) -> None:
     ["thanks for the recipe", "ok, where is the key?", "what's my address?", "40", "www.example.org", "спасибо за рецепт",
      "谢谢你的食谱", "what was my idea?", "did you like the job?"],
 )  # fmt: skip
-def test_one_other_word_is_no_small_talk(text: str) -> None:
+def test_one_further_word_ends_small_talk(text: str) -> None:
     assert "small_talk" not in of_question(text)
 
 
@@ -115,7 +115,7 @@ def test_one_other_word_is_no_small_talk(text: str) -> None:
     ["where did we go in May?", "who is happy?", "What did Anna say about the weather?", "what did I say yesterday?",
      "the weather is fine", "where is Anna?", "где Анна?", "what did we agree on?", "what was the problem?"],
 )  # fmt: skip
-def test_common_words_that_ask_for_somebody_or_some_time_are_no_small_talk(text: str) -> None:
+def test_common_words_that_ask_for_a_person_or_time_are_no_small_talk(text: str) -> None:
     assert "small_talk" not in of_question(text)
 
 
@@ -124,7 +124,7 @@ def test_common_words_that_ask_for_somebody_or_some_time_are_no_small_talk(text:
     ["where am I from?", "who am I?", "откуда я?", "¿de dónde soy?", "wo war ich?", "did I agree?", "am I happy?",
      "what do I have tomorrow?"],
 )  # fmt: skip
-def test_what_is_asked_about_oneself_is_no_small_talk_and_what_is_said_of_oneself_may_be(text: str) -> None:
+def test_questions_about_oneself_are_no_small_talk_and_statements_may_be(text: str) -> None:
     asked, said = (
         analyse_question(each, {}, asker_id=7, now=NOW).signs for each in (text, "I'm happy, I agree")
     )
@@ -136,10 +136,10 @@ def test_what_is_asked_about_oneself_is_no_small_talk_and_what_is_said_of_onesel
     ["recommend me a series", "please suggest a book", "recomiéndame una serie", "empfiehl mir ein Buch", "посоветуй фильм",
      "推荐一本书吧", "یه کتاب بهم معرفی کن", "consigliami un libro", "is it late?"],
 )  # fmt: skip
-def test_a_message_asks_with_a_question_mark_or_a_request(text: str) -> None:
+def test_a_question_mark_or_a_request_makes_a_question(text: str) -> None:
     assert "asks" in message_signs(text, tokenize(text).likeliest)
 
 
 @pytest.mark.parametrize("text", ["I recommend the soup", "she told me", "дайвинг", "ich sagte nichts"])
-def test_what_only_tells_asks_nothing(text: str) -> None:
+def test_statements_are_no_questions(text: str) -> None:
     assert "asks" not in message_signs(text, tokenize(text).likeliest)

@@ -1,4 +1,4 @@
-"""Terms by which a question finds a message, in many languages and of many kinds."""
+"""Terms that match questions with messages, in many languages."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
@@ -70,7 +70,7 @@ def words_of(language: str, word: str) -> list[str]:
         ("Που είναι οι γάτες;", "η γάτα κοιμάται"),
     ],
 )
-def test_a_question_finds_a_message_of_the_same_words_in_other_forms(question: str, message: str) -> None:
+def test_a_question_matches_a_message_with_other_forms_of_its_words(question: str, message: str) -> None:
     assert shared(question, message) > 0
 
 
@@ -83,14 +83,14 @@ def test_a_question_finds_a_message_of_the_same_words_in_other_forms(question: s
         ("اسم خواهرم چیه؟", "خواهر من سارا نام دارد"),
     ],
 )
-def test_parts_of_words_find_compounds_and_kin_where_stems_differ(question: str, message: str) -> None:
+def test_word_parts_match_compounds_and_related_words(question: str, message: str) -> None:
     whole = {index for index, weight in searched(question).items() if weight == 1.0}
 
     assert not whole & terms_of(message)
     assert shared(question, message) > 0
 
 
-def test_all_parts_of_a_word_weigh_less_than_the_word() -> None:
+def test_the_parts_of_a_word_weigh_less_than_the_word() -> None:
     weights = [weight for _, weight in spell_word("аллергия", "russian")]
 
     assert weights[0] == 1.0
@@ -102,7 +102,7 @@ def test_english_words_are_one_term_each() -> None:
     assert spell_word("allergies", "english") == [("allergi", 1.0)]
 
 
-def test_a_message_guessed_to_be_english_is_found_by_a_spanish_question() -> None:
+def test_a_message_guessed_as_english_matches_a_spanish_question() -> None:
     assert shared("¿Dónde comimos la paella valenciana?", "paella valenciana!") >= 2
 
 
@@ -115,11 +115,11 @@ def test_stop_words_alone_are_no_terms(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["don't", "isn't", "I'm", "it’s"])
-def test_what_an_apostrophe_leaves_over_is_no_term(text: str) -> None:
+def test_the_rest_after_an_apostrophe_is_no_term(text: str) -> None:
     assert terms_of(f"{text} and") == set()
 
 
-def test_mentions_are_dropped_and_addresses_are_found_by_their_parts() -> None:
+def test_mentions_are_dropped_and_addresses_match_by_their_parts() -> None:
     assert terms_of("@anna_smith") == set()
     assert shared("what was on youtube?", "look https://www.youtube.com/watch?v=dQw4") > 0
     assert shared("was it example.org?", "write to anna@example.org") > 0
@@ -136,7 +136,7 @@ def test_a_tag_is_a_term_beside_its_word() -> None:
     ("one", "other"),
     [("1,000", "1000"), ("3,5", "3.5"), ("۱۲۳", "123"), ("١٢٣", "123"), ("10:30", "10:30"), ("①", "1")],
 )
-def test_numbers_are_the_same_in_any_writing(one: str, other: str) -> None:
+def test_numbers_match_in_any_notation(one: str, other: str) -> None:
     assert terms_of(one) == terms_of(other) != set()
 
 
@@ -152,7 +152,7 @@ def test_numbers_are_the_same_in_any_writing(one: str, other: str) -> None:
         ("US", "USA"),
     ],
 )
-def test_skin_tones_styles_widths_and_accents_do_not_matter(one: str, other: str) -> None:
+def test_skin_tones_styles_widths_and_accents_are_ignored(one: str, other: str) -> None:
     assert terms_of(one) == terms_of(other) != set()
 
 
@@ -161,38 +161,38 @@ def test_an_emoji_family_is_one_term_and_no_word() -> None:
     assert tokenize("👨‍👩‍👧‍👦 🇩🇪").count == 0
 
 
-def test_a_hyphen_and_an_underscore_part_words() -> None:
+def test_hyphens_and_underscores_separate_words() -> None:
     assert terms_of("well-known snake_case") == terms_of("known snake case")
 
 
-def test_us_the_country_is_not_us_the_pronoun() -> None:
+def test_the_country_us_differs_from_the_pronoun() -> None:
     assert shared("Which US states?", "we toured the US") == 1.0
     assert shared("Which US states?", "he told us") == 0
 
 
-def test_chinese_is_read_in_pairs_between_function_words() -> None:
+def test_chinese_terms_are_pairs_between_function_words() -> None:
     assert words_of("", "我花生过敏") == ["花生", "生过", "过敏"]
     assert words_of("", "狗") == ["狗"]
 
 
-def test_thai_words_have_two_to_four_characters_as_terms() -> None:
+def test_thai_terms_have_two_to_four_characters() -> None:
     sizes = {len(term) - 1 for term, _ in spell_word("แพ้ถั่ว", "")}
 
     assert sizes == {2, 3, 4}
 
 
-def test_what_has_no_spaces_counts_by_its_characters() -> None:
+def test_text_without_spaces_is_counted_by_characters() -> None:
     assert tokenize("今天天气很好").count == 3
     assert tokenize("hello there 2 you").count == 4
 
 
-def test_the_first_words_of_a_long_text_are_read() -> None:
+def test_only_the_first_words_of_a_long_text_are_analysed() -> None:
     text = " ".join(f"word{number}" for number in range(WORD_LIMIT + 10))
 
     assert len(tokenize(text).pieces) == WORD_LIMIT
 
 
-def test_a_message_keeps_whole_words_before_parts_and_not_without_end() -> None:
+def test_a_long_message_keeps_whole_words_before_parts() -> None:
     words = [
         "".join("абвгджзклмнпрстф"[int(digit, 16)] for digit in f"{n * 40_503:08x}") for n in range(1_900)
     ]
@@ -203,7 +203,7 @@ def test_a_message_keeps_whole_words_before_parts_and_not_without_end() -> None:
     assert hash_of(stem(words[-1], "russian")) in kept
 
 
-def test_a_term_is_the_same_number_for_ever() -> None:
+def test_a_term_always_has_the_same_number() -> None:
     assert hash_of("paint") == 3861671845
 
 
@@ -224,11 +224,11 @@ def test_a_term_is_the_same_number_for_ever() -> None:
         ("www.example.org", 1),
     ],
 )
-def test_the_words_of_a_question_are_counted_once_without_stop_words(question: str, count: int) -> None:
+def test_the_words_of_a_question_count_once_without_stop_words(question: str, count: int) -> None:
     assert len(question_terms(tokenize(normal(question)))[1]) == count
 
 
-def test_a_word_is_its_stems_and_its_parts() -> None:
+def test_a_word_has_its_stems_and_parts_as_terms() -> None:
     _, (word,) = question_terms(tokenize("гитара"))
     message = terms_of("моей гитаре десять лет")
     assert word.whole & message
@@ -240,7 +240,7 @@ def test_a_word_is_its_stems_and_its_parts() -> None:
     [("4711", True), ("bike lock?", True), ("Lissabon", True), ("www.example.org", True), ("the bike lock", False),
      ("what is 4711?", False), ("", False), ("👍", False), ("4711 👍", False), ("里斯本", False)],
 )  # fmt: skip
-def test_bare_words_are_told(question: str, expected: bool) -> None:
+def test_bare_words_are_recognised(question: str, expected: bool) -> None:
     assert is_bare(tokenize(normal(question))) == expected
 
 
@@ -252,7 +252,7 @@ def test_bare_words_are_told(question: str, expected: bool) -> None:
         ("the can", "a can of paint"),
     ],
 )
-def test_a_stop_word_that_is_a_thing_here_is_a_term(question: str, message: str) -> None:
+def test_a_stop_word_used_as_a_noun_is_a_term(question: str, message: str) -> None:
     assert searched(question).keys() & terms_of(message)
     assert not searched("will he, can she?")
 
@@ -261,7 +261,7 @@ def test_a_term_in_a_message_of_average_length_weighs_one() -> None:
     assert message_vector({7: 1}, length=int(AVERAGE_LENGTH)).values == (1.0,)
 
 
-def test_a_term_said_again_weighs_more_but_never_beyond_the_limit() -> None:
+def test_a_repeated_term_weighs_more_up_to_a_limit() -> None:
     weights = [message_vector({7: count}, length=20).values[0] for count in (1, 2, 3, 1000)]
 
     assert weights == sorted(weights)
@@ -281,5 +281,5 @@ def test_the_formula_is_the_published_one() -> None:
     assert math.isfinite(message_vector({7: 1}, length=0).values[0])
 
 
-def test_no_terms_are_an_empty_vector() -> None:
+def test_a_text_without_terms_has_an_empty_vector() -> None:
     assert message_vector({}, length=0).indices == ()

@@ -1,4 +1,4 @@
-"""Which command list a chat sees."""
+"""The choice of the command list for a chat."""
 
 from simulator.api.interactions import Command, CommandLists, Scope
 from simulator.api.world import Chat
@@ -11,7 +11,7 @@ def named(name: str) -> list[Command]:
     return [{"command": name, "description": name}]
 
 
-def test_a_private_chat_sees_its_own_list_before_that_of_private_chats_before_the_default() -> None:
+def test_a_private_chat_prefers_its_own_list_then_that_of_private_chats_then_the_default() -> None:
     lists = CommandLists()
     lists.put(Scope(), "", named("default"))
     assert lists.shown_in(PRIVATE) == named("default")
@@ -21,7 +21,7 @@ def test_a_private_chat_sees_its_own_list_before_that_of_private_chats_before_th
     assert lists.shown_in(PRIVATE) == named("chat")
 
 
-def test_administrators_of_a_group_see_their_list() -> None:
+def test_administrators_of_a_group_get_their_list() -> None:
     lists = CommandLists()
     lists.put(Scope(type="all_group_chats"), "", named("group"))
     lists.put(Scope(type="all_chat_administrators"), "", named("admins"))
@@ -29,7 +29,7 @@ def test_administrators_of_a_group_see_their_list() -> None:
     assert lists.shown_in(GROUP, user_id=2) == named("group")
 
 
-def test_the_narrower_scope_goes_before_the_language() -> None:
+def test_a_narrower_scope_wins_over_the_language() -> None:
     lists = CommandLists()
     lists.put(Scope(), "en", named("english"))
     lists.put(Scope(type="all_private_chats"), "", named("private"))
@@ -38,7 +38,7 @@ def test_the_narrower_scope_goes_before_the_language() -> None:
     assert lists.shown_in(PRIVATE, language="en") == named("private_english")
 
 
-def test_an_empty_list_takes_the_list_away() -> None:
+def test_an_empty_list_removes_the_list() -> None:
     lists = CommandLists()
     lists.put(Scope(), "", named("default"))
     lists.put(Scope(), "", [])

@@ -1,4 +1,4 @@
-"""Entities as Telegram reads them and lets them nest."""
+"""Entities as Telegram parses and nests them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def spans(entities: list[Entity]) -> list[tuple[str, int, int]]:
     return [(entity.type, entity.offset, entity.end) for entity in entities]
 
 
-def test_each_type_keeps_its_further_field() -> None:
+def test_each_type_keeps_its_extra_field() -> None:
     given = [
         {"type": "text_link", "offset": 0, "length": 1, "url": "Example.com"},
         {"type": "pre", "offset": 1, "length": 1, "language": "python"},
@@ -29,7 +29,7 @@ def test_each_type_keeps_its_further_field() -> None:
     assert details == ["http://example.com/", "python", 7, "55", 1700000000, None]
 
 
-def test_types_that_telegram_finds_itself_are_ignored() -> None:
+def test_entity_types_that_telegram_detects_itself_are_ignored() -> None:
     assert parse_entities([{"type": "url", "offset": 0, "length": 5}]) == []
 
 
@@ -38,7 +38,7 @@ def test_only_the_first_hundred_entities_count() -> None:
     assert [entity.offset for entity in parse_entities(many)] == list(range(0, 200, 2))
 
 
-def test_anything_but_a_list_means_no_entities() -> None:
+def test_a_value_that_is_no_list_means_no_entities() -> None:
     assert parse_entities({"type": "bold"}) == []
     assert parse_entities(None) == []
 
@@ -78,7 +78,7 @@ def test_anything_but_a_list_means_no_entities() -> None:
         ),
     ],
 )
-def test_a_wrong_entity_is_refused_in_telegrams_words(entity: Any, wording: str) -> None:
+def test_an_invalid_entity_is_refused_in_telegrams_words(entity: Any, wording: str) -> None:
     with pytest.raises(BadRequest) as refusal:
         parse_entities([entity])
     assert str(refusal.value) == f"Bad Request: {wording}"
@@ -117,7 +117,7 @@ def test_a_wrong_entity_is_refused_in_telegrams_words(entity: Any, wording: str)
         ),
     ],
 )
-def test_overlapping_entities_are_brought_into_telegrams_shape(
+def test_overlapping_entities_are_split_as_telegram_does(
     given: list[Entity], kept: list[tuple[str, int, int]]
 ) -> None:
     assert spans(nested(given)) == kept

@@ -3,7 +3,7 @@
 from simulator.api.faults import Fault, FaultPlan
 
 
-def test_a_fault_hits_as_many_matching_calls_as_ordered() -> None:
+def test_a_fault_hits_the_ordered_number_of_matching_calls() -> None:
     plan = FaultPlan()
     plan.order(Fault(error="500", times=2, method="sendMessage", chat_id=5))
     hits = [
@@ -16,20 +16,20 @@ def test_a_fault_hits_as_many_matching_calls_as_ordered() -> None:
     assert [None if hit is None else hit.fault.error for hit in hits] == [None, None, "500", "500", None]
 
 
-def test_a_fault_without_a_method_leaves_polling_alone() -> None:
+def test_a_fault_without_a_method_does_not_hit_polling() -> None:
     plan = FaultPlan()
     plan.order(Fault(error="429", times=1))
     assert plan.take("getupdates", None, now=0) is None
     assert plan.take("sendchataction", 1, now=0) is not None
 
 
-def test_polling_fails_when_it_is_named() -> None:
+def test_a_fault_can_name_polling() -> None:
     plan = FaultPlan()
     plan.order(Fault(error="500", times=1, method="getUpdates"))
     assert plan.take("getupdates", None, now=0) is not None
 
 
-def test_faults_are_used_in_the_order_of_their_ordering() -> None:
+def test_faults_are_used_in_the_order_of_their_creation() -> None:
     plan = FaultPlan()
     plan.order(Fault(error="500", times=1))
     plan.order(Fault(error="429", times=1, retry_after=4))
@@ -44,7 +44,7 @@ def _retries(plan: FaultPlan, count: int) -> list[int | None]:
     return [None if hit is None else hit.retry_after for hit in hits]
 
 
-def test_a_fault_by_chance_hits_about_as_often_and_the_same_calls_for_a_seed() -> None:
+def test_a_random_fault_hits_by_its_probability_and_repeats_with_its_seed() -> None:
     plans = [FaultPlan() for _ in range(3)]
     for plan, seed in zip(plans, (7, 7, 8), strict=True):
         plan.order(Fault(error="429", times=None, probability=0.1, retry_after=(1, 3), seed=seed))
@@ -54,7 +54,7 @@ def test_a_fault_by_chance_hits_about_as_often_and_the_same_calls_for_a_seed() -
     assert set(same) == {None, 1, 2, 3}
 
 
-def test_a_held_chat_hears_the_seconds_that_are_left() -> None:
+def test_a_held_chat_gets_the_remaining_seconds() -> None:
     plan = FaultPlan()
     plan.order(Fault(error="429", retry_after=3, hold=True))
     hits = [plan.take("sendmessage", 1, now=at) for at in (0, 0.5, 2.5, 3)]
@@ -64,7 +64,7 @@ def test_a_held_chat_hears_the_seconds_that_are_left() -> None:
     assert plan.take("getchatmember", 1, now=11) is plan.take("sendmessage", 2, now=11) is None
 
 
-def test_a_fault_ends_with_its_time_and_when_all_are_cleared() -> None:
+def test_a_fault_ends_after_its_time_and_when_all_are_cleared() -> None:
     plan = FaultPlan()
     plan.order(Fault(error="500", times=None, until=5))
     assert plan.take("getme", None, now=4) is not None

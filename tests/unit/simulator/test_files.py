@@ -1,4 +1,4 @@
-"""Files, and what is read of pictures and sounds."""
+"""Files, and the sizes and lengths of pictures and sounds."""
 
 import struct
 
@@ -19,13 +19,13 @@ def test_a_file_is_found_by_its_id_and_by_its_path() -> None:
 @pytest.mark.parametrize(
     "odd", ["", "SIMFILE7", "../../etc/passwd", "documents/file_7.txt", "photos/file_7.pdf"]
 )
-def test_what_names_no_file_finds_none(odd: str) -> None:
+def test_an_unknown_id_finds_no_file(odd: str) -> None:
     files = FileStore(first_number=7)
     files.add(b"abc", name="a.pdf")
     assert (files.find(odd), files.at(odd)) == (None, None)
 
 
-def test_the_oldest_files_are_dropped_when_there_are_too_many_bytes() -> None:
+def test_the_oldest_files_are_dropped_over_the_limit_of_bytes() -> None:
     files = FileStore(first_number=1, max_total=10)
     first, second, third = (files.add(b"x" * 5, name=f"{number}.txt") for number in range(3))
     assert [files.find(one.file_id()) for one in (first, second, third)] == [None, second, third]
@@ -56,7 +56,7 @@ def test_a_file_name_has_no_folders_and_is_short(given: str, kept: str) -> None:
         ("nonsense", "x.t%x", "documents/file_1"),
     ],
 )
-def test_a_path_tells_the_kind_and_nothing_of_the_name(mime_type: str, name: str, path: str) -> None:
+def test_a_path_shows_the_kind_and_not_the_name(mime_type: str, name: str, path: str) -> None:
     assert FileStore(first_number=1).add(b"a", name=name, mime_type=mime_type).path == path
 
 
@@ -81,11 +81,11 @@ WEBP = b"RIFF\x00\x00\x00\x00WEBP"
         (b"GIF89a" + bytes(4), None),
     ],
 )
-def test_the_size_of_a_picture_is_read_of_its_head(data: bytes, size: tuple[int, int] | None) -> None:
+def test_the_size_of_a_picture_is_read_from_its_header(data: bytes, size: tuple[int, int] | None) -> None:
     assert image_size(data) == size
 
 
-def test_the_length_of_a_sound_is_read_of_its_last_page() -> None:
+def test_the_length_of_a_sound_is_read_from_its_last_page() -> None:
     assert [opus_seconds(a_voice_note(seconds)) for seconds in (1, 3, 600)] == [1, 3, 600]
     assert [opus_seconds(data) for data in (b"", b"OggS", b"RIFF" + bytes(90), b"OggS" + bytes(90))] == [
         None

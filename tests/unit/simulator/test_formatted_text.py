@@ -1,4 +1,4 @@
-"""Texts as Telegram stores them: cleaned, trimmed, and with the entities that it finds."""
+"""Texts as Telegram stores them: cleaned, trimmed, and with detected entities."""
 
 import pytest
 
@@ -25,11 +25,11 @@ def test_blanks_around_a_text_are_trimmed_and_its_entities_moved() -> None:
     assert (formatted.text, formatted.entities) == ("hello world", (bold(0, 5),))
 
 
-def test_blanks_at_the_edges_of_an_entity_are_left_out_at_its_beginning_only() -> None:
+def test_leading_blanks_of_an_entity_are_excluded_and_trailing_ones_are_not() -> None:
     assert format_text("a  b  c", [bold(1, 4)]).entities == (bold(3, 2),)
 
 
-def test_an_entity_of_blanks_only_goes() -> None:
+def test_an_entity_of_blanks_is_dropped() -> None:
     assert format_text("a   b", [bold(1, 2)]).entities == ()
 
 
@@ -39,12 +39,12 @@ def test_an_indentation_stays_where_an_entity_begins_with_it() -> None:
     assert format_text("  a b", [bold(4, 1)]).text == "a b"
 
 
-def test_control_characters_become_blanks_and_carriage_returns_go() -> None:
+def test_control_characters_become_blanks_and_carriage_returns_are_removed() -> None:
     formatted = format_text("a\tb\r\nc\x00d", [bold(4, 2)])
     assert (formatted.text, formatted.entities) == ("a b\nc d", (bold(4, 1),))
 
 
-def test_direction_overrides_go_and_shorten_the_entity_around_them() -> None:
+def test_direction_overrides_are_removed_and_shorten_their_entity() -> None:
     formatted = format_text("ab\u202ecd", [bold(1, 3)])
     assert (formatted.text, formatted.entities) == ("abcd", (bold(1, 2),))
 
@@ -54,13 +54,13 @@ def test_a_text_of_blanks_is_empty(text: str) -> None:
     assert format_text(text).text == ""
 
 
-def test_a_style_around_an_address_is_cut_at_its_borders() -> None:
+def test_a_style_is_split_at_the_borders_of_an_address() -> None:
     formatted = format_text("see example.com ok", [bold(0, 18)])
     kinds = [(one.type, one.offset, one.length) for one in formatted.entities]
     assert kinds == [("bold", 0, 4), ("url", 4, 11), ("bold", 4, 11), ("bold", 16, 2)]
 
 
-def test_nothing_is_found_inside_code() -> None:
+def test_nothing_is_detected_inside_code() -> None:
     code = Entity(type="code", offset=0, length=12)
     assert format_text("/start @olga", [code]).entities == (code,)
 
@@ -103,5 +103,5 @@ def test_an_entity_outside_the_text_or_inside_a_character_is_refused(entity: Ent
         ("https://example.com/@olga/#x", [("url", "https://example.com/@olga/#x")]),
     ],
 )
-def test_the_entities_that_telegram_would_mark_are_found(text: str, expected: list[tuple[str, str]]) -> None:
+def test_the_entities_that_telegram_detects_are_found(text: str, expected: list[tuple[str, str]]) -> None:
     assert found(text) == expected

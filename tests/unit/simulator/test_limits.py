@@ -1,4 +1,4 @@
-"""The rates that Telegram allows."""
+"""Telegram's rate limits."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from simulator.api.faults import CHAT_BURST, GROUP_PER_MINUTE, OVERALL_PER_SECOND, FloodLimits
 
 
-def test_a_burst_is_let_through_and_then_one_a_second() -> None:
+def test_a_burst_passes_and_then_one_message_a_second() -> None:
     limits = FloodLimits()
     assert [limits.refuse(1, is_group=False, now=0) for _ in range(CHAT_BURST)] == [None] * CHAT_BURST
     assert [limits.refuse(1, is_group=False, now=at) for at in (0, 0.5, 1, 1.5)] == [1, 1, None, 1]
@@ -19,14 +19,14 @@ def test_a_group_gets_twenty_in_a_minute() -> None:
     assert [limits.refuse(-1, is_group=True, now=at) for at in (40, 59, 60)] == [20, 1, None]
 
 
-def test_another_chat_is_not_held() -> None:
+def test_another_chat_is_not_delayed() -> None:
     limits = FloodLimits()
     answers = [limits.refuse(1, is_group=False, now=0) for _ in range(CHAT_BURST + 1)]
     assert (answers[-1], limits.refuse(2, is_group=False, now=0)) == (1, None)
 
 
 @given(st.lists(st.tuples(st.floats(0, 0.2), st.integers(1, 40)), max_size=200))
-def test_never_more_than_the_overall_rate_goes_out(calls: list[tuple[float, int]]) -> None:
+def test_the_overall_rate_is_never_exceeded(calls: list[tuple[float, int]]) -> None:
     limits, now, sent = FloodLimits(), 0.0, list[float]()
     for pause, chat in calls:
         now += pause

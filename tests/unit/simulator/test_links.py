@@ -19,7 +19,7 @@ from simulator.api.errors import BadRequest
         ("tg://user?id=5", "tg://user?id=5"),
     ],
 )
-def test_a_link_is_stored_in_telegrams_form(given: str, stored: str) -> None:
+def test_a_link_is_normalised_as_telegram_does(given: str, stored: str) -> None:
     assert checked_link(given) == stored
 
 
@@ -36,7 +36,7 @@ def test_a_link_is_stored_in_telegrams_form(given: str, stored: str) -> None:
         ("ftp://example.com/", "Unsupported URL protocol"),
     ],
 )
-def test_what_is_no_web_address_is_refused(url: str, reason: str) -> None:
+def test_an_invalid_web_address_is_refused(url: str, reason: str) -> None:
     with pytest.raises(BadRequest) as refusal:
         checked_link(url)
     assert str(refusal.value) == f"Bad Request: entity URL '{url}' is invalid: {reason}"

@@ -1,4 +1,4 @@
-"""How long pastes are split."""
+"""Splitting of long pastes."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,12 +15,12 @@ def test_a_paste_is_cut_at_the_best_place_near_its_end() -> None:
     assert split_paste("a" * 150, 100) == ["a" * 100, "a" * 50]
 
 
-def test_a_good_place_that_is_too_far_back_is_left() -> None:
+def test_a_good_place_too_far_from_the_end_is_not_used() -> None:
     assert [len(part) for part in split_paste("a" * 100 + "\n\n" + "b" * 4000, 4096)] == [4096, 6]
 
 
 @given(st.text(st.sampled_from("a. \n😀é"), max_size=400))
-def test_no_part_is_too_long_and_nothing_but_blanks_is_lost(text: str) -> None:
+def test_no_part_is_too_long_and_only_blanks_are_lost(text: str) -> None:
     parts = split_paste(text, 50)
     assert all(0 < utf16_length(part) <= 50 for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())

@@ -13,11 +13,11 @@ def delays(count: int, *, longest_s: float = 90) -> list[float]:
     return planned
 
 
-def test_the_first_retry_is_at_once_then_the_delays_double_up_to_the_longest() -> None:
+def test_the_first_retry_is_at_once_and_the_delays_double_up_to_a_maximum() -> None:
     assert delays(9) == [0, 2, 4, 8, 16, 32, 64, 90, 90]
 
 
-def test_retry_after_goes_before_the_own_delay_and_does_not_grow_it() -> None:
+def test_retry_after_replaces_the_delay_and_does_not_increase_it() -> None:
     waited, attempts = plan_retry(Attempts(failed=3, delay_s=8), retry_after_s=1, longest_s=90)
     assert (waited, attempts) == (1, Attempts(failed=4, delay_s=8))
 
@@ -30,11 +30,11 @@ def test_retry_after_is_an_hour_at_most() -> None:
     ("header", "seconds"),
     [(None, 0), ("", 0), ("5", 5), (" 7 ", 7), ("-3", 0), ("1.5", 0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0)],
 )
-def test_only_whole_seconds_of_retry_after_count(header: str | None, seconds: int) -> None:
+def test_only_whole_seconds_of_retry_after_are_used(header: str | None, seconds: int) -> None:
     assert retry_after_of(header) == seconds
 
 
-def test_a_failure_leaves_one_connection_and_success_adds_one_every_two_seconds() -> None:
+def test_a_failure_reduces_to_one_connection_and_success_adds_one_every_two_seconds() -> None:
     connections = Connections(allowed=40, since_s=0).after_failure(10)
     counts = [connections.allowed]
     for now in (11, 12, 13, 14):
@@ -43,6 +43,6 @@ def test_a_failure_leaves_one_connection_and_success_adds_one_every_two_seconds(
     assert counts == [1, 1, 2, 2, 3]
 
 
-def test_connections_do_not_grow_beyond_the_most() -> None:
+def test_connections_do_not_exceed_the_maximum() -> None:
     connections = Connections(allowed=2, since_s=0)
     assert connections.after_success(100, most=2, scale=1) is connections

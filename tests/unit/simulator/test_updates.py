@@ -33,26 +33,26 @@ def texts(queue: UpdateQueue) -> list[Any]:
     return [update.payload["text"] for update in queue.first(100)]
 
 
-def test_ids_rise_by_one() -> None:
+def test_update_ids_increase_by_one() -> None:
     queue = Bench().queue()
     assert [add(queue, "x"), add(queue, "y", lane="b"), add(queue, "z")] == [50, 51, 52]
 
 
-def test_heads_are_the_oldest_of_each_lane() -> None:
+def test_the_heads_are_the_oldest_updates_of_each_lane() -> None:
     queue = Bench().queue()
     first, second = add(queue, "a1"), add(queue, "b1", lane="b")
     add(queue, "a2")
     assert [update.id for update in queue.heads()] == [first, second]
 
 
-def test_dropping_a_head_brings_the_next_of_its_lane() -> None:
+def test_dropping_a_head_reveals_the_next_update_of_its_lane() -> None:
     queue = Bench().queue()
     first, second = add(queue, "a1"), add(queue, "a2")
     queue.drop(first)
     assert [update.id for update in queue.heads()] == [second]
 
 
-def test_confirming_forgets_what_is_below_the_offset() -> None:
+def test_confirming_drops_updates_below_the_offset() -> None:
     queue = Bench().queue()
     for text in "abc":
         add(queue, text)
@@ -84,13 +84,13 @@ def test_expired_updates_are_gone() -> None:
     assert texts(queue) == ["long"]
 
 
-def test_a_kind_that_was_not_asked_for_never_enters() -> None:
+def test_an_unrequested_kind_is_not_queued() -> None:
     queue = Bench().queue()
     queue.allowed = frozenset({"callback_query"})
     assert (queue.add("message", {}, lane="a", life_s=9), len(queue)) == (None, 0)
 
 
-def test_by_default_all_kinds_are_allowed_but_members_and_reactions() -> None:
+def test_by_default_all_kinds_except_members_and_reactions_are_queued() -> None:
     missing = {"chat_member", "message_reaction", "message_reaction_count"}
     assert {"message", "edited_message", "callback_query", "my_chat_member"} <= DEFAULT_KINDS
     assert not missing & DEFAULT_KINDS
@@ -108,7 +108,7 @@ def test_a_trace_outlives_the_update() -> None:
     assert [one.status for one in trace.deliveries] == [503, 200]
 
 
-def test_an_id_that_was_never_given_has_no_trace() -> None:
+def test_an_unknown_id_has_no_trace() -> None:
     queue = Bench().queue()
     queue.record(7, Delivery(at=1.0))
     queue.drop(7)

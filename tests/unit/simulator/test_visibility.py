@@ -1,4 +1,4 @@
-"""What a bot sees of a group in privacy mode."""
+"""The visibility of group messages for a bot in privacy mode."""
 
 from dataclasses import replace
 
@@ -41,12 +41,12 @@ def line(world: World, text: str, *, chat_id: int = WEEKEND_PLANS, reply_to: int
         ("@olga are you there?", False),
     ],
 )
-def test_in_a_group_only_commands_and_mentions_come_through(text: str, is_visible: bool) -> None:
+def test_in_a_group_only_commands_and_mentions_are_visible(text: str, is_visible: bool) -> None:
     world = build_world()
     assert is_visible_to_bot(world, line(world, text), privacy_mode=True) is is_visible
 
 
-def test_a_reply_to_the_bot_comes_through_and_one_to_a_person_does_not() -> None:
+def test_a_reply_to_the_bot_is_visible_and_one_to_a_person_is_not() -> None:
     world = build_world()
     of_bot = world.put_message(replace(line(world, "I am here"), sender_id=world.bot.id))
     of_person = line(world, "so am I")
@@ -54,14 +54,14 @@ def test_a_reply_to_the_bot_comes_through_and_one_to_a_person_does_not() -> None
     assert not is_visible_to_bot(world, line(world, "good", reply_to=of_person.id), privacy_mode=True)
 
 
-def test_a_text_mention_of_the_bot_comes_through() -> None:
+def test_a_text_mention_of_the_bot_is_visible() -> None:
     world = build_world()
     mention = Entity(type="text_mention", offset=0, length=3, detail=world.bot.id)
     message = replace(line(world, "you there?"), entities=(mention,))
     assert is_visible_to_bot(world, message, privacy_mode=True)
 
 
-def test_service_messages_come_through() -> None:
+def test_service_messages_are_visible() -> None:
     world = build_world()
     assert is_visible_to_bot(
         world, replace(line(world, "x"), service={"group_chat_created": True}), privacy_mode=True
@@ -76,12 +76,12 @@ def test_an_administrator_and_a_bot_without_privacy_mode_see_everything() -> Non
     assert is_visible_to_bot(world, message, privacy_mode=True)
 
 
-def test_a_private_chat_is_seen_whole() -> None:
+def test_a_private_chat_is_fully_visible() -> None:
     world = build_world()
     assert is_visible_to_bot(world, line(world, "hello", chat_id=OLGA), privacy_mode=True)
 
 
-def test_nothing_comes_from_where_the_bot_was_removed() -> None:
+def test_a_removed_bot_sees_nothing() -> None:
     world = build_world()
     world.put_chat(replace(world.chats[WEEKEND_PLANS], bot_status="kicked"))
     assert not is_visible_to_bot(world, line(world, "/start"), privacy_mode=False)

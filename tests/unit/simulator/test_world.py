@@ -30,7 +30,7 @@ def test_message_ids_of_a_later_run_are_higher() -> None:
     assert later.next_message_id(OLGA) > earlier.next_message_id(OLGA)
 
 
-def test_the_oldest_message_of_a_full_chat_is_forgotten() -> None:
+def test_a_full_chat_drops_its_oldest_message() -> None:
     world = build_world()
     for number in range(1, MAX_MESSAGES_PER_CHAT + 2):
         world.put_message(Message(id=number, chat_id=OLGA, sender_id=OLGA, date=0, text="x"))
@@ -46,7 +46,7 @@ def test_the_operators_are_those_of_the_configuration() -> None:
     assert [one.id for one in world.people.values() if one.is_operator] == [BEN]
 
 
-def test_a_topics_id_is_the_id_of_the_message_that_made_it() -> None:
+def test_the_id_of_a_topic_is_the_id_of_its_first_message() -> None:
     world = build_world()
     threads = [topic.thread_id for topic in world.chats[WORKSHOP].topics]
     assert threads == [None, 2, 3]
