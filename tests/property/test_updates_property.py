@@ -5,7 +5,7 @@ from typing import get_args
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.transport.contents import NOTE_CHARACTERS
+from bot.transport.contents import NOTE_CHARACTERS, attachment_in, note_on
 from bot.transport.gating import Action, BotIdentity, admit, strip_mention
 from bot.transport.updates import (
     QUOTED_CHARACTERS,
@@ -117,6 +117,7 @@ def test_a_message_with_a_chat_and_an_id_is_always_parsed(raw: dict[str, object]
 
     assert message is not None
     assert message.message_id == raw["message_id"]
+    assert (message.note, message.attachment) == (note_on(raw), attachment_in(raw))
     command = parse_command(message)
     assert command is None or message.text.lower().removeprefix("/").startswith(command.name)
     assert strip_mention(message, bot=BOT) in message.text

@@ -5,10 +5,17 @@ import unicodedata
 import pytest
 
 from bot.transport.contents import NOTE_CHARACTERS, note_on, plain_words, size_in_words
+from bot.transport.updates import IncomingMessage, parse_update
 
 ANNA: dict[str, object] = {"id": 7, "is_bot": False, "first_name": "Anna", "last_name": "Silva"}
 BEN: dict[str, object] = {"id": 8, "is_bot": False, "first_name": "Ben"}
 PLACE = {"latitude": 59.934283, "longitude": 30.335099}
+
+
+def received(fields: dict[str, object]) -> IncomingMessage:
+    update = parse_update({"update_id": 1, "message": {"message_id": 1, "chat": {"id": 7}, **fields}})
+    assert update.message is not None
+    return update.message
 
 
 @pytest.mark.parametrize(
@@ -59,7 +66,7 @@ PLACE = {"latitude": 59.934283, "longitude": 30.335099}
     ],
 )
 def test_each_kind_of_content_has_a_note(content: dict[str, object], note: str) -> None:
-    assert note_on({"from": ANNA, **content}) == note
+    assert received({"from": ANNA, **content}).note == note
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,7 @@ def test_each_kind_of_content_has_a_note(content: dict[str, object], note: str) 
     ],
 )
 def test_what_happened_in_a_chat_is_a_sentence_with_names(event: dict[str, object], note: str) -> None:
-    assert note_on({"from": ANNA, **event}) == note
+    assert received({"from": ANNA, **event}).note == note
 
 
 @pytest.mark.parametrize(
