@@ -1,7 +1,7 @@
 """The conversation, the caller and the records that an agent and its tools work with in one run."""
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -53,11 +53,6 @@ class Caller:
     role: Role = "anyone"
     place: Place | None = None
     chat_id: int | None = None
-
-
-def lowest_role(roles: Collection[Role]) -> Role:
-    """Return the role with the fewest permissions; "anyone" for no roles."""
-    return min(roles, key=RANKS.__getitem__) if roles else "anyone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

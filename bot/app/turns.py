@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.agent.agents_file import Options, TeamSpec
-from bot.agent.context import AgentContext
 from bot.agent.team import Team
 from bot.app.agents import counter_for, model_of
 from bot.app.build import (
@@ -134,13 +133,10 @@ def build_worker(
 
 def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> MessageReader:
     """Return the reader of messages with files. Pictures are for the agent that has the chat, if its model sees."""
-
-    def eyes(context: AgentContext) -> str:
-        model = model_of(settings, spec.agents.get(context.agent_name, spec.agents[spec.main]))
-        return model if sees_pictures(settings, model) else ""
-
+    models = {name: model_of(settings, agent) for name, agent in spec.agents.items()}
+    eyes = {name: model if sees_pictures(settings, model) else "" for name, model in models.items()}
     media = MediaReader(outside.files, transcriber=outside.models.transcriber)
-    return MessageReader(media, bot=outside.bot, eyes=eyes)
+    return MessageReader(media, bot=outside.bot, eyes={**eyes, "": eyes[spec.main]})
 
 
 def build_limits(settings: Settings, options: Options) -> UsageLimits:

@@ -81,11 +81,3 @@ class Claim:
     """Attempts at the next update in which a worker died. 0 if an answer is delivered or a dead letter buried first."""
     is_taken_over: bool = False
     """True if another worker held it before and gave no sign of life for a lease."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingUpdate:
-    """An update that waits in its context's box, with the payload of its `Arrival`."""
-
-    update_id: int
-    payload: str

@@ -1,7 +1,7 @@
 """Answers a question with the agent: read its files, run the agent, show the text as it grows, stop if asked to."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -9,12 +9,12 @@ import structlog
 
 from bot.agent.context import AgentContext, Conversation
 from bot.agent.loop import run_agent
-from bot.agent.model import Usage
+from bot.agent.model import Image, Usage
 from bot.agent.prompt.parts import PromptRecord
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
-from bot.transport.gating import BotIdentity, strip_mention
+from bot.transport.gating import BotIdentity
 from bot.transport.updates import context_keys
 from bot.turn.batch import dump_stop
 from bot.turn.commit import Committer, TurnTrace, trace_of
@@ -159,13 +159,18 @@ class Answerer:
         """
         context = self._open(question)
         preview = Preview(question.words, edits=tuple(question.shown_as))
-        reads: list[ReadMessage] = []
+        reads: dict[int, ReadMessage] = {}
         try:
             text, reason = await self._try(question, context, preview, reads)
         except (TurnRestarted, Forgotten):
-            await self.guard.book(question.charge, _usage_of(context))
+            await self.guard.book(
+                _usage_of(context),
+                update_id=max(question.batch.update_ids),
+                user_id=question.user_id,
+                chat_id=question.to.chat_id,
+            )
             raise
-        for press in question.presses.stopping:
+        for press in question.stop_presses:
             await self.interruptions.buttons.answer(press, "stopped")
         commit = self._commit(question, context, preview, text=text, reason=reason, reads=reads)
         try:
@@ -186,16 +191,18 @@ class Answerer:
         )
 
     async def _try(
-        self, question: Question, context: AgentContext, preview: Preview, reads: list[ReadMessage]
+        self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
     ) -> tuple[str, str]:
         """Return the text of the answer, and the reason if it is not the agent's."""
         try:
             text, reason = await self._show_and_run(question, context, preview, reads)
         except TurnStopped:
-            await self._append_unread(question, context)
+            if not context.user_messages:  # the turn ended before its files were read
+                await self._append(question, context, reads)
             return await self._stopped(question, context, preview.text), "stopped"
         except (TellUser, TimeoutError) as failure:
-            await self._append_unread(question, context)
+            if not context.user_messages:  # the turn ended before its files were read
+                await self._append(question, context, reads)
             known = failure if isinstance(failure, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
             return texts.failure_text(question.words, known), type(known).__name__
@@ -204,14 +211,14 @@ class Answerer:
         return text, reason
 
     async def _show_and_run(
-        self, question: Question, context: AgentContext, preview: Preview, reads: list[ReadMessage]
+        self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
     ) -> tuple[str, str]:
         """Run the agent while the preview shows its text. Raises TurnStopped at once after an earlier stop."""
         async with self.previews.show(
             preview,
             question.to,
             is_private=question.first.message.chat_type == "private",
-            stop_data=dump_stop(question.charge.user_id, question.first.update_id),
+            stop_data=dump_stop(question.user_id, question.first.update_id),
             journal=question.journal,
         ):
             context.on_text, context.on_status = preview.take, preview.tell
@@ -221,7 +228,7 @@ class Answerer:
                 return await self._run_until_ended(question, context, preview, reads)
 
     async def _run_until_ended(
-        self, question: Question, context: AgentContext, preview: Preview, reads: list[ReadMessage]
+        self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
     ) -> tuple[str, str]:
         """Run the agent until it ends or is interrupted. Raises TurnStopped, TurnRestarted or Forgotten then."""
         running = asyncio.create_task(self._read_and_run(question, context, reads), name="agent-run")
@@ -239,45 +246,40 @@ class Answerer:
             await asyncio.wait([running, ending])
 
     async def _read_and_run(
-        self, question: Question, context: AgentContext, reads: list[ReadMessage]
+        self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
     ) -> tuple[str, str]:
         journal = question.journal
-        reads += await self.reader.read(
-            question.batch.updates, journal=journal, context=context, words=question.words
-        )
+        files = [update for update in question.batch.updates if update.message.attachment]
+        if files:
+            reads |= await self.reader.read(files, journal=journal, context=context, words=question.words)
         await self._append(question, context, reads)
-        await journal.restore_appended()
-        problem = _unreadable(reads)
+        if question.joined:
+            await journal.restore_appended()
+        problem = _unreadable(question, reads) if files else ""
         if problem:
             return problem, "unreadable_media"
         context.caller = await self.permissions.caller_of(question)
         limit = self.limits.max_actions
         return await run_agent(self.team, context, journal=journal, max_actions=limit), ""
 
-    async def _append(self, question: Question, context: AgentContext, reads: Sequence[ReadMessage]) -> None:
+    async def _append(
+        self, question: Question, context: AgentContext, reads: Mapping[int, ReadMessage]
+    ) -> None:
         """Append the question's messages to the history, and their pictures to the run."""
         messages = question.messages(reads, bot=self.bot, tokenizer=self.conversations.tokenizer)
         appended = await question.history.append(question.claim.ref, messages, epoch=question.history.epoch)
         context.user_messages = tuple(appended)
-        pictures = {
-            update.message.message_id: read.images
-            for update, read in zip(question.batch.updates, reads, strict=True)
-            if read.images
-        }
-        context.images = {
-            each.id: pictures[each.telegram_message_id]
-            for each in appended
-            if each.telegram_message_id is not None and each.telegram_message_id in pictures
-        }
-
-    async def _append_unread(self, question: Question, context: AgentContext) -> None:
-        """Append the messages without their files if the turn ended before those were read."""
-        if not context.user_messages:
-            reads = [
-                ReadMessage(text=strip_mention(update.message, bot=self.bot), note=update.message.note)
+        if reads:
+            pictures: dict[int | None, tuple[Image, ...]] = {
+                update.message.message_id: reads[update.update_id].images
                 for update in question.batch.updates
-            ]
-            await self._append(question, context, reads)
+                if update.update_id in reads
+            }
+            context.images = {
+                each.id: pictures[each.telegram_message_id]
+                for each in appended
+                if pictures.get(each.telegram_message_id)
+            }
 
     async def _stopped(self, question: Question, context: AgentContext, text: str) -> str:
         """Keep the text so far in memory and in the chat, marked as stopped."""
@@ -294,17 +296,21 @@ class Answerer:
         *,
         text: str,
         reason: str,
-        reads: Sequence[ReadMessage],
+        reads: Mapping[int, ReadMessage],
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, usage, history = question.snapshot, _usage_of(context), question.history
         is_kept = any(message.id == question.reply_id for message in history.pending)
         blank = blank_part(
-            question.batch.newest, epoch=history.epoch, message_id=question.reply_id if is_kept else ""
+            question.newest, epoch=history.epoch, message_id=question.reply_id if is_kept else ""
         )
         compresses = self._is_compression_due(question)
         return Commit(
-            update_ids=(*question.batch.update_ids, *question.presses.update_ids),
+            update_ids=(
+                *question.batch.update_ids,
+                *question.settled_presses,
+                *[press.update_id for press in question.stop_presses],
+            ),
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
@@ -317,12 +323,17 @@ class Answerer:
                 deletes=preview.deletes,
             ),
             registered=self._registration(question),
-            ledger=(*(entry for read in reads for entry in read.ledger), *context.record.ledger),
+            ledger=(*[entry for read in reads.values() for entry in read.ledger], *context.record.ledger),
             prompt_record=self._last_prompt_record(context),
             active_agent=None if context.agent_name == before.active_agent else context.agent_name,
             compresses=compresses,
             deletes=question.again.ids if question.again else (),
-            booking=self.guard.booking(question.charge, usage),
+            booking=self.guard.booking(
+                usage,
+                update_id=max(question.batch.update_ids),
+                user_id=question.user_id,
+                chat_id=question.to.chat_id,
+            ),
             trace=dump_json(TurnTrace, self._trace(question, context, usage, compresses=compresses)),
         )
 
@@ -360,8 +371,9 @@ def _usage_of(context: AgentContext) -> Usage:
     return sum(context.record.usages, Usage())
 
 
-def _unreadable(reads: Sequence[ReadMessage]) -> str:
+def _unreadable(question: Question, reads: Mapping[int, ReadMessage]) -> str:
     """Return the sentence to say if nothing of the question can be read, else ""."""
-    if any(read.text or read.images for read in reads):
+    has_words = any(update.message.text for update in question.batch.updates)
+    if has_words or any(read.text or read.images for read in reads.values()):
         return ""
-    return next((read.problem for read in reads if read.problem), "")
+    return next((read.problem for read in reads.values() if read.problem), "")

@@ -12,7 +12,6 @@ from memory.history.store import HistorySnapshot
 
 AGAIN_WITHIN_S = 48 * 3600
 """A bot may delete a message for 48 hours (Bot API, deleteMessage). Later, old parts of the answer would stay."""
-
 _ALONE = "alone"
 
 
@@ -35,19 +34,9 @@ class Batch:
     folded: tuple[int, ...] = ()
 
     @property
-    def first(self) -> WaitingUpdate:
-        """The oldest update."""
-        return self.updates[0]
-
-    @property
-    def newest(self) -> WaitingUpdate:
-        """The update that the reply answers. A stop after it concerns this turn."""
-        return self.updates[-1]
-
-    @property
     def update_ids(self) -> tuple[int, ...]:
         """The ids of all updates that end with this turn."""
-        return (*(update.update_id for update in self.updates), *self.folded)
+        return (*[update.update_id for update in self.updates], *self.folded)
 
 
 def plan_batch(
@@ -59,12 +48,12 @@ def plan_batch(
     /stop separates the messages before it from those after it. A resumed turn answers exactly what it had
     `joined`.
     """
-    resumed = [update for update in waiting if update.update_id in joined]
+    resumed = [update for update in waiting if update.update_id in joined] if joined else []
     if resumed:
         messages = [update for update in resumed if update.admission.action != "edit"]
         return _fold(messages, resumed) if messages else Batch(updates=tuple(resumed))
     first, *others = waiting
-    if first.admission.action != "turn":
+    if not others or first.admission.action != "turn":
         return Batch(updates=(first,))
     batch = [first]
     for update in others:
@@ -94,26 +83,30 @@ def has_changed(edit: WaitingUpdate, known: Sequence[WaitingUpdate]) -> bool:
 
 def is_stopped(batch: Batch, waiting: Sequence[WaitingUpdate], stopped_before: int | None) -> bool:
     """Return True if a /stop came after this batch, or if the person who asked pressed its Stop button."""
-    return _is_before(batch.newest, stopped_before) or bool(own_presses(batch, waiting))
+    return batch.updates[-1].update_id < (stopped_before or 0) or bool(own_presses(batch, waiting))
 
 
 def own_presses(batch: Batch, waiting: Sequence[WaitingUpdate]) -> list[WaitingUpdate]:
     """Return the presses of the batch's Stop button by the person who asked."""
+    if len(waiting) == len(batch.updates):
+        return []
+    first = batch.updates[0]
     return [
         update
         for update in waiting
         if update.callback is not None
-        and stops_turn(update.callback.data, batch.first.update_id)
-        and update.callback.sender_id == batch.first.message.sender_id
+        and stops_turn(update.callback.data, first.update_id)
+        and update.callback.sender_id == first.message.sender_id
     ]
 
 
 def seconds_for_more(batch: Batch, waiting: Sequence[WaitingUpdate], waits: BurstWaits) -> float:
     """Return how long after the newest message a continuation of it may come; 0 if none can."""
-    newest = batch.newest
-    if newest.admission.action != "turn" or any(
+    newest = batch.updates[-1]
+    has_later = waiting[-1].update_id > newest.update_id and any(
         update.update_id > newest.update_id and update.update_id not in batch.folded for update in waiting
-    ):
+    )
+    if newest.admission.action != "turn" or has_later:
         return 0.0
     if newest.message.media_group_id or newest.message.forwarded_from:
         return waits.bundle_s
@@ -154,46 +147,14 @@ def _is_edit_of(edit: WaitingUpdate, messages: Sequence[WaitingUpdate]) -> bool:
 
 
 def _belongs_to(first: WaitingUpdate, update: WaitingUpdate, stopped_before: int | None) -> bool:
-    is_message = update.admission.action == "turn"
     is_same_sender = first.message.sender_id == update.message.sender_id
-    return (
-        is_message
-        and is_same_sender
-        and _is_before(first, stopped_before) == _is_before(update, stopped_before)
-    )
-
-
-def _is_before(update: WaitingUpdate, stopped_before: int | None) -> bool:
-    return stopped_before is not None and update.update_id < stopped_before
+    stop = stopped_before or 0
+    is_same_side = (first.update_id < stop) == (update.update_id < stop)
+    return update.admission.action == "turn" and is_same_sender and is_same_side
 
 
 def _content(message: IncomingMessage) -> tuple[str, str]:
     return message.text, message.attachment.unique_id if message.attachment else message.note
-
-
-def dump_stop(asker_id: int, first_update: int) -> str:
-    """Return the data of the Stop button of the turn that begins with this update; Telegram allows 64 bytes."""
-    return f"{STOP_BUTTON}:{asker_id}:{first_update}"
-
-
-def with_nothing_else(data: str) -> str:
-    """Return the button's data for a message that has only the button: a late press may delete the message."""
-    word, asker_id, first_update = data.split(":")
-    return ":".join((word, asker_id, _ALONE, first_update))
-
-
-def stops_turn(data: str, first_update: int) -> bool:
-    """Return True if a button with this data ends the turn that begins with this update.
-
-    Data without a turn ends any.
-    """
-    word, *rest = data.split(":")
-    return word == STOP_BUTTON and (not rest or rest[-1] == str(first_update))
-
-
-def is_alone(data: str) -> bool:
-    """Return True if the message of this Stop button has nothing but the button."""
-    return data.split(":")[2:3] == [_ALONE]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,3 +251,28 @@ def _names_artifact(snapshot: HistorySnapshot, turn: LastTurn, edited: Message) 
 
 def _is_by(message: Message, sender_id: int | None) -> bool:
     return message.role == "user" and message.sender is not None and message.sender.id == sender_id
+
+
+def dump_stop(asker_id: int, first_update: int) -> str:
+    """Return the data of the Stop button of the turn that begins with this update; Telegram allows 64 bytes."""
+    return f"{STOP_BUTTON}:{asker_id}:{first_update}"
+
+
+def with_nothing_else(data: str) -> str:
+    """Return the button's data for a message that has only the button: a late press may delete the message."""
+    word, asker_id, first_update = data.split(":")
+    return ":".join((word, asker_id, _ALONE, first_update))
+
+
+def stops_turn(data: str, first_update: int) -> bool:
+    """Return True if a button with this data ends the turn that begins with this update.
+
+    Data without a turn ends any.
+    """
+    word, *rest = data.split(":")
+    return word == STOP_BUTTON and (not rest or rest[-1] == str(first_update))
+
+
+def is_alone(data: str) -> bool:
+    """Return True if the message of this Stop button has nothing but the button."""
+    return data.split(":")[2:3] == [_ALONE]

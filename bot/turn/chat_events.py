@@ -16,7 +16,7 @@ from bot.transport.words import Words, words_for
 from bot.turn.commit import Reply
 from bot.turn.delivery import Reachability
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
-from bot.turn.journal import TurnJournal
+from bot.turn.question import TurnJournal
 from bot.turn.store import ErasedContext
 from memory.codec import parse_json
 from memory.erasure import ErasureReceipt

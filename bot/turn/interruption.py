@@ -91,7 +91,7 @@ class Interruptions:
         if signal.kind == "reset":
             return Forgotten() if signal.epoch > question.history.epoch else None
         if signal.kind == "stop":
-            return TurnStopped() if signal.update_id > question.newest_update else None
+            return TurnStopped() if signal.update_id > question.newest.update_id else None
         if signal.kind == "press":
             press = await self._read(question, signal)
             return TurnStopped() if press and await self._stops(question, press) else None
@@ -112,11 +112,11 @@ class Interruptions:
         if not stops_turn(callback.data, question.first.update_id):
             await self.buttons.answer_stale_stop(press)
         elif is_own or await self._may_stop(press, callback.sender_id):
-            question.presses.stopping.append(press)
+            question.stop_presses.append(press)
             return True
         else:
             await self.buttons.answer(press, "stop-not-yours", is_alert=True)
-        question.presses.settled.append(press.update_id)
+        question.settled_presses.append(press.update_id)
         return False
 
     async def _may_stop(self, press: WaitingUpdate, presser_id: int) -> bool:
@@ -137,7 +137,7 @@ class Interruptions:
     async def _is_close(self, question: Question, signal: Signal) -> bool:
         """Return True if a forward came together with the newest message, which is then a comment on it."""
         forward = await self._read(question, signal)
-        return forward is not None and forward.message.date - question.batch.newest.message.date <= APART_S
+        return forward is not None and forward.message.date - question.newest.message.date <= APART_S
 
     async def _read(self, question: Question, signal: Signal) -> WaitingUpdate | None:
         """Return the update of the signal, or None if it was forgotten."""

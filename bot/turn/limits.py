@@ -79,18 +79,6 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
-    """The updates of a turn, ascending, and the person and chat that they count for.
-
-    The user of an anonymous sender is the chat.
-    """
-
-    update_ids: tuple[int, ...]
-    user_id: int
-    chat_id: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """A reached limit: the `reason` for the update's record, and the sentence, "" if it was said a moment ago."""
 
@@ -165,23 +153,23 @@ class LimitGuard:
     def __init__(
         self, redis: RedisClient, limits: UsageLimits, *, exempt: frozenset[int], clock: Callable[[], float]
     ) -> None:
+        self.limits = limits
+        self._are_none = limits.are_none
+        self._has_prices = limits.prices.are_known
         self._redis = redis
-        self._limits = limits
         self._exempt = exempt
         self._clock = clock
 
-    @property
-    def limits(self) -> UsageLimits:
-        """The limits that are checked."""
-        return self._limits
-
-    async def check(self, charge: Charge, words: Words) -> Refusal | None:
+    async def check(
+        self, update_ids: Sequence[int], words: Words, *, user_id: int, chat_id: int
+    ) -> Refusal | None:
         """Count the updates of a turn, once for all calls. Return the refusal if a limit is reached.
 
-        A turn of several updates is admitted if one of them would be, and counts as all of them. Usage is known
-        when a turn ends, so the last turn of a day may exceed its tokens or money.
+        The user of an anonymous sender is the chat. A turn of several updates is admitted if one of them would
+        be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may exceed its
+        tokens or money.
         """
-        if self._limits.are_none or charge.user_id in self._exempt:
+        if self._are_none or user_id in self._exempt:
             return None
         now = self._clock()
         day, ends_in = _day(now), _day_ends_in(now)
@@ -189,32 +177,35 @@ class LimitGuard:
             now=now,
             window=keys.MINUTE_TTL_S,
             day_ends=ends_in,
-            user=_numbers(self._limits.user),
-            chat=_numbers(self._limits.chat),
+            user=_numbers(self.limits.user),
+            chat=_numbers(self.limits.chat),
         )
         call = admit_turn(
-            user_minute=keys.global_key("{usage}:minute", "user", charge.user_id),
-            user_day=keys.global_key("{usage}:day", "user", charge.user_id, day),
-            chat_minute=keys.global_key("{usage}:minute", "chat", charge.chat_id),
-            chat_day=keys.global_key("{usage}:day", "chat", charge.chat_id, day),
-            limit_told=keys.global_key("{usage}:told", charge.chat_id),
+            user_minute=keys.global_key("{usage}:minute", "user", user_id),
+            user_day=keys.global_key("{usage}:day", "user", user_id, day),
+            chat_minute=keys.global_key("{usage}:minute", "chat", chat_id),
+            chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
+            limit_told=keys.global_key("{usage}:told", chat_id),
             rules=rules,
-            updates=charge.update_ids,
+            updates=sorted(update_ids),
         )
         answer = await self._redis.run(call)
         if not answer[0]:
             return None
         limit, wait_s, says_so = str(answer[0]), int(answer[1]), bool(int(answer[2]))
         metrics.LIMITED.labels(limit).inc()
-        text = refusal_text(words, self._limits, limit=limit, wait_s=wait_s)
+        text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
         return Refusal(reason=f"limit_{limit}", text=text if says_so else "")
 
     def cost_of(self, usage: Usage) -> int | None:
         """Return the cost in MICROS; None if no price is set."""
-        prices = self._limits.prices
-        return prices.micros_of(usage.prompt_tokens, usage.completion_tokens) if prices.are_known else None
+        if not self._has_prices:
+            return None
+        return self.limits.prices.micros_of(usage.prompt_tokens, usage.completion_tokens)
 
-    def booking(self, charge: Charge, usage: Usage, *, run: str = "") -> tuple[ScriptCall, ...]:
+    def booking(
+        self, usage: Usage, *, update_id: int, user_id: int, chat_id: int, run: str = ""
+    ) -> tuple[ScriptCall, ...]:
         """Return the call that books a turn's usage, once for its newest update; () if there is no usage.
 
         It goes with the turn's commit in one round trip, and counts whatever becomes of the commit. A `run` that
@@ -224,21 +215,21 @@ class LimitGuard:
             return ()
         day = _day(self._clock())
         book = book_usage(
-            booked=keys.global_key("{usage}:booked", charge.update_ids[-1], run),
-            user_day=keys.global_key("{usage}:day", "user", charge.user_id, day),
-            chat_day=keys.global_key("{usage}:day", "chat", charge.chat_id, day),
+            booked=keys.global_key("{usage}:booked", update_id, run),
+            user_day=keys.global_key("{usage}:day", "user", user_id, day),
+            chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
             all_day=keys.global_key("{usage}:day", "all", 0, day),
             usage=BookedUsage(
                 prompt=str(usage.prompt_tokens),
                 completion=str(usage.completion_tokens),
-                micros=str(self._limits.prices.micros_of(usage.prompt_tokens, usage.completion_tokens)),
+                micros=str(self.cost_of(usage) or 0),
             ),
         )
         return (book,)
 
-    async def book(self, charge: Charge, usage: Usage) -> None:
+    async def book(self, usage: Usage, *, update_id: int, user_id: int, chat_id: int) -> None:
         """Book the usage of a run that ends without a commit: its steps are forgotten, so no later run books them."""
-        booking = self.booking(charge, usage, run=uuid4().hex)
+        booking = self.booking(usage, update_id=update_id, user_id=user_id, chat_id=chat_id, run=uuid4().hex)
         if booking:
             await self._redis.run_all(booking)
 

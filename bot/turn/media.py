@@ -1,7 +1,7 @@
 """Reads the files of a turn's messages: pictures, voices, documents."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -41,9 +41,6 @@ _UNREADABLE_NOTE = "which could not be read"
 _LEFT_OUT = "left out: there were too many"
 
 log = structlog.get_logger()
-
-Eyes = Callable[[AgentContext], str]
-"""Returns the model that will see the pictures of this turn, or "" if it cannot see."""
 
 
 class _Room:
@@ -85,9 +82,10 @@ class ReadMessage:
 
 
 class MessageReader:
-    """Reads the messages of a turn."""
+    """Reads the messages of a turn that have files."""
 
-    def __init__(self, media: MediaReader, *, bot: BotIdentity, eyes: Eyes) -> None:
+    def __init__(self, media: MediaReader, *, bot: BotIdentity, eyes: Mapping[str, str]) -> None:
+        """`eyes` has the model of each agent, "" if it cannot see pictures. The agent "" is the main one."""
         self._media = media
         self._bot = bot
         self._eyes = eyes
@@ -99,30 +97,29 @@ class MessageReader:
         journal: Journal,
         context: AgentContext,
         words: Words,
-    ) -> tuple[ReadMessage, ...]:
-        """Return one message for each update, in order.
+    ) -> dict[int, ReadMessage]:
+        """Return the messages of these updates by update id.
 
         Transcripts and documents are journaled, so that a resumed turn does not read them again; pictures are
         fetched again. The caller sets the deadline. Raises Fenced, Forgotten, TurnStopped and the store's errors.
         """
         journaled = [await journal.finished(_step(update)) for update in updates]
-        eyes, room = self._eyes(context), _Room()
+        eyes, room = self._eyes.get(context.agent_name, self._eyes[""]), _Room()
         async with asyncio.TaskGroup() as group:
             fetching = [
                 None if line else group.create_task(self._fetch(update, eyes, room), name="read-media")
                 for update, line in zip(updates, journaled, strict=True)
             ]
-        reads: list[ReadMessage] = []
+        reads: dict[int, ReadMessage] = {}
         for update, line, fetched in zip(updates, journaled, fetching, strict=True):
-            if fetched is None:
-                reads.append(parse_json(ReadMessage, str(line)))
-            else:
-                reads.append(
-                    await self._finish(
-                        update, fetched.result(), journal=journal, context=context, words=words
-                    )
+            reads[update.update_id] = (
+                parse_json(ReadMessage, str(line))
+                if fetched is None
+                else await self._finish(
+                    update, fetched.result(), journal=journal, context=context, words=words
                 )
-        return tuple(reads)
+            )
+        return reads
 
     async def _fetch(self, update: WaitingUpdate, eyes: str, room: _Room) -> Media | MediaUnreadable | None:
         """Return the content of the file, or the reason why it has none; None for a message without such a file."""

@@ -1,41 +1,104 @@
-"""The input of a turn: a batch of updates, the memory they were read with, and the claim they are answered under."""
+"""The input of a turn: a batch of updates, the memory they were read with, and the journal of finished steps."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from bot.errors import TurnStopped
 from bot.inbox.records import Claim
 from bot.inbox.signals import Incoming
-from bot.transport.gating import BotIdentity
+from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import quote_of
 from bot.transport.words import Words, words_for
-from bot.turn.batch import Batch, LastTurn, drop_outdated_quotes, is_stopped, plan_continuations, with_edits
-from bot.turn.journal import TurnJournal
-from bot.turn.limits import Charge
+from bot.turn.batch import (
+    Batch,
+    LastTurn,
+    drop_outdated_quotes,
+    own_presses,
+    plan_continuations,
+    with_edits,
+)
 from bot.turn.media import ReadMessage
 from bot.turn.outbox import Destination, destination_of
+from bot.turn.store import TurnStore
+from memory.codec import dump_json, parse_json
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender, message_id, render_message
 from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot
 
+_JOINED, _APPENDED = "joined", "appended"
+_PREVIEW = "preview"
+"""The message of ours that shows this turn, for the next try after a crash. A restart keeps it (restart.lua)."""
+
 
 @dataclass(slots=True, kw_only=True)
-class Presses:
-    """Presses of buttons that end with the turn."""
+class TurnJournal:
+    """Reads the steps that were there when the turn began, and writes new ones to the store.
 
-    settled: list[int] = field(default_factory=list[int])
-    """Update ids of presses that were answered already."""
-    stopping: list[WaitingUpdate] = field(default_factory=list[WaitingUpdate])
-    """Presses of the Stop button, which are answered after the turn."""
+    It writes in the history's epoch: a turn whose tool erases its own memory goes on in the next one.
+    """
 
-    @property
-    def update_ids(self) -> tuple[int, ...]:
-        """The update ids of all of them."""
-        return (*self.settled, *(update.update_id for update in self.stopping))
+    store: TurnStore
+    claim: Claim
+    history: BufferedHistory
+    batch: Batch
+    own_messages: int
+    """The question's messages, which are the first pending ones of the history."""
+    steps: dict[str, str]
+    """The steps of an interrupted try, and then those of this one too."""
+
+    async def finished(self, step: str) -> str | None:
+        """Return the value that was recorded for this step, or None."""
+        return self.steps.get(step)
+
+    async def record(self, step: str, value: str) -> None:
+        """Record a finished step, and the messages that tools have appended to the history so far.
+
+        Raises Fenced, Forgotten or TurnStopped: the turn ends there.
+        """
+        fields = {step: value}
+        if _JOINED not in self.steps:
+            fields[_JOINED] = dump_json(tuple[int, ...], self.batch.update_ids)
+        pending = self.history.pending
+        if len(pending) > self.own_messages:
+            fields[_APPENDED] = dump_json(list[Message], list(pending))
+        self.steps |= fields
+        newest = self.batch.updates[-1].update_id  # a stop after this update ends the turn
+        await self.store.record(self.claim, epoch=self.history.epoch, newest_update=newest, fields=fields)
+
+    async def record_for_good(self, step: str, value: str) -> None:
+        """Record a step of an erasure, which a /stop does not end."""
+        with suppress(TurnStopped):  # raised after the write
+            await self.record(step, value)
+
+    async def restore_appended(self) -> None:
+        """After a crash, append the messages of the finished steps again. Existing ones stay as they are."""
+        line = self.steps.get(_APPENDED)
+        if line is not None:
+            await self.history.restore(parse_json(list[Message], line))
+
+    async def show_in(self, message_id: int) -> None:
+        """Record the message that shows this turn. Raises what `record` does."""
+        await self.record(_PREVIEW, str(message_id))
+
+    async def shown_in(self) -> int | None:
+        """Return the message that shows this turn, if an earlier try recorded one."""
+        return preview_in(self.steps)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def joined_updates(steps: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the updates of an interrupted turn, which the next try must answer together; () for a new turn."""
+    return parse_json(tuple[int, ...], steps[_JOINED]) if _JOINED in steps else ()
+
+
+def preview_in(steps: Mapping[str, str]) -> int | None:
+    """Return the message that shows an interrupted turn."""
+    return int(steps[_PREVIEW]) if _PREVIEW in steps else None
+
+
+@dataclass(slots=True, kw_only=True)
 class Question:
     """The batch of one turn with everything that belongs to it."""
 
@@ -58,47 +121,42 @@ class Question:
     """The turn whose question was edited: it is answered again, as if it had not been."""
     shown_as: Sequence[int] = ()
     """The Telegram messages that show the answer of `again`."""
-    presses: Presses = field(default_factory=Presses)
+    settled_presses: list[int] = field(default_factory=list[int])
+    """Update ids of presses of buttons that were answered already and end with the turn."""
 
-    @property
-    def first(self) -> WaitingUpdate:
-        """The oldest update of the batch."""
-        return self.batch.first
+    first: WaitingUpdate = field(init=False)
+    """The oldest update of the batch."""
+    newest: WaitingUpdate = field(init=False)
+    """The update that the reply answers. A stop after it concerns this turn."""
+    words: Words = field(init=False)
+    """The catalogue in the language of the person who asks."""
+    to: Destination = field(init=False)
+    """The place of the answer."""
+    user_id: int = field(init=False)
+    """The person whose limits the turn counts for; the chat if the sender is anonymous."""
+    reply_id: str = field(init=False)
+    """The id of the answer in the history."""
+    stop_presses: list[WaitingUpdate] = field(init=False)
+    """Presses of the Stop button that are answered after the turn."""
+    is_stopped: bool = field(init=False)
+    """True if a stop came before the turn began."""
 
-    @property
-    def newest_update(self) -> int:
-        """A stop after this update id concerns this turn."""
-        return self.batch.newest.update_id
+    def __post_init__(self) -> None:
+        """Compute what many steps of the turn need."""
+        first, newest = self.batch.updates[0], self.batch.updates[-1]
+        self.first, self.newest = first, newest
+        self.words = words_for(first.message.language_code)
+        self.to = destination_of(newest)
+        self.user_id = first.message.chat_id if first.message.sender_id is None else first.message.sender_id
+        self.reply_id = self.id_of(newest.update_id, "reply")
+        self.stop_presses = own_presses(self.batch, self.waiting)
+        stopped_before = self.stopped_before or 0
+        self.is_stopped = newest.update_id < stopped_before or bool(self.stop_presses)
 
     @property
     def read_ids(self) -> Collection[int]:
         """The ids of the updates that this turn knows of."""
         return {update.update_id for update in self.waiting}
-
-    @property
-    def is_stopped(self) -> bool:
-        """Return True if a stop came before the turn began."""
-        return is_stopped(self.batch, self.waiting, self.stopped_before)
-
-    @property
-    def words(self) -> Words:
-        """The catalogue in the language of the person who asks."""
-        return words_for(self.first.message.language_code)
-
-    @property
-    def to(self) -> Destination:
-        """The place of the answer."""
-        return destination_of(self.batch.newest)
-
-    @property
-    def charge(self) -> Charge:
-        """The person and chat whose limits the turn counts for. An edit counts like a message."""
-        message = self.first.message
-        return Charge(
-            update_ids=tuple(sorted(self.batch.update_ids)),
-            user_id=message.chat_id if message.sender_id is None else message.sender_id,
-            chat_id=message.chat_id,
-        )
 
     @property
     def telegram_ids(self) -> set[int | None]:
@@ -107,44 +165,43 @@ class Question:
             return {message.telegram_message_id for message in self.again.messages}
         return {update.message.message_id for update in self.batch.updates}
 
-    @property
-    def reply_id(self) -> str:
-        """The id of the answer in the history."""
-        return self.id_of(self.newest_update, "reply")
-
     def id_of(self, *parts: object) -> str:
         """Return the id of a message of this turn: the same in every try."""
         return message_id(self.claim.ref.context_id, self.snapshot.epoch, *parts)
 
     def messages(
-        self, reads: Sequence[ReadMessage], *, bot: BotIdentity, tokenizer: TokenCounter
+        self, reads: Mapping[int, ReadMessage], *, bot: BotIdentity, tokenizer: TokenCounter
     ) -> list[Message]:
-        """Return the batch as messages for the history; for a turn that is answered again, all messages of it."""
+        """Return the batch as messages for the history; for a turn that is answered again, all messages of it.
+
+        `reads` has the contents of files, by update id.
+        """
         written = [
-            self._message(update, read, bot=bot, tokenizer=tokenizer)
-            for update, read in zip(self.batch.updates, reads, strict=True)
+            self._message(update, reads.get(update.update_id), bot=bot, tokenizer=tokenizer)
+            for update in self.batch.updates
         ]
         if self.again is not None:
             return self._messages_again(self.again, written)
+        if len(written) == 1 and written[0].quote is None:
+            return written
         continuations = plan_continuations(self.batch)
         written = [replace(each, continues=how) for each, how in zip(written, continuations, strict=True)]
         return drop_outdated_quotes(written, self.history.snapshot.newest)
 
     def _message(
-        self, update: WaitingUpdate, read: ReadMessage, *, bot: BotIdentity, tokenizer: TokenCounter
+        self, update: WaitingUpdate, read: ReadMessage | None, *, bot: BotIdentity, tokenizer: TokenCounter
     ) -> Message:
         message = update.message
-        sender_id = 0 if message.sender_id is None else message.sender_id
         now = Message(
             id=self.id_of(update.update_id),
             role="user",
-            text=read.text,
+            text=read.text if read else strip_mention(message, bot=bot),
             sent_at=float(message.date),
             tokens=0,
-            sender=Sender(id=sender_id, name=message.sender_name),
+            sender=Sender(id=message.sender_id or 0, name=message.sender_name),
             telegram_message_id=message.message_id,
             edited_at=None if message.edit_date is None else float(message.edit_date),
-            note=read.note,
+            note=read.note if read else message.note,
             forwarded_from=message.forwarded_from,
             quote=quote_of(message, bot.id),
         )
@@ -164,6 +221,6 @@ class Question:
             and (before := turn.find(each.telegram_message_id)) is not None
         }
         return [
-            replace(each, id=self.id_of(self.newest_update, number), sequence=None)
+            replace(each, id=self.id_of(self.newest.update_id, number), sequence=None)
             for number, each in enumerate(with_edits(turn, now))
         ]

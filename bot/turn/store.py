@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
-from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, PendingUpdate, TerminalState
+from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
 from bot.turn.outbox import Part, SentPart, dump_part, parse_part
 from memory import keys
 from memory.codec import dump_json, parse_json
@@ -31,7 +31,8 @@ NO_MESSAGE = 0
 class Todo:
     """The work of a claimed context, oldest first. Parts of the outbox come before new updates."""
 
-    updates: tuple[PendingUpdate, ...]
+    updates: dict[int, str]
+    """Payloads by update id."""
     journal: dict[str, str]
     """Steps of an interrupted turn."""
     parts: tuple[Part, ...]
@@ -39,8 +40,8 @@ class Todo:
     """Interrupted sends of the first part."""
     stopped_before: int | None
     """Updates before this id were stopped by their reader."""
-    buried: tuple[PendingUpdate, ...]
-    """Updates that became dead letters just now."""
+    buried: dict[int, str]
+    """Payloads of updates that became dead letters just now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,12 +244,12 @@ class TurnStore:
             if snapshot.epoch == int(epoch):
                 break  # otherwise a reset came between the two reads
         todo = Todo(
-            updates=_updates(updates),
+            updates=dict(zip(map(int, updates[::2]), updates[1::2], strict=True)),
             journal=dict(zip(journal[::2], journal[1::2], strict=True)),
             parts=tuple(map(parse_part, parts)),
             sends_begun=int(sends_begun),
             stopped_before=int(stopped_before) if stopped_before else None,
-            buried=_updates(buried),
+            buried=dict(zip(map(int, buried[::2]), buried[1::2], strict=True)),
         )
         return todo, snapshot
 
@@ -299,7 +300,22 @@ class TurnStore:
             fence=claim.fence,
             expected_epoch=epoch,
             now=self._clock(),
-            changes=_changes(ref, turn),
+            changes=CommitChanges(
+                context_id=ref.context_id,
+                update_ids=tuple(map(str, turn.update_ids)),
+                deletes=tuple(turn.deletes),
+                state=turn.state,
+                reason=turn.reason,
+                parts=tuple(map(dump_part, turn.parts)),
+                messages=message_batch(turn.messages),
+                ledger=dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
+                prompt_record=turn.prompt_record,
+                registered=turn.registered,
+                trace=turn.trace,
+                starts_conversation=turn.starts_conversation,
+                compresses=turn.compresses,
+                active_agent=turn.active_agent,
+            ),
             settings=settings,
         )
         # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
@@ -368,21 +384,21 @@ class TurnStore:
         _check(reply)
         return reply != "gone"
 
-    async def dead_letters(self, ref: ContextRef) -> list[PendingUpdate]:
-        """Return the context's dead letters, oldest first."""
+    async def dead_letters(self, ref: ContextRef) -> dict[int, str]:
+        """Return the payloads of the context's dead letters by update id, oldest first."""
         numbers = [
             int(each)
             for each in await self._redis.call("ZRANGE", keys.partition_key(ref.partition, "dead"), 0, -1)
         ]
         if not numbers:
-            return []
+            return {}
         records = [keys.partition_key(ref.partition, "update", number) for number in numbers]
         rows = await self._redis.calls([("HMGET", record, "context", "payload") for record in records])
-        return [
-            PendingUpdate(update_id=number, payload=payload)
+        return {
+            number: payload
             for number, (context, payload) in zip(numbers, rows, strict=True)
             if context == ref.context_id and payload
-        ]
+        }
 
     async def forget_dead(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
         """Erase the texts of these dead letters of the context; nobody can retry them."""
@@ -429,36 +445,8 @@ class TurnStore:
         return parse_json(ErasedContext, reply)
 
 
-def _changes(ref: ContextRef, turn: Commit) -> CommitChanges:
-    return CommitChanges(
-        context_id=ref.context_id,
-        update_ids=tuple(map(str, turn.update_ids)),
-        deletes=tuple(turn.deletes),
-        state=turn.state,
-        reason=turn.reason,
-        parts=tuple(map(dump_part, turn.parts)),
-        messages=message_batch(turn.messages),
-        ledger=_dump_entries(turn.ledger),
-        prompt_record=turn.prompt_record,
-        registered=turn.registered,
-        trace=turn.trace,
-        starts_conversation=turn.starts_conversation,
-        compresses=turn.compresses,
-        active_agent=turn.active_agent,
-    )
-
-
-def _dump_entries(entries: Sequence[LedgerEntry]) -> str:
-    return dump_json(tuple[LedgerEntry, ...], tuple(entries)) if entries else ""
-
-
 def _check(outcome: str | int) -> None:
     if outcome == "fenced":
         raise Fenced
     if outcome == "forgotten":
         raise Forgotten
-
-
-def _updates(flat: Sequence[str]) -> tuple[PendingUpdate, ...]:
-    pairs = zip(flat[::2], flat[1::2], strict=True)
-    return tuple(PendingUpdate(update_id=int(number), payload=payload) for number, payload in pairs)

@@ -13,7 +13,7 @@ from bot.inbox.records import Claim, TerminalState
 from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
 from bot.transport.gating import BotIdentity, strip_mention
-from bot.transport.ingest import WaitingUpdate, parse_waiting
+from bot.transport.ingest import parse_waiting
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
 from bot.turn.batch import (
@@ -22,7 +22,6 @@ from bot.turn.batch import (
     find_last_turn,
     is_outdated,
     is_stopped,
-    own_presses,
     plan_again,
     plan_batch,
     seconds_for_more,
@@ -32,10 +31,9 @@ from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Committer, Reply
 from bot.turn.interruption import Buttons
-from bot.turn.journal import TurnJournal, joined_updates, preview_in
 from bot.turn.limits import LimitGuard, Refusal
 from bot.turn.outbox import blank_part, plan_reply
-from bot.turn.question import Presses, Question
+from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
 from bot.turn.store import Commit, Todo, TurnStore
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.buffered import BufferedHistory
@@ -76,7 +74,7 @@ class Turns:
                 head = None
                 with self.signals.watch(claim.ref.context_id) as incoming:
                     todo, snapshot = await self._take(claim)
-                    head = todo.updates[0].update_id if todo.updates and not todo.parts else None
+                    head = next(iter(todo.updates), None) if not todo.parts else None
                     is_whole = await self._do(claim, todo, snapshot, incoming)
                 # After a turn that an earlier worker died over, the next one begins with a new entry.
                 is_over = number == QUANTUM or not is_whole or claim.is_taken_over
@@ -127,13 +125,13 @@ class Turns:
         turn was edited since.
         """
         loop, newest, ends_at = asyncio.get_running_loop(), None, 0.0
-        known: dict[int, WaitingUpdate] = {}
         while True:
-            known |= {u.update_id: parse_waiting(u.payload) for u in todo.updates if u.update_id not in known}
-            waiting = [known[update.update_id] for update in todo.updates]
+            waiting = list(map(parse_waiting, todo.updates.values()))
             if not waiting:
                 return None
-            joined = [each for each in joined_updates(todo.journal) if each in known]
+            joined: list[int] = []
+            if todo.journal:
+                joined = [each for each in joined_updates(todo.journal) if each in todo.updates]
             batch = plan_batch(waiting, joined=joined, stopped_before=todo.stopped_before)
             if joined:
                 if is_outdated(waiting, joined):
@@ -142,17 +140,25 @@ class Turns:
                 log.info("turn_resumed", steps=len(todo.journal))
                 break
             seconds = seconds_for_more(batch, waiting, self.burst_waits)
-            if newest != batch.newest.update_id:
-                newest, ends_at = batch.newest.update_id, loop.time() + seconds
-            is_over = is_stopped(batch, waiting, todo.stopped_before)
-            if seconds <= 0 or loop.time() >= ends_at or is_over:
+            if seconds <= 0 or is_stopped(batch, waiting, todo.stopped_before):
+                break
+            if newest != batch.updates[-1].update_id:
+                newest, ends_at = batch.updates[-1].update_id, loop.time() + seconds
+            if loop.time() >= ends_at:
                 break
             with suppress(TimeoutError):
                 async with asyncio.timeout(ends_at - loop.time()):
                     await incoming.get()
             todo, snapshot = await self._take(claim)
         history = BufferedHistory(self.history, claim.ref, snapshot)
-        journal = TurnJournal(self.store, claim, history, batch, steps=todo.journal)
+        journal = TurnJournal(
+            store=self.store,
+            claim=claim,
+            history=history,
+            batch=batch,
+            own_messages=len(batch.updates),
+            steps=todo.journal,
+        )
         return Question(
             claim=claim,
             batch=batch,
@@ -163,7 +169,6 @@ class Turns:
             waiting=waiting,
             joined=joined,
             stopped_before=todo.stopped_before,
-            presses=Presses(stopping=own_presses(batch, waiting)),
         )
 
     async def _act(self, question: Question) -> None:
@@ -192,7 +197,12 @@ class Turns:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before."""
         refusal = None
         if not question.joined:
-            refusal = await self.guard.check(question.charge, question.words)
+            refusal = await self.guard.check(
+                question.batch.update_ids,
+                question.words,
+                user_id=question.user_id,
+                chat_id=question.to.chat_id,
+            )
         if refusal is not None:
             await self._refuse_by_limit(question, refusal)
             return
@@ -201,7 +211,7 @@ class Turns:
 
     async def _refuse_by_limit(self, question: Question, refusal: Refusal) -> None:
         """Say which limit is reached. A refused message is not kept; an edit of an older one is, with its answer."""
-        claim, epoch, newest = question.claim, question.snapshot.epoch, question.batch.newest
+        claim, epoch, newest = question.claim, question.snapshot.epoch, question.newest
         if question.again is not None:
             for edit in question.batch.updates:
                 await self.edits.replace(claim.ref, edit.message, epoch=epoch)
@@ -220,7 +230,7 @@ class Turns:
     async def _put_back(self, question: Question, text: str) -> None:
         """Restore the first message of the older answer: a preview may have overwritten it."""
         epoch = question.snapshot.epoch
-        blank = blank_part(question.batch.newest, epoch=epoch)
+        blank = blank_part(question.newest, epoch=epoch)
         parts = plan_reply(text, blank, words=question.words, edits=question.shown_as)[:1]
         await self.committer.commit(question.claim, Commit(update_ids=[], epoch=epoch, parts=parts))
 
@@ -250,10 +260,9 @@ class Turns:
             question,
             batch=batch,
             history=history,
-            journal=question.journal.again(history, batch, own_messages=len(last.messages)),
+            journal=replace(question.journal, history=history, batch=batch, own_messages=len(last.messages)),
             again=last,
             shown_as=shown_as,
-            presses=Presses(stopping=own_presses(batch, question.waiting)),
         )
 
     async def _press(self, question: Question) -> None:
@@ -281,8 +290,8 @@ class Turns:
         buried = todo.buried
         metrics.DEAD_LETTERS.inc(len(buried))
         metrics.FINISHED.labels("dead").inc(len(buried))
-        log.error("dead_letter", updates=[update.update_id for update in buried])
-        update = parse_waiting(buried[-1].payload)
+        log.error("dead_letter", updates=list(buried))
+        update = parse_waiting(list(buried.values())[-1])
         words = words_for(update.message.language_code)
         shown_in = preview_in(todo.journal)
         reply = Reply(

@@ -53,7 +53,7 @@ class Inbox:
         Return the claim of the next worker.
         """
         for _ in range(ATTEMPTS_AT_MOST):
-            assert (await self.take(claim)).buried == ()
+            assert (await self.take(claim)).buried == {}
             (claim,) = [taken for taken in await self.sweep("anna") if taken.ref == claim.ref]
         return claim
 

@@ -41,7 +41,7 @@ async def test_updates_of_a_claimed_context_wait_for_its_holder(redis: RedisClie
     assert await box.claim("bert") == []
     await box.commit(claim, 1)
     assert await box.inbox.settle(claim) is True
-    assert [update.update_id for update in (await box.take(claim)).updates] == [2]
+    assert list((await box.take(claim)).updates) == [2]
 
 
 async def test_an_empty_context_becomes_idle_and_wakes_with_the_next_update(redis: RedisClient) -> None:
@@ -65,8 +65,8 @@ async def test_updates_are_taken_oldest_first_up_to_a_limit(redis: RedisClient) 
 
     todo = await box.take(await box.claim_one())
 
-    assert [update.update_id for update in todo.updates] == list(range(1, 21))
-    assert todo.updates[0].payload == "p1"
+    assert list(todo.updates) == list(range(1, 21))
+    assert todo.updates[1] == "p1"
 
 
 async def test_a_context_of_a_silent_worker_is_taken_over(redis: RedisClient) -> None:
@@ -78,7 +78,7 @@ async def test_a_context_of_a_silent_worker_is_taken_over(redis: RedisClient) ->
 
     assert (taken.ref, taken.fence.entry) == (silent.ref, silent.fence.entry)
     assert taken.fence != silent.fence
-    assert [update.update_id for update in (await box.take(taken)).updates] == [1]
+    assert list((await box.take(taken)).updates) == [1]
 
 
 async def test_a_context_of_a_living_worker_is_not_taken_over(redis: RedisClient) -> None:
@@ -241,7 +241,7 @@ async def test_an_outage_during_a_claim_counts_as_no_attempt(redis: RedisClient)
 
     todos = [await box.take(claim) for _ in range(2 * ATTEMPTS_AT_MOST)]
 
-    assert [todo.buried for todo in todos] == [()] * len(todos)
+    assert [todo.buried for todo in todos] == [{}] * len(todos)
     assert (await box.record_of(1))["attempts"] == "1"
 
 
@@ -256,8 +256,8 @@ async def test_an_update_with_too_many_attempts_becomes_a_dead_letter_and_the_ch
 
     todo = await box.take(claim)
 
-    assert [update.update_id for update in todo.buried] == [1]
-    assert [update.update_id for update in todo.updates] == [2]
+    assert list(todo.buried) == [1]
+    assert list(todo.updates) == [2]
     assert await box.state_of(1) == ("dead", "interrupted too often")
     assert (await box.record_of(1))["payload"] == "p1"
     assert await box.ttl_of(keys.partition_key(0, "update", 1)) == -1
@@ -274,14 +274,14 @@ async def test_an_update_becomes_a_dead_letter_only_after_it_killed_a_worker_alo
     for deaths in range(2, 7):
         (claim,) = await box.sweep("bert")
         assert claim.deaths == deaths
-        assert (await box.take(claim)).buried == ()
+        assert (await box.take(claim)).buried == {}
         await box.inbox.let_others_in(claim)
 
     (claim,) = await box.sweep("bert")
-    assert (await box.take(claim)).buried == ()
+    assert (await box.take(claim)).buried == {}
     (claim,) = await box.sweep("carl")
 
-    assert [update.update_id for update in (await box.take(claim)).buried] == [1]
+    assert list((await box.take(claim)).buried) == [1]
 
 
 async def test_an_update_that_begins_with_others_does_not_run_alone(redis: RedisClient) -> None:
@@ -298,7 +298,7 @@ async def test_an_update_that_begins_with_others_does_not_run_alone(redis: Redis
     (claim,) = await box.sweep("carl")
 
     assert claim.deaths == 3
-    assert (await box.take(claim)).buried == ()
+    assert (await box.take(claim)).buried == {}
 
 
 async def test_deaths_during_a_delivery_do_not_count_for_the_next_update(redis: RedisClient) -> None:
@@ -351,7 +351,7 @@ async def test_deaths_count_for_the_interrupted_turn_and_not_for_a_later_lower_u
 
     todo = await box.take(await box.wear_out(claim))
 
-    assert [update.update_id for update in todo.buried] == [100]
+    assert list(todo.buried) == [100]
     assert todo.journal == {"preview": "shown"}  # for who apologises, to take it away
     assert await box.waiting() == [50]
     assert "attempts" not in await box.record_of(50)
@@ -363,11 +363,11 @@ async def test_a_dead_letter_is_no_attempt_of_the_next_update(redis: RedisClient
     await box.accept(2)
     claim = await box.wear_out(await box.claim_one())
 
-    assert [update.update_id for update in (await box.take(claim)).buried] == [1]
+    assert list((await box.take(claim)).buried) == [1]
 
     assert "attempts" not in await box.record_of(2)
     claim = await box.wear_out(claim)
-    assert [update.update_id for update in (await box.take(claim)).buried] == [2]
+    assert list((await box.take(claim)).buried) == [2]
 
 
 async def test_a_dead_letter_can_be_retried(redis: RedisClient) -> None:
@@ -380,7 +380,7 @@ async def test_a_dead_letter_can_be_retried(redis: RedisClient) -> None:
     assert await InboxInspection(redis, partitions=1, clock=lambda: NOW).retry(1)
 
     todo = await box.take(await box.claim_one("bert"))
-    assert [(update.update_id, update.payload) for update in todo.updates] == [(1, "p1")]
+    assert todo.updates == {1: "p1"}
 
 
 async def test_a_handed_back_context_counts_as_no_attempt(redis: RedisClient) -> None:
@@ -388,7 +388,7 @@ async def test_a_handed_back_context_counts_as_no_attempt(redis: RedisClient) ->
     await box.accept(1)
     for _ in range(2 * ATTEMPTS_AT_MOST):
         claim = await box.claim_one()
-        assert (await box.take(claim)).buried == ()
+        assert (await box.take(claim)).buried == {}
         await box.inbox.settle(claim, rotate=True, handed_back=1)
 
     assert (await box.record_of(1))["attempts"] == "0"

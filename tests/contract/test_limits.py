@@ -4,13 +4,14 @@ each message counts once, refusals have a sentence, and usage is recorded.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pytest
 
 from bot.agent.model import Usage
 from bot.errors import Fenced
 from bot.transport.words import words_for
-from bot.turn.limits import Charge, LimitGuard, OwnerLimits, Prices, Refusal, UsageLimits, Used
+from bot.turn.limits import LimitGuard, OwnerLimits, Prices, Refusal, UsageLimits, Used
 from memory.errors import Forgotten
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -34,57 +35,69 @@ def a_guard(redis: RedisClient, clock: Clock, limits: UsageLimits) -> LimitGuard
     return LimitGuard(redis, limits, exempt=frozenset({99}), clock=clock)
 
 
+class Charge(NamedTuple):
+    """The updates of a turn, and the person and chat that they count for."""
+
+    update_ids: tuple[int, ...]
+    user: int
+    chat: int
+
+
 def asked(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Charge:
-    return Charge(update_ids=update_ids, user_id=user, chat_id=chat)
+    return Charge(update_ids, user, chat)
 
 
 async def book(redis: RedisClient, guard: LimitGuard, of: Charge, usage: Usage) -> None:
-    await redis.run_all(guard.booking(of, usage))
+    await redis.run_all(guard.booking(usage, update_id=max(of.update_ids), user_id=of.user, chat_id=of.chat))
+
+
+async def check(guard: LimitGuard, of: Charge) -> Refusal | None:
+    return await guard.check(of.update_ids, ENGLISH, user_id=of.user, chat_id=of.chat)
 
 
 async def reason(guard: LimitGuard, of: Charge) -> str:
-    refusal = await guard.check(of, ENGLISH)
+    refusal = await check(guard, of)
     return refusal.reason if refusal else ""
 
 
 async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: RedisClient) -> None:
     clock = Clock()
     guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
-    assert await guard.check(asked(1), ENGLISH) is None
+    assert await check(guard, asked(1)) is None
     clock.now += 10
-    assert await guard.check(asked(2), ENGLISH) is None
-    assert await guard.check(asked(1), ENGLISH) is None, "a resumed turn is not counted again"
+    assert await check(guard, asked(2)) is None
+    assert await check(guard, asked(1)) is None, "a resumed turn is not counted again"
     clock.now += 20
 
-    refused = await guard.check(asked(3), ENGLISH)
+    refused = await check(guard, asked(3))
 
     assert refused == Refusal(
         reason="limit_user_messages",
         text="I can answer you 2 times a minute, and you've reached that limit. Please try again in 30 seconds.",
     )
     clock.now += 30.5
-    assert await guard.check(asked(4), ENGLISH) is None
+    assert await check(guard, asked(4)) is None
     assert await reason(guard, asked(5)) == "limit_user_messages"
 
 
 async def test_a_turn_of_many_messages_is_admitted_and_counts_each(redis: RedisClient) -> None:
     clock = Clock()
     guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
-    assert await guard.check(asked(1, 2, 3, 4), ENGLISH) is None
+    assert await check(guard, asked(1, 2, 3, 4)) is None
     clock.now += 59
     assert await reason(guard, asked(5)) == "limit_user_messages"
     clock.now += 2
-    assert await guard.check(asked(6), ENGLISH) is None
+    assert await check(guard, asked(6)) is None
 
 
 async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis: RedisClient) -> None:
     clock = Clock()
     guard = a_guard(redis, clock, UsageLimits(chat=OwnerLimits(messages_per_minute=1)))
-    assert await guard.check(asked(1, chat=GROUP), ENGLISH) is None
+    assert await check(guard, asked(1, chat=GROUP)) is None
 
-    told = await guard.check(asked(2, chat=GROUP), ENGLISH)
-    again = await guard.check(asked(2, chat=GROUP), ENGLISH)
-    silent = await guard.check(asked(3, user=BEN, chat=GROUP), ENGLISH)
+    told = await check(guard, asked(2, chat=GROUP))
+    again = await check(guard, asked(2, chat=GROUP))
+    silent = await check(guard, asked(3, user=BEN, chat=GROUP))
 
     assert told is not None
     assert told.text.startswith("I can answer once a minute in this chat")
@@ -126,7 +139,7 @@ async def test_usage_over_the_daily_limit_is_refused_until_midnight(
     assert await reason(guard, asked(2)) == ""
     await book(redis, guard, asked(2), Usage(prompt_tokens=101, completion_tokens=2))
 
-    refused = await guard.check(asked(3), ENGLISH)
+    refused = await check(guard, asked(3))
 
     assert refused is not None
     assert refused.reason == expected
@@ -155,7 +168,7 @@ async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(red
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    booking = guard.booking(asked(1), Usage(prompt_tokens=10))
+    booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=ANNA, chat_id=ANNA)
     before = redis.round_trips
 
     with pytest.raises(Forgotten):
@@ -176,8 +189,10 @@ async def test_failed_runs_are_recorded_separately_from_the_turn(
 ) -> None:
     guard = a_guard(redis, Clock(), UsageLimits())
     for _ in range(2):
-        await guard.book(asked(1), Usage(prompt_tokens=100, completion_tokens=1))
-    await guard.book(asked(1), Usage())
+        await guard.book(
+            Usage(prompt_tokens=100, completion_tokens=1), update_id=1, user_id=ANNA, chat_id=ANNA
+        )
+    await guard.book(Usage(), update_id=1, user_id=ANNA, chat_id=ANNA)
     await book(redis, guard, asked(1), Usage(prompt_tokens=10))
     assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).user.tokens == 212
     assert min([int(await redis.call("TTL", key)) for key in await all_keys(redis)]) > 0
@@ -188,17 +203,17 @@ async def test_operators_are_exempt_and_missing_limits_cost_no_round_trip(redis:
     unlimited = a_guard(redis, Clock(), UsageLimits())
     before = redis.round_trips
     for update in range(3):
-        assert await limited.check(asked(update, user=99), ENGLISH) is None
-        assert await unlimited.check(asked(update), ENGLISH) is None
-    assert unlimited.booking(asked(4), Usage()) == ()
+        assert await check(limited, asked(update, user=99)) is None
+        assert await check(unlimited, asked(update)) is None
+    assert unlimited.booking(Usage(), update_id=4, user_id=ANNA, chat_id=ANNA) == ()
     assert redis.round_trips == before
 
 
 async def test_all_records_of_usage_expire(redis: RedisClient) -> None:
     limits = UsageLimits(user=OwnerLimits(messages_per_minute=1), chat=OwnerLimits(messages_per_minute=1))
     guard = a_guard(redis, Clock(), limits)
-    await guard.check(asked(1), ENGLISH)
-    await guard.check(asked(2), ENGLISH)
+    await check(guard, asked(1))
+    await check(guard, asked(2))
     await book(redis, guard, asked(1), Usage(prompt_tokens=1))
     keys = await all_keys(redis)
     assert len(keys) == 7

@@ -9,7 +9,7 @@ from bot.agent.model import Usage
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.turn.limits import Charge, LimitGuard, UsageLimits
+from bot.turn.limits import LimitGuard, UsageLimits
 from bot.turn.store import ATTEMPTS_AT_MOST, Commit, ErasedContext, TurnStore
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
@@ -161,7 +161,7 @@ async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     await turns.record(claim, epoch=0, newest_update=1, fields={"model:1": "{}"})
 
     guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
-    booking = guard.booking(Charge(update_ids=(1,), user_id=1, chat_id=1), Usage(prompt_tokens=10))
+    booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=1, chat_id=1)
     await turns.commit(claim, replace(a_commit(1), booking=booking))
     assert (await guard.used_today(user_id=1, chat_id=1)).chat.tokens == 10, "its slot may be another node's"
     _, snapshot = await turns.take(claim, window=10)
@@ -186,10 +186,10 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
     await turns.take(claim, window=10)
     inspection = InboxInspection(redis, partitions=PARTITIONS, clock=lambda: NOW)
 
-    assert [letter.payload for letter in await turns.dead_letters(ref)] == ["p1"]
+    assert await turns.dead_letters(ref) == {1: "p1"}
     assert await inspection.unanswered(partition) == [(ref, "p1")]
     await turns.forget_dead(ref, [1])
-    assert await turns.dead_letters(ref) == []
+    assert await turns.dead_letters(ref) == {}
 
 
 async def test_a_space_is_built_from_every_partition_and_the_former_one_is_deleted(

@@ -52,7 +52,7 @@ class World:
             largest=20_000_000,
             document_chars=10_000,
         )
-        return MessageReader(media, bot=BOT, eyes=lambda _: eyes)
+        return MessageReader(media, bot=BOT, eyes={"": eyes})
 
 
 def update(number: int, **content: Any) -> WaitingUpdate:
@@ -73,12 +73,13 @@ async def read(
     journal: DictJournal | None = None,
     context: AgentContext | None = None,
 ) -> tuple[ReadMessage, ...]:
-    return await world.reader().read(
+    found = await world.reader().read(
         updates,
         journal=journal or DictJournal(),
         context=context or await make_context(),
         words=words_for("en"),
     )
+    return tuple(found[each.update_id] for each in updates)
 
 
 async def test_a_message_without_a_file_costs_nothing() -> None:

@@ -1,11 +1,12 @@
 """The journal of a turn after a crash."""
 
+from bot.inbox.records import Claim
 from bot.turn.batch import Batch
-from bot.turn.journal import TurnJournal, joined_updates
+from bot.turn.question import TurnJournal, joined_updates
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import open_inbox, some_parts
+from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
 from tests.contract.test_reading import update
 from tests.messages import a_message, a_ref, ids, some_messages
 
@@ -19,14 +20,14 @@ async def test_a_resumed_turn_has_its_updates_its_steps_and_the_appended_message
     claim = await box.claim_one()
     history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
     await history.append(a_ref(), [a_message("u1"), a_message("u2"), a_message("by a tool")], epoch=0)
-    journal = TurnJournal(box.turns, claim, history, a_batch(1, 2), steps={})
+    journal = a_journal(box, claim, history, a_batch(1, 2), steps={})
     await journal.record("tool:1:0", "done")
     (claim,) = await box.sweep("bert")
 
     found = (await box.take(claim)).journal
     again = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
     await again.append(a_ref(), [a_message("u1"), a_message("u2")], epoch=0)
-    resumed = TurnJournal(box.turns, claim, again, a_batch(1, 2), steps=found)
+    resumed = a_journal(box, claim, again, a_batch(1, 2), steps=found)
     await resumed.restore_appended()
 
     assert joined_updates(found) == (1, 2)
@@ -41,7 +42,7 @@ async def test_a_turn_whose_tool_erases_the_history_continues_in_the_next_epoch(
     await box.accept(1)
     claim = await box.claim_one()
     history = BufferedHistory(RedisHistory(redis), a_ref(), await box.snapshot(claim))
-    journal = TurnJournal(box.turns, claim, history, a_batch(1), steps={})
+    journal = a_journal(box, claim, history, a_batch(1), steps={})
     await journal.record("model:1", "erase it")
 
     await history.erase(a_ref())
@@ -57,3 +58,17 @@ async def test_a_turn_whose_tool_erases_the_history_continues_in_the_next_epoch(
 def a_batch(*update_ids: int) -> Batch:
     """Return a batch with one message for each update."""
     return Batch(updates=tuple(update(number, text="hi") for number in update_ids))
+
+
+def a_journal(
+    box: Inbox, claim: Claim, history: BufferedHistory, batch: Batch, *, steps: dict[str, str]
+) -> TurnJournal:
+    """The journal of a turn whose question has one message for each update."""
+    return TurnJournal(
+        store=box.turns,
+        claim=claim,
+        history=history,
+        batch=batch,
+        own_messages=len(batch.updates),
+        steps=steps,
+    )

@@ -51,9 +51,9 @@ class Work:
             todo = await self.box.take(claim)
             self.taken += 1
             await self.go.wait()
-            for update in todo.updates:
-                await self.box.commit(claim, update.update_id)
-                self.done.append(update.update_id)
+            for update_id in todo.updates:
+                await self.box.commit(claim, update_id)
+                self.done.append(update_id)
             await self.box.inbox.settle(claim)
         except asyncio.CancelledError:
             self.cancelled += 1

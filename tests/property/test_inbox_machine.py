@@ -148,8 +148,8 @@ class InboxMachine(RuleBasedStateMachine):
 
         todo = self.run(self.box.take(claim))
 
-        assert [update.update_id for update in todo.buried] == buried
-        assert [update.update_id for update in todo.updates] == chat.line
+        assert list(todo.buried) == buried
+        assert list(todo.updates) == chat.line
         return None
 
     @rule(claim=claims)
@@ -219,9 +219,10 @@ class InboxMachine(RuleBasedStateMachine):
             chat = self._chat(claim)
             while True:
                 if todo := self.run(self.box.take(claim)).updates:
-                    self.run(self.box.commit(claim, todo[0].update_id))
-                    chat.waiting.discard(todo[0].update_id)
-                    chat.finished.append(todo[0].update_id)
+                    first = next(iter(todo))
+                    self.run(self.box.commit(claim, first))
+                    chat.waiting.discard(first)
+                    chat.finished.append(first)
                 if not self.run(self.box.inbox.settle(claim)):
                     break
             for update in sorted(chat.waiting):  # what was left is what was buried on the way

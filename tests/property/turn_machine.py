@@ -225,8 +225,8 @@ class TurnMachine(RuleBasedStateMachine):
 
         todo = self.run(self.box.take(claim))
 
-        assert [update.update_id for update in todo.buried] == buried
-        assert [update.update_id for update in todo.updates] == chat.line
+        assert list(todo.buried) == buried
+        assert list(todo.updates) == chat.line
         assert (list(todo.parts), todo.journal) == (chat.outbox, chat.journal)
         assert todo.sends_begun == chat.begun
         seen = self.seen[claim] = Seen(epoch=chat.epoch, line=chat.line)

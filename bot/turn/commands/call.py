@@ -6,7 +6,7 @@ from bot.inbox.records import Claim
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage
 from bot.transport.words import Words, words_for
-from bot.turn.journal import TurnJournal
+from bot.turn.question import TurnJournal
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 

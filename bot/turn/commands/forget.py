@@ -105,7 +105,7 @@ class ForgetCommand:
 
     async def _dead_letters(self, call: CommandCall) -> list[WaitingUpdate]:
         """Return the dead letters of the message, of its edits, and of messages that quote it."""
-        letters = [parse_waiting(letter.payload) for letter in await self.store.dead_letters(call.ref)]
+        letters = [parse_waiting(payload) for payload in (await self.store.dead_letters(call.ref)).values()]
         wanted = _telegram_id(call)
         return [
             letter

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent.context import AgentContext, Caller, Role, lowest_role
+from bot.agent.context import AgentContext, Caller
 from bot.agent.loop import run_agent
 from bot.agent.team import Team, delegate_tool, transfer_tool
 from bot.agent.tool import ANYWHERE, Scope, Tool
@@ -79,14 +79,6 @@ def test_two_scopes_together_permit_only_the_overlap() -> None:
     assert Scope(chats=frozenset([-5])).within(Scope(chats=frozenset([-6]))).is_empty
     assert Scope(where=frozenset()).is_empty
     assert not Scope(where=ANYWHERE).is_empty
-
-
-@pytest.mark.parametrize(
-    ("roles", "least"),
-    [([], "anyone"), (["operators"], "operators"), (["operators", "anyone", "administrators"], "anyone")],
-)
-def test_the_least_permitted_of_several_askers_counts(roles: list[Role], least: Role) -> None:
-    assert lowest_role(roles) == least
 
 
 async def test_a_tool_out_of_scope_is_neither_offered_nor_run() -> None:
