@@ -11,7 +11,7 @@ import typer
 from bot.cli.failures import WRONG_USE, CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, finish, load_quietly
-from bot.cli.webhook import SIMULATOR_PORT, open_bot_api, simulates
+from bot.cli.webhook import open_bot_api, simulates
 from bot.errors import TelegramFailure, TelegramRefused
 from memory import keys
 
@@ -101,7 +101,7 @@ async def _load_username(settings: "Settings") -> str:
 
         return simulated_username()
     try:
-        async with open_bot_api(settings, simulator_port=SIMULATOR_PORT) as telegram:
+        async with open_bot_api(settings) as telegram:
             return (await telegram.get_me()).username
     except TelegramRefused as error:
         raise CommandFailed(f"no invitation was made: {error}") from error

@@ -63,7 +63,7 @@ def bot_api_url(settings: "Settings", *, simulator_port: int) -> str:
     return settings.telegram_api_url
 
 
-def open_bot_api(settings: "Settings", *, simulator_port: int) -> "BotApi":
+def open_bot_api(settings: "Settings", *, simulator_port: int = SIMULATOR_PORT) -> "BotApi":
     """Open a client of the Bot API server."""
     from bot.transport.telegram_api import open_telegram
 
