@@ -109,20 +109,12 @@ class Team:
         return self.delegates.get(name, self.agents[name]) if context.delegation.path else self.agents[name]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
-    """A delegation of a task, or a transfer of the chat, to an agent."""
-
-    kind: Literal["delegation", "transfer"]
-    agent: str
-
-
-def parse_handover(tool_name: str) -> Handover | None:
-    """Return the handover of a tool, None for any other tool. The two prefixes are reserved."""
+def parse_handover(tool_name: str) -> tuple[Literal["delegation", "transfer"], str] | None:
+    """Return the kind of a handover and its agent, None for any other tool. The two prefixes are reserved."""
     if tool_name.startswith(_DELEGATE):
-        return Handover(kind="delegation", agent=tool_name.removeprefix(_DELEGATE))
+        return "delegation", tool_name.removeprefix(_DELEGATE)
     if tool_name.startswith(_TRANSFER):
-        return Handover(kind="transfer", agent=tool_name.removeprefix(_TRANSFER))
+        return "transfer", tool_name.removeprefix(_TRANSFER)
     return None
 
 

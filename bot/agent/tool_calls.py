@@ -12,20 +12,19 @@ from bot.agent.context import (
     AgentContext,
     Delegation,
     Journal,
-    StepKind,
     StepNote,
     Thinking,
     note_step,
 )
 from bot.agent.model import ToolCall, parse_object
-from bot.agent.team import Agent, Handover, Team, is_transfer, parse_handover
+from bot.agent.team import Agent, Team, is_transfer, parse_handover
 from bot.agent.tool import Tool, permitted
 from bot.agent.tool_output import Quoting, cut_middle, keep_if_large
 from bot.errors import TellUser, ToolFailed
 from bot.observe.metrics import DELEGATIONS, TOOL_CALLS
 from bot.observe.tracing import trace_tool_result, traced
 from memory.codec import dump_json, parse_json
-from memory.history.ledger import LedgerEntry, is_within
+from memory.history.ledger import EntryKind, LedgerEntry, is_within
 
 AT_ONCE = 8
 """Calls of one action that run at the same time."""
@@ -44,20 +43,13 @@ class PlannedCall:
 
     step: str
     call: ToolCall
+    kind: EntryKind
+    # The agent that gets the task or the chat; "" for a tool.
+    agent: str
     # None if the caller may not use the tool, or if there is no such tool.
     tool: Tool | None
     # The text of the result if the call must not run.
     refusal: str | None = None
-
-    @property
-    def handover(self) -> Handover | None:
-        """The delegation or transfer that the call asks for."""
-        return parse_handover(self.call.name)
-
-    @property
-    def kind(self) -> StepKind:
-        """The kind of the step."""
-        return self.handover.kind if self.handover else "tool"
 
     @property
     def safe_name(self) -> str:
@@ -88,8 +80,11 @@ def plan_calls(
         if refusal is None and is_transfer(call.name):
             refusal = _transfer_refusal(planned, earlier, transfer_limit)
         used[call.name] = used.get(call.name, 0) + (call.problem is None)
+        kind, agent = parse_handover(call.name) or ("tool", "")
         step_name = f"tool:{len(earlier) + 1}:{position}"
-        planned.append(PlannedCall(step=step_name, call=call, tool=tool, refusal=refusal))
+        planned.append(
+            PlannedCall(step=step_name, call=call, kind=kind, agent=agent, tool=tool, refusal=refusal)
+        )
     return planned
 
 
@@ -138,8 +133,8 @@ class CallRunner:
         results = tuple(finished[each.step] for each in planned)
         context.thinking.completed_steps.append(CompletedStep(reply=action, results=results))
         for each, result in zip(planned, results, strict=True):
-            if each.handover and each.kind == "transfer" and not result.is_error:
-                context.agent_name = self._team.owner_name(each.handover.agent)
+            if each.kind == "transfer" and not result.is_error:
+                context.agent_name = self._team.owner_name(each.agent)
         return results
 
     async def _finish(
@@ -201,8 +196,8 @@ class CallRunner:
         if planned.kind == "delegation":
             return await self._delegate(planned, context, journal)
         await context.show_status(f"Running tool {planned.call.name}")
-        if planned.handover:
-            return f"{self._agent_of(planned.handover)} has this chat now and answers from here on."
+        if planned.kind == "transfer":
+            return f"{self._agent_of(planned)} has this chat now and answers from here on."
         return await tool.call(planned.call.arguments, context)
 
     async def _delegate(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> str:
@@ -245,7 +240,7 @@ class CallRunner:
     def _open(self, planned: PlannedCall, context: AgentContext) -> AgentContext:
         """Return the context of a delegated agent: the same conversation and record, but no voice in the chat."""
         limits = self._team.limits
-        agent = self._agent_of(planned.handover)
+        agent = self._agent_of(planned)
         if context.delegation.depth >= limits.delegation_depth:
             raise ToolFailed(
                 f"Delegations may be {limits.delegation_depth} deep, and this would be one more. Do it yourself."
@@ -264,11 +259,10 @@ class CallRunner:
             on_text=None,
         )
 
-    def _agent_of(self, handover: Handover | None) -> str:
-        agent = handover.agent if handover else ""
-        if agent not in self._team.agents:
-            raise ToolFailed(f"There is no agent {agent} here.")
-        return agent
+    def _agent_of(self, planned: PlannedCall) -> str:
+        if planned.agent not in self._team.agents:
+            raise ToolFailed(f"There is no agent {planned.agent} here.")
+        return planned.agent
 
     def _record(self, planned: PlannedCall, result: ToolResult, context: AgentContext, agent: str) -> None:
         """Append the ledger entry of a call, after the entries of the delegation that it opened.
@@ -282,9 +276,9 @@ class CallRunner:
         ledger.append(
             LedgerEntry(
                 id=path,
-                kind=planned.handover.kind if planned.handover else "tool",
+                kind=planned.kind,
                 agent=agent,
-                name=planned.handover.agent if planned.handover else planned.call.name,
+                name=planned.agent or planned.call.name,
                 input=planned.call.arguments,
                 output=result.output,
                 is_error=result.is_error,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ModelReply, OnText, PromptMessage, ToolSpec
-from bot.agent.team import Digester, Team, TeamLimits, delegate_tool, parse_handover, transfer_tool
+from bot.agent.team import Digester, Team, TeamLimits, delegate_tool, is_transfer, transfer_tool
 from bot.agent.tool import Tool
 from tests.unit.agent.kit import ModelRequest, make_agent
 
@@ -68,7 +68,7 @@ def make_team(
     }
     agents = {name: _agent(name, model, [*functions, *tools]) for name, tools in handovers.items()}
     delegates = {
-        name: _agent(name, model, [*functions, *(tool for tool in tools if not _is_transfer(tool))])
+        name: _agent(name, model, [*functions, *(tool for tool in tools if not is_transfer(tool.name))])
         for name, tools in handovers.items()
     }
     return Team(
@@ -82,8 +82,3 @@ def _agent(
     agent = make_agent(model, *functions, name=name)
     agent.prompt = f"You are the {name}."
     return agent
-
-
-def _is_transfer(tool: Tool) -> bool:
-    handover = parse_handover(tool.name)
-    return handover is not None and handover.kind == "transfer"
