@@ -63,123 +63,12 @@ _NAME_WITHIN = re.compile(rf"(?<=[{_LOWER},;'\"”] )[\"“«]?[A-ZÀ-ÖØ-ÞА-
 _WORD_OR_DIGIT = re.compile("[a-z]+|[0-9]")
 _TIME = re.compile("[YFZWM]|L[UmwSs]|[USsw]L|[NT][USs]|UA|P[ms]|Dm|mD")
 _FEW = 3
-
-
-def message_signs(text: str, languages: Collection[str]) -> frozenset[str]:
-    """Return the signs of a normal text that is a message in these languages (Snowball's names, or scripts)."""
-    meanings = time_meanings(text)
-    signs = {
-        ASKS: any(mark in text for mark in _QUESTION_MARKS)
-        or load_pattern("question_words", "requests").search(text.lower()) is not None,
-        QUESTION: text.rstrip(_AFTER_A_QUESTION).endswith((*_QUESTION_MARKS, *_QUESTION_ENDINGS)),
-        NAME: _NAME_WITHIN.search(text) is not None,
-        TIME: _has_time(meanings) or has_chinese_time(text),
-        FIRST_PERSON: _is_about_writer(text, languages),
-    }
-    return frozenset(sign for sign, holds in signs.items() if holds)
-
-
-def is_memory_question(
-    text: str,
-    languages: Collection[str],
-    *,
-    has_question_word: bool,
-    has_content: bool,
-    names_somebody: bool,
-) -> bool:
-    """Return True if a normal text asks about the past and is no small talk.
-
-    "Who is happy?", "where is Anna?" and "what did we agree on?" do. "Where?", "sorry, Anna!" and "I agree" do not.
-    `has_content`: it has words that are no stop words. `names_somebody`: it mentions a participant, or the asker.
-    """
-    if has_question_word:
-        return has_content or names_somebody
-    is_about_people = names_somebody or _is_about_writer(blank_requests(text), languages)
-    return has_content and is_about_people and any(mark in text for mark in _QUESTION_MARKS)
-
-
-def blank_requests(text: str) -> str:
-    """Return a question in lower case, with "tell me" and the like replaced by spaces."""
-    pattern = load_pattern("question_words", "not_about_asker")
-    return pattern.sub(lambda match: " " * len(match.group()), text.lower())
-
-
-def _is_about_writer(text: str, languages: Collection[str]) -> bool:
-    return bool(find_kinds(text, languages, SELF, WE)) or has_self_ending(text.lower(), languages)
-
-
-def find_kinds(text: str, languages: Collection[str], *kinds: str) -> frozenset[str]:
-    """Return those of these kinds (see words/question_words.toml) of which a text has words in one of the languages."""
-    lower = text.lower()
-    present: set[str] = set()
-    for language in languages:
-        for kind in kinds:
-            pattern = _pattern(language, kind)
-            if pattern and pattern.search(lower):
-                present.add(kind)
-    return frozenset(present)
-
-
-@cache
-def _pattern(language: str, kind: str) -> re.Pattern[str] | None:
-    words = load_words("question_words")["patterns"].get(language, {}).get(kind)
-    if words is None:
-        return None
-    words = join_lines(words)
-    return re.compile(words if language in UNSPACED_SCRIPTS else rf"(?<![\w'])(?:{words})(?!\w)")
-
-
-def _has_time(meanings: list[Meaning]) -> bool:
-    """Return True if the words of a text (see words/time_words.toml) say when something happens."""
-    if _TIME.search("".join(kind for kind, _ in meanings)):
-        return True
-    few = any(
-        kind == "I" and value == _FEW and after[0] == "U" for (kind, value), after in pairwise(meanings)
-    )
-    return few or any(
-        meaning in (("U", WEEKEND), ("P", SINCE), ("A", 0)) or (meaning[0] == "D" and meaning[1] in YEARS)
-        for meaning in meanings
-    )
-
-
-def has_self_ending(text: str, languages: Collection[str]) -> bool:
-    """Return True if a word in lower case means "I" or "my" by its ending: Spanish "compré", Persian "سگم"."""
-    joined = text.replace("\u200c", "")
-    others = _words_of("question_words", "no_self_endings")
-    return any(
-        match.group() not in others
-        for language in languages
-        if (pattern := _self_ending(language))
-        for match in pattern.finditer(joined)
-    )
-
-
-@cache
-def _self_ending(language: str) -> re.Pattern[str] | None:
-    ending = load_words("question_words")["self_endings"].get(language)
-    return re.compile(rf"(?<!\w)(?:{ending})(?!\w)") if ending else None
-
-
-@cache
-def _words_of(name: str, key: str) -> frozenset[str]:
-    return frozenset(load_words(name)[key].split())
-
-
-def is_small_talk(masked: str) -> bool:
-    """Return True if a normal text without names has only polite phrases and stop words, or no letters and digits."""
-    words = tokenize(load_pattern("small_talk", "phrases").sub(" ", masked.lower()))
-    return all(
-        kind == "emoji" or (kind in SCRIPTS and _is_courteous(kind, piece, words.languages[kind]))
-        for kind, piece in words.pieces
-    )
-
-
-def _is_courteous(script: str, piece: str, languages: tuple[str, ...]) -> bool:
-    if script in UNSPACED_SCRIPTS:
-        phrases = load_pattern("small_talk", "unspaced")
-        return phrases.sub("", blank_phrases(phrases.sub(" ", piece))).strip() == ""
-    polite = _words_of("small_talk", "words").union(*(stop_words(language) for language in languages))
-    return piece in polite or all(part in polite for part in piece.split("'"))
+_CONJUNCTION_WORDS = """
+    and or & , / + y e o u und oder et ou en of och i a ve
+    и или та або و یا और या 和 跟 与 及 或 と や και ή
+"""
+_CONJUNCTIONS = frozenset(_CONJUNCTION_WORDS.split())
+"""Words between two names of equal rank."""
 
 
 def analyse_message(text: str, people: Mapping[int, str]) -> MessageAnalysis:
@@ -211,6 +100,7 @@ def analyse_question(
     question_kinds = find_kinds(whole, words.likeliest, WHEN, NAME, OTHER)
     signs = question_kinds - {OTHER}
     author = find_author(whole, add_asker(whole, names.mentions, words.likeliest, asker_id))
+    # Most questions name no time. Only a text with a word of time, a digit or other letters can have a date.
     names_no_time = whole.isascii() and date_words().isdisjoint(_WORD_OR_DIGIT.findall(whole.lower()))
     dates = () if names_no_time else find_dates(whole, now=now)
     terms, content = question_terms(words)
@@ -235,12 +125,25 @@ def analyse_question(
     )
 
 
-_CONJUNCTION_WORDS = """
-    and or & , / + y e o u und oder et ou en of och i a ve
-    и или та або و یا और या 和 跟 与 及 或 と や και ή
-"""
-_CONJUNCTIONS = frozenset(_CONJUNCTION_WORDS.split())
-"""Words between two names of equal rank."""
+def find_kinds(text: str, languages: Collection[str], *kinds: str) -> frozenset[str]:
+    """Return those of these kinds (see words/question_words.toml) of which a text has words in one of the languages."""
+    lower = text.lower()
+    present: set[str] = set()
+    for language in languages:
+        for kind in kinds:
+            pattern = _pattern(language, kind)
+            if pattern and pattern.search(lower):
+                present.add(kind)
+    return frozenset(present)
+
+
+@cache
+def _pattern(language: str, kind: str) -> re.Pattern[str] | None:
+    words = load_words("question_words")["patterns"].get(language, {}).get(kind)
+    if words is None:
+        return None
+    words = join_lines(words)
+    return re.compile(words if language in UNSPACED_SCRIPTS else rf"(?<![\w'])(?:{words})(?!\w)")
 
 
 def add_asker(
@@ -266,6 +169,12 @@ def add_asker(
     return tuple(sorted((*mentions, *asker), key=attrgetter("start")))
 
 
+def blank_requests(text: str) -> str:
+    """Return a question in lower case, with "tell me" and the like replaced by spaces."""
+    pattern = load_pattern("question_words", "not_about_asker")
+    return pattern.sub(lambda match: " " * len(match.group()), text.lower())
+
+
 def find_author(text: str, mentions: Sequence[Mention]) -> int | None:
     """Return the person mentioned first, whose message answers a question.
 
@@ -278,3 +187,93 @@ def find_author(text: str, mentions: Sequence[Mention]) -> int | None:
         if one.ids != other.ids and text[one.end : other.start].strip().casefold() in _CONJUNCTIONS:
             return None
     return next(iter(mentions[0].ids))
+
+
+def is_memory_question(
+    text: str,
+    languages: Collection[str],
+    *,
+    has_question_word: bool,
+    has_content: bool,
+    names_somebody: bool,
+) -> bool:
+    """Return True if a normal text asks about the past and is no small talk.
+
+    "Who is happy?", "where is Anna?" and "what did we agree on?" do. "Where?", "sorry, Anna!" and "I agree" do not.
+    `has_content`: it has words that are no stop words. `names_somebody`: it mentions a participant, or the asker.
+    """
+    if has_question_word:
+        return has_content or names_somebody
+    is_about_people = names_somebody or _is_about_writer(blank_requests(text), languages)
+    return has_content and is_about_people and any(mark in text for mark in _QUESTION_MARKS)
+
+
+def _is_about_writer(text: str, languages: Collection[str]) -> bool:
+    return bool(find_kinds(text, languages, SELF, WE)) or has_self_ending(text.lower(), languages)
+
+
+def has_self_ending(text: str, languages: Collection[str]) -> bool:
+    """Return True if a word in lower case means "I" or "my" by its ending: Spanish "compré", Persian "سگم"."""
+    joined = text.replace("\u200c", "")
+    others = _words_of("question_words", "no_self_endings")
+    return any(
+        match.group() not in others
+        for language in languages
+        if (pattern := _self_ending(language))
+        for match in pattern.finditer(joined)
+    )
+
+
+@cache
+def _self_ending(language: str) -> re.Pattern[str] | None:
+    ending = load_words("question_words")["self_endings"].get(language)
+    return re.compile(rf"(?<!\w)(?:{ending})(?!\w)") if ending else None
+
+
+def is_small_talk(masked: str) -> bool:
+    """Return True if a normal text without names has only polite phrases and stop words, or no letters and digits."""
+    words = tokenize(load_pattern("small_talk", "phrases").sub(" ", masked.lower()))
+    return all(
+        kind == "emoji" or (kind in SCRIPTS and _is_courteous(kind, piece, words.languages[kind]))
+        for kind, piece in words.pieces
+    )
+
+
+def _is_courteous(script: str, piece: str, languages: tuple[str, ...]) -> bool:
+    if script in UNSPACED_SCRIPTS:
+        phrases = load_pattern("small_talk", "unspaced")
+        return phrases.sub("", blank_phrases(phrases.sub(" ", piece))).strip() == ""
+    polite = _words_of("small_talk", "words").union(*(stop_words(language) for language in languages))
+    return piece in polite or all(part in polite for part in piece.split("'"))
+
+
+@cache
+def _words_of(name: str, key: str) -> frozenset[str]:
+    return frozenset(load_words(name)[key].split())
+
+
+def message_signs(text: str, languages: Collection[str]) -> frozenset[str]:
+    """Return the signs of a normal text that is a message in these languages (Snowball's names, or scripts)."""
+    meanings = time_meanings(text)
+    signs = {
+        ASKS: any(mark in text for mark in _QUESTION_MARKS)
+        or load_pattern("question_words", "requests").search(text.lower()) is not None,
+        QUESTION: text.rstrip(_AFTER_A_QUESTION).endswith((*_QUESTION_MARKS, *_QUESTION_ENDINGS)),
+        NAME: _NAME_WITHIN.search(text) is not None,
+        TIME: _has_time(meanings) or has_chinese_time(text),
+        FIRST_PERSON: _is_about_writer(text, languages),
+    }
+    return frozenset(sign for sign, holds in signs.items() if holds)
+
+
+def _has_time(meanings: list[Meaning]) -> bool:
+    """Return True if the words of a text (see words/time_words.toml) say when something happens."""
+    if _TIME.search("".join(kind for kind, _ in meanings)):
+        return True
+    few = any(
+        kind == "I" and value == _FEW and after[0] == "U" for (kind, value), after in pairwise(meanings)
+    )
+    return few or any(
+        meaning in (("U", WEEKEND), ("P", SINCE), ("A", 0)) or (meaning[0] == "D" and meaning[1] in YEARS)
+        for meaning in meanings
+    )
