@@ -1,4 +1,4 @@
-"""Who administers a group: asked of Telegram, and believed for a minute."""
+"""Administrators of groups: Telegram's answers, cached for a minute."""
 
 from dataclasses import dataclass, field
 
@@ -35,7 +35,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("is_one", [True, False])
-async def test_an_answer_is_believed_for_a_minute(is_one: bool) -> None:
+async def test_an_answer_is_cached_for_a_minute(is_one: bool) -> None:
     telegram, clock = Telegram(administrators={(GROUP, OLGA)} if is_one else set()), Clock()
     administrators = Administrators(telegram.is_administrator, clock=clock)
 
@@ -48,7 +48,7 @@ async def test_an_answer_is_believed_for_a_minute(is_one: bool) -> None:
     assert await administrators.includes(GROUP, OLGA) is not is_one
 
 
-async def test_nobody_is_believed_in_another_group_or_to_be_somebody_else() -> None:
+async def test_an_answer_counts_for_one_person_in_one_group() -> None:
     administrators = Administrators(Telegram(administrators={(GROUP, OLGA)}).is_administrator, clock=Clock())
 
     assert await administrators.includes(GROUP, OLGA)
@@ -56,7 +56,7 @@ async def test_nobody_is_believed_in_another_group_or_to_be_somebody_else() -> N
     assert not await administrators.includes(GROUP, OLGA + 1)
 
 
-async def test_a_failure_is_told_and_not_believed() -> None:
+async def test_a_failure_is_raised_and_not_cached() -> None:
     telegram = Telegram(administrators={(GROUP, OLGA)}, is_away=True)
     administrators = Administrators(telegram.is_administrator, clock=Clock())
 
@@ -67,13 +67,13 @@ async def test_a_failure_is_told_and_not_believed() -> None:
     assert await administrators.includes(GROUP, OLGA)
 
 
-async def test_a_group_that_has_another_id_now_is_asked_there() -> None:
+async def test_a_migrated_group_is_asked_by_its_new_id() -> None:
     telegram = Telegram(administrators={(-1009, OLGA)}, moved={GROUP: -1009})
 
     assert await Administrators(telegram.is_administrator, clock=Clock()).includes(GROUP, OLGA)
 
 
-async def test_no_more_people_are_remembered_than_there_is_room_for() -> None:
+async def test_the_cache_has_a_limit() -> None:
     telegram = Telegram()
     administrators = Administrators(telegram.is_administrator, clock=Clock())
 

@@ -48,7 +48,7 @@ tools = []
         ),
     ],
 )
-def test_i02_an_agent_without_a_model_has_openai_model_and_the_main_agents_window_is_settable(
+def test_i02_an_agent_without_a_model_uses_openai_model_and_the_main_agents_window_is_settable(
     tmp_path: Path, main: str, windows: dict[str, int], names: set[str]
 ) -> None:
     path = tmp_path / "agents.toml"
@@ -63,7 +63,7 @@ def test_i02_an_agent_without_a_model_has_openai_model_and_the_main_agents_windo
     assert model_names(settings, spec) == names
 
 
-def test_i02_a_conversation_is_compressed_by_the_smallest_window_of_those_who_can_have_it(
+def test_i02_compression_uses_the_smallest_window_of_the_agents_that_can_have_the_chat(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "agents.toml"
@@ -80,7 +80,7 @@ def test_i02_a_conversation_is_compressed_by_the_smallest_window_of_those_who_ca
     assert compression_limits(without, spec) is None
 
 
-def test_a_window_too_small_for_the_built_in_agent_is_the_windows_problem() -> None:
+def test_a_window_too_small_for_the_built_in_agent_is_reported_as_a_problem_of_the_window() -> None:
     settings, spec = read_agents(load_settings(model_context_window=1024, agents_file=None))
 
     with pytest.raises(SettingsInvalid) as refused:
@@ -90,7 +90,7 @@ def test_a_window_too_small_for_the_built_in_agent_is_the_windows_problem() -> N
     assert told.startswith("MODEL_CONTEXT_WINDOW: the prompt and the tools of Mnemogram take ")
 
 
-async def test_the_selector_of_the_agents_file_chooses_the_window_with_and_without_summaries(
+async def test_the_selector_of_the_agents_file_is_used_with_and_without_summaries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -111,7 +111,7 @@ async def test_the_selector_of_the_agents_file_chooses_the_window_with_and_witho
         assert [each.text for each in await agent.select_recent(context)] == ["two"]
 
 
-def test_t05_the_simulator_adds_and_a_real_bot_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_t05_only_the_simulators_agent_has_the_tool_add(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
     _, simulated = read_agents(load_settings(agents_file=None, telegram_bot_token=None))
     _, real = read_agents(load_settings(agents_file=None, telegram_bot_token="77:AbCdEfGh"))

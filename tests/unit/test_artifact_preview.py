@@ -1,4 +1,4 @@
-"""A preview keeps what a text's structure is: keys, counts, first rows, beginning and end."""
+"""Previews of artifacts: keys, counts, first rows, beginning and end."""
 
 import json
 import time
@@ -13,7 +13,7 @@ def expected(text: str) -> str:
     return dedent(text).strip("\n")
 
 
-def test_i06_an_object_shows_its_keys_with_values_kinds_and_counts() -> None:
+def test_i06_an_object_shows_its_keys_with_values_types_and_counts() -> None:
     value = {
         "total": 1200,
         "ok": True,
@@ -49,7 +49,7 @@ def test_i06_an_object_shows_its_keys_with_values_kinds_and_counts() -> None:
     )
 
 
-def test_less_room_means_less_detail_and_not_a_text_cut_off() -> None:
+def test_less_room_means_less_detail_and_no_cut_text() -> None:
     value = {"rows": [{"id": number, "name": f"n{number}"} for number in range(99)], "last": "here"}
 
     assert preview(json.dumps(value), at_most=180) == expected(
@@ -64,7 +64,7 @@ def test_less_room_means_less_detail_and_not_a_text_cut_off() -> None:
     )
 
 
-def test_an_array_of_many_kinds_counts_each() -> None:
+def test_an_array_of_several_types_counts_each() -> None:
     value: list[object] = [1, 2.5, None, "a", [], {"k": [1, 2, 3]}, False]
 
     assert preview(json.dumps(value), at_most=400) == expected(
@@ -84,11 +84,11 @@ def test_an_array_of_many_kinds_counts_each() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("{}", "JSON {}"), ("[]", "JSON []"), ("[0]", "JSON array of 1 number:\n  [0] 0")]
 )
-def test_small_and_empty_json(text: str, shown: str) -> None:
+def test_small_and_empty_json_is_shown_whole(text: str, shown: str) -> None:
     assert preview(text, at_most=200) == shown
 
 
-def test_json_lines_are_rows_and_damaged_ones_are_counted() -> None:
+def test_json_lines_count_as_rows_and_damaged_ones_are_counted() -> None:
     lines = [json.dumps({"id": number}) for number in range(30)]
 
     assert preview("\n".join([*lines, ""]), at_most=100) == expected(
@@ -106,9 +106,7 @@ def test_json_lines_are_rows_and_damaged_ones_are_counted() -> None:
 
 
 @pytest.mark.parametrize(("delimiter", "name"), [(",", "CSV"), ("\t", "TSV"), (";", "CSV (with semicolons)")])
-def test_a_table_of_cells_shows_its_header_the_number_of_rows_and_the_first(
-    delimiter: str, name: str
-) -> None:
+def test_a_table_shows_its_header_its_row_count_and_first_rows(delimiter: str, name: str) -> None:
     rows = [["id", "name"], *([str(number), f'"P{delimiter} {number}"'] for number in range(1000))]
     text = "\n".join(delimiter.join(row) for row in rows) + "\n"
 
@@ -130,7 +128,7 @@ def test_a_cell_of_several_lines_is_one_cell() -> None:
     ]
 
 
-def test_a_markdown_table_shows_its_header_and_what_stands_around_it_is_counted() -> None:
+def test_a_markdown_table_shows_its_header_and_counts_the_surrounding_text() -> None:
     rows = "".join(f"| {number} | Olga {number} |\n" for number in range(50))
 
     assert preview(f"# People\n\n| id | name |\n|:---|-----:|\n{rows}\nThe end.", at_most=150) == expected(
@@ -143,7 +141,7 @@ def test_a_markdown_table_shows_its_header_and_what_stands_around_it_is_counted(
     )
 
 
-def test_a_text_shows_how_long_it_is_its_first_and_its_last_lines() -> None:
+def test_a_text_shows_its_length_and_its_first_and_last_lines() -> None:
     text = "\n".join(f"line {number}" for number in range(1000))
 
     assert preview(text, at_most=150) == expected(
@@ -179,11 +177,11 @@ def test_a_text_shows_how_long_it_is_its_first_and_its_last_lines() -> None:
     ],
     ids=["prose", "log", "cut", "deep", "deep-object", "digits", "code", "quote", "pipe"],
 )
-def test_what_only_looks_like_structure_is_text(text: str) -> None:
+def test_text_that_only_looks_structured_is_text(text: str) -> None:
     assert preview(text, at_most=500).startswith("Text, ")
 
 
-def test_nesting_that_can_be_read_is_shown_to_a_bounded_depth() -> None:
+def test_nesting_is_shown_up_to_a_limit() -> None:
     assert preview("[" * 500 + "]" * 500, at_most=300) == expected(
         """
         JSON array of 1 array:
@@ -197,11 +195,11 @@ def test_nesting_that_can_be_read_is_shown_to_a_bounded_depth() -> None:
 
 @pytest.mark.parametrize("at_most", [0, 1, 7, 60])
 @pytest.mark.parametrize("text", ["x" * 999, json.dumps({"key": ["v"] * 99}), "a,b\n1,2\n3,4\n" * 9])
-def test_it_is_never_longer_than_it_may_be(text: str, at_most: int) -> None:
+def test_a_preview_never_exceeds_its_limit(text: str, at_most: int) -> None:
     assert len(preview(text, at_most=at_most)) <= at_most
 
 
-def test_lone_surrogates_never_reach_the_preview() -> None:
+def test_a_preview_has_no_lone_surrogates() -> None:
     for text in ('["\\ud800"]', "\ud800" * 999, "a,b\n\ud800,1\n\udfff,2\n", '{"\\udfff": 1}'):
         preview(text, at_most=200).encode()
 
@@ -218,7 +216,7 @@ def test_lone_surrogates_never_reach_the_preview() -> None:
     ],
     ids=["json", "lines", "csv", "markdown", "text", "deep"],
 )
-def test_20_megabytes_take_a_moment(text: str) -> None:
+def test_a_preview_of_20_megabytes_is_quick(text: str) -> None:
     began = time.process_time()
 
     shown = preview(text, at_most=2000)

@@ -1,4 +1,4 @@
-"""`make audit`: what it says of a report, and that it never takes "could not look" for "nothing found"."""
+"""`make audit`: its result for a report, and for an auditor that fails."""
 
 import importlib.util
 import json
@@ -40,15 +40,13 @@ VULNERABLE: dict[str, object] = {
         ([SKIPPED, VULNERABLE], 1, "f: c 2: PYSEC-1, fixed in 3"),
     ],
 )
-def test_a_report_is_told_in_a_line(
-    audit: ModuleType, packages: list[object], status: int, line: str
-) -> None:
+def test_a_report_becomes_one_line(audit: ModuleType, packages: list[object], status: int, line: str) -> None:
     report = audit.read_report(json.dumps({"dependencies": packages, "fixes": []}))
 
     assert audit.verdict("f", report) == (status, [line])
 
 
-def test_an_auditor_that_fails_has_found_nothing_out(audit: ModuleType) -> None:
+def test_a_failed_auditor_is_not_reported_as_clean(audit: ModuleType) -> None:
     assert audit.verdict("f", None)[0] == 3
     with pytest.raises(ValueError, match="Expecting value"):
         audit.read_report("Traceback")

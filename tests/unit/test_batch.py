@@ -1,4 +1,4 @@
-"""Which waiting updates make the next turn, and how they belong together."""
+"""The plan of a turn: which waiting updates it answers, and how they are joined."""
 
 from typing import Any
 
@@ -105,14 +105,14 @@ def test_a_command_stands_alone_and_ends_the_lines_before_it() -> None:
     assert numbers(plan_batch([a_command(2), a_line(3)])) == [2]
 
 
-def test_an_edit_of_a_waiting_message_is_folded_into_it_and_ends_with_it() -> None:
+def test_an_edit_of_a_waiting_message_is_merged_into_it() -> None:
     batch = plan_batch([a_line(1), an_edit(2, of=1), a_line(3)])
 
     assert (numbers(batch), said(batch)) == ([1, 3], ["edited", "hi"])
     assert batch.update_ids == (1, 3, 2)
 
 
-def test_of_several_edits_the_one_that_was_made_last_counts() -> None:
+def test_the_latest_of_several_edits_counts() -> None:
     batch = plan_batch(
         [a_line(1), an_edit(3, of=1, text="second", at=9), an_edit(2, of=1, text="first", at=8)]
     )
@@ -120,7 +120,7 @@ def test_of_several_edits_the_one_that_was_made_last_counts() -> None:
     assert (said(batch), batch.folded) == (["second"], (3, 2))
 
 
-def test_of_two_edits_within_a_second_the_later_update_counts() -> None:
+def test_the_later_update_counts_for_two_edits_within_a_second() -> None:
     batch = plan_batch([a_line(1), an_edit(2, of=1, text="first"), an_edit(3, of=1, text="second")])
 
     assert said(batch) == ["second"]
@@ -131,16 +131,16 @@ def test_an_edit_of_another_message_stands_alone_and_ends_the_lines_before_it() 
     assert numbers(plan_batch([an_edit(2, of=77), an_edit(3, of=77), a_line(4)])) == [2]
 
 
-def test_an_edited_command_is_not_folded_into_the_command() -> None:
+def test_an_edited_command_is_not_merged_into_the_command() -> None:
     assert plan_batch([a_command(1), an_edit(2, of=1)]) == Batch(updates=(a_command(1),))
 
 
-def test_a_stop_parts_what_came_before_it_from_what_came_after() -> None:
+def test_a_stop_separates_earlier_messages_from_later_ones() -> None:
     assert numbers(plan_batch([a_line(1), a_line(2), a_line(4)], stopped_before=3)) == [1, 2]
     assert numbers(plan_batch([a_line(4), a_line(5)], stopped_before=3)) == [4, 5]
 
 
-def test_a_resumed_turn_answers_what_it_had_joined_with_the_edits_that_it_knew() -> None:
+def test_a_resumed_turn_answers_its_joined_updates_with_the_edits_that_it_knew() -> None:
     waiting = [a_line(1), a_line(2), a_line(3), an_edit(4, of=2)]
 
     assert said(plan_batch(waiting, joined=[1, 2])) == ["hi", "hi"]
@@ -148,25 +148,25 @@ def test_a_resumed_turn_answers_what_it_had_joined_with_the_edits_that_it_knew()
     assert said(plan_batch(waiting, joined=[1, 2, 4])) == ["hi", "edited"]
 
 
-def test_a_journal_whose_updates_are_gone_does_not_keep_the_next_turn_from_beginning() -> None:
+def test_a_journal_of_missing_updates_does_not_block_the_next_turn() -> None:
     assert numbers(plan_batch([a_line(7), a_line(8)], joined=[1, 2])) == [7, 8]
 
 
-def test_an_interrupted_turn_is_outdated_by_an_edit_of_what_it_answers_and_by_nothing_else() -> None:
+def test_only_an_edit_of_its_messages_makes_an_interrupted_turn_outdated() -> None:
     assert is_outdated([a_line(1), an_edit(2, of=1)], [1])
     assert not is_outdated([a_line(1), an_edit(2, of=1)], [1, 2])
     assert not is_outdated([a_line(1), an_edit(2, of=1, text="hi")], [1])
     assert not is_outdated([a_line(1), an_edit(2, of=77), a_line(3)], [1])
 
 
-def test_an_edit_changes_what_the_last_known_version_says_or_nothing() -> None:
+def test_an_edit_changes_the_last_known_version_or_nothing() -> None:
     known = [a_line(1), an_edit(2, of=1)]
 
     assert not has_changed(an_edit(3, of=1), known)
     assert has_changed(an_edit(3, of=1, text="hi"), known)
 
 
-def test_an_exchanged_picture_is_a_change_under_the_same_caption() -> None:
+def test_a_new_picture_under_the_same_caption_is_a_change() -> None:
     def photo(name: str) -> dict[str, Any]:
         size = {"file_id": name, "file_unique_id": name, "width": 1, "height": 1}
         return {"photo": [size], "caption": "look"}
@@ -190,7 +190,7 @@ def test_a_comment_and_its_forwards_are_one_message() -> None:
     assert continuations(a_line(1), a_line(2, **FORWARD, date=60)) == ("", "")
 
 
-def test_a_text_that_telegram_has_split_is_one_message() -> None:
+def test_a_text_that_telegram_split_is_one_message() -> None:
     long: dict[str, Any] = {"text": "x" * PASTE_UNITS}
 
     assert continuations(a_line(1, **long), a_line(2, **long), a_line(3)) == ("", "paste", "paste")
@@ -199,11 +199,11 @@ def test_a_text_that_telegram_has_split_is_one_message() -> None:
     assert continuations(a_line(1, **long, **FORWARD), a_line(2)) == ("", "")
 
 
-def test_a_pastes_length_is_counted_in_utf16_units() -> None:
+def test_the_length_of_a_paste_is_counted_in_utf16_units() -> None:
     assert continuations(a_line(1, text="😀" * (PASTE_UNITS // 2)), a_line(2)) == ("", "paste")
 
 
-def test_a_turn_waits_for_what_may_follow_its_newest_message_and_for_nothing_else() -> None:
+def test_a_turn_waits_only_for_messages_that_may_follow_its_newest_one() -> None:
     assert seconds(a_line(1)) == 0.0
     assert seconds(a_line(1, **FORWARD)) == 1.0
     assert seconds(a_line(1), a_line(2, media_group_id="77")) == 1.0
@@ -214,7 +214,7 @@ def test_a_turn_waits_for_what_may_follow_its_newest_message_and_for_nothing_els
     assert seconds(a_command(1)) == 0.0
 
 
-def test_a_stop_button_ends_its_own_turn_for_who_asked() -> None:
+def test_a_stop_button_ends_its_own_turn_for_its_asker() -> None:
     data = dump_stop(BEN, 1)
     waiting = [
         a_line(1),
@@ -232,7 +232,7 @@ def test_a_stop_button_ends_its_own_turn_for_who_asked() -> None:
     assert not is_stopped(batch, waiting[:2], 2)
 
 
-def test_a_buttons_data_names_its_turn_and_fits_telegrams_limit() -> None:
+def test_the_data_of_a_button_names_its_turn_and_fits_telegrams_limit() -> None:
     longest = dump_stop(-(10**15), 2**63)
 
     assert len(longest.encode()) <= 64

@@ -84,7 +84,7 @@ def test_vectors_equal_those_of_sentence_transformers(exact: Array) -> None:
     assert np.abs(exact @ exact.T - np.array(REFERENCE["dot_products"])).max() < 1e-5
 
 
-async def test_int8_weights_give_next_to_the_same_vectors(exact: Array) -> None:
+async def test_int8_weights_give_almost_the_same_vectors(exact: Array) -> None:
     vectors = np.array(await MiniLMEmbedder().embed(REFERENCE["texts"]))
 
     cosines = (vectors * exact).sum(axis=1)
@@ -147,7 +147,7 @@ def test_rows_and_products_are_those_of_the_dequantised_matrix() -> None:
     assert matrix.project(x) == pytest.approx(x @ whole.T, rel=1e-6)
 
 
-def test_a_checkpoint_is_read_block_by_block_with_what_is_needed_of_it(path: Path) -> None:
+def test_a_checkpoint_is_read_block_by_block_without_unneeded_tensors(path: Path) -> None:
     stored = tensors()
     save_file({**stored, "pooler.dense.weight": np.ones((4, 4), np.float64)}, path)
 
@@ -177,9 +177,7 @@ def test_a_checkpoint_is_read_block_by_block_with_what_is_needed_of_it(path: Pat
         (BIAS, np.array(1, np.float32), r"\(\), not F32 \(4,\)"),
     ],
 )
-def test_a_tensor_that_is_not_what_it_should_be_is_named(
-    path: Path, name: str, tensor: Array, reason: str
-) -> None:
+def test_a_wrong_tensor_is_reported_by_name(path: Path, name: str, tensor: Array, reason: str) -> None:
     save_file({**tensors(), name: tensor}, path)
 
     with pytest.raises(ValueError, match=f"{name} .*{reason}"):
@@ -187,7 +185,7 @@ def test_a_tensor_that_is_not_what_it_should_be_is_named(
 
 
 @pytest.mark.parametrize("name", [WORDS, BIAS])
-def test_a_missing_tensor_is_named(path: Path, name: str) -> None:
+def test_a_missing_tensor_is_reported_by_name(path: Path, name: str) -> None:
     stored = tensors()
     del stored[name]
     save_file(stored, path)
@@ -197,14 +195,14 @@ def test_a_missing_tensor_is_named(path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff" * 64, (4).to_bytes(8, "little") + b"nope"])
-def test_a_file_that_is_no_checkpoint_is_refused(path: Path, content: bytes) -> None:
+def test_a_file_of_another_format_is_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
     with pytest.raises(ValueError, match="header"):
         read_weights(path, SMALL)
 
 
-def test_a_file_that_ends_too_early_is_refused(path: Path) -> None:
+def test_a_truncated_file_is_refused(path: Path) -> None:
     save_file(tensors(), path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
@@ -213,6 +211,6 @@ def test_a_file_that_ends_too_early_is_refused(path: Path) -> None:
         read_weights(path, SMALL)
 
 
-def test_a_file_that_is_not_there_is_an_error_of_the_system(path: Path) -> None:
+def test_a_missing_file_is_a_system_error(path: Path) -> None:
     with pytest.raises(OSError, match=r"model\.safetensors"):
         read_weights(path, SMALL)

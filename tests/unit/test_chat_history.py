@@ -1,4 +1,4 @@
-"""ChatHistory and the buffered history of a turn, over the stores for tests (proven by the contract suites)."""
+"""ChatHistory and a turn's buffered history, on the fake stores (proven by the contract suites)."""
 
 from collections.abc import AsyncIterator
 
@@ -58,7 +58,7 @@ async def a_talk() -> Rig:
     return rig
 
 
-async def test_m03_each_kind_of_message_is_appended_with_its_facts() -> None:
+async def test_m03_each_kind_of_message_is_appended_with_its_fields() -> None:
     history = Rig().history
     sender = Sender(id=5, name="Anna")
     user = await history.append_user_message(
@@ -79,7 +79,7 @@ async def test_m03_the_history_reads_linearly() -> None:
     assert [message.id async for message in rig.history.messages()] == ["s", "u1", "a1", "t", "u2"]
 
 
-async def test_m03_a_new_conversation_reads_from_its_beginning_and_the_old_one_on_request() -> None:
+async def test_m03_a_new_conversation_hides_the_old_one_until_it_is_requested() -> None:
     store = InMemoryHistory()
     rig = Rig(store)
     await rig.history.append_user_message("old", id="old")
@@ -89,7 +89,7 @@ async def test_m03_a_new_conversation_reads_from_its_beginning_and_the_old_one_o
     assert [message.id async for message in rig.history.messages(whole=True)] == ["old", "new"]
 
 
-async def test_m04_the_last_message_of_each_kind_and_the_initial_system_prompt() -> None:
+async def test_m04_the_last_message_of_each_kind_and_the_system_prompt_can_be_read() -> None:
     history = (await a_talk()).history
     found = [
         await history.last_user_message(),
@@ -124,7 +124,7 @@ async def test_m05_search_ranks_k_distinct_messages() -> None:
     assert {hit.message.id for hit in await rig.history.search("Anna")} == {"u1", "a1"}
 
 
-async def test_m05_search_leaves_out_the_excluded_and_the_deleted() -> None:
+async def test_m05_search_leaves_out_excluded_and_deleted_messages() -> None:
     rig = await a_talk()
     await rig.index_all()
     await rig.store.delete(REF, ["a1"], epoch=0)
@@ -133,7 +133,7 @@ async def test_m05_search_leaves_out_the_excluded_and_the_deleted() -> None:
     assert {"u1", "a1"}.isdisjoint({hit.message.id for hit in ranked})
 
 
-async def test_m05_blank_text_or_no_k_finds_nothing_and_asks_nobody() -> None:
+async def test_m05_blank_text_or_no_k_finds_nothing_without_a_request() -> None:
     rig = await a_talk()
     rig.index.is_down = True
     assert await rig.history.search(" \n") == []
@@ -151,7 +151,7 @@ async def test_m05_a_history_without_an_index_is_not_searchable_and_finds_nothin
     assert await history.search("Anna") == []
 
 
-async def test_m05_a_failing_index_is_said() -> None:
+async def test_m05_a_failing_index_is_reported() -> None:
     rig = await a_talk()
     rig.index.is_down = True
     with pytest.raises(RecallUnavailable):
@@ -166,13 +166,13 @@ async def test_m05_words_find_while_the_embedder_fails() -> None:
 
 
 class OnlyShouting:
-    """A selector of one's own."""
+    """A custom selector."""
 
     async def select(self, newest: AsyncIterator[Message]) -> list[Message]:
         return [message async for message in newest if message.text.isupper()][::-1]
 
 
-async def test_m06_selectors_choose_from_the_conversation_and_own_ones_can_be_written() -> None:
+async def test_m06_selectors_choose_from_the_conversation_and_can_be_custom() -> None:
     rig = await a_talk()
     await rig.history.append_user_message("HELLO", id="loud")
     assert ids(await rig.history.select_messages(MessageWindowMessageSelector(2))) == ["u2", "loud"]
@@ -180,7 +180,7 @@ async def test_m06_selectors_choose_from_the_conversation_and_own_ones_can_be_wr
     assert await rig.history.select_messages(NoMessages()) == []
 
 
-async def test_m14_what_a_tool_appends_the_context_reads_and_the_other_way_round() -> None:
+async def test_m14_tools_and_context_read_each_others_messages() -> None:
     rig = await a_talk()
     snapshot = await rig.store.load(REF, limit=10)
     turn = BufferedHistory(rig.store, REF, snapshot)
@@ -193,7 +193,7 @@ async def test_m14_what_a_tool_appends_the_context_reads_and_the_other_way_round
     assert last.id == "by-context"
 
 
-async def test_m15_deleting_what_a_selector_chooses_leaves_it_in_neither_store() -> None:
+async def test_m15_selected_messages_are_deleted_from_both_stores() -> None:
     rig = await a_talk()
     await rig.index_all()
     receipt = await rig.history.delete_messages(MessageWindowMessageSelector(2))
@@ -203,7 +203,7 @@ async def test_m15_deleting_what_a_selector_chooses_leaves_it_in_neither_store()
     assert "a1" not in [hit.message.id for hit in await rig.history.search("Anna", k=9)]
 
 
-async def test_m15_deleting_counts_the_summaries_and_the_calls_that_told_of_it() -> None:
+async def test_m15_deleting_counts_the_summaries_and_calls_of_the_message() -> None:
     store = InMemoryHistory()
     rig = Rig(store)
     for number in range(6):
@@ -216,13 +216,13 @@ async def test_m15_deleting_counts_the_summaries_and_the_calls_that_told_of_it()
     assert (receipt.others_left, receipt.is_proven) == (0, True)
 
 
-async def test_m15_deleting_nothing_is_proven_too() -> None:
+async def test_m15_deleting_nothing_is_proven() -> None:
     rig = await a_talk()
     receipt = await rig.history.delete_messages(NoMessages())
     assert (receipt.messages_erased, receipt.is_proven) == (0, True)
 
 
-async def test_m15_clearing_leaves_nothing_in_either_store_and_the_history_goes_on() -> None:
+async def test_m15_an_erasure_empties_both_stores_and_the_history_stays_usable() -> None:
     rig = await a_talk()
     await rig.index_all()
     receipt = await rig.history.clear()
@@ -233,7 +233,7 @@ async def test_m15_clearing_leaves_nothing_in_either_store_and_the_history_goes_
     assert [message.id async for message in rig.history.messages(whole=True)] == ["afresh"]
 
 
-async def test_m15_an_index_that_cannot_be_asked_is_not_called_empty() -> None:
+async def test_m15_an_unreachable_index_is_not_reported_as_empty() -> None:
     rig = await a_talk()
     await rig.index_all()
     rig.index.is_down = True
@@ -243,7 +243,7 @@ async def test_m15_an_index_that_cannot_be_asked_is_not_called_empty() -> None:
     assert (cleared.messages_left, cleared.vectors_left, cleared.is_proven) == (0, None, False)
 
 
-async def test_m15_work_that_began_before_a_clear_is_forgotten() -> None:
+async def test_m15_a_write_from_before_an_erasure_raises_forgotten() -> None:
     rig = await a_talk()
     late = Rig(rig.store).history
     await rig.history.clear()

@@ -16,13 +16,13 @@ class Note:
     tags: tuple[str, ...] = ()
 
 
-def test_a_record_comes_back_as_it_was_and_leaves_out_its_defaults() -> None:
+def test_a_record_is_restored_and_its_defaults_are_not_stored() -> None:
     assert dump_json(Note, Note(text="hi")) == '{"text":"hi"}'
     for note in (Note(text="hi"), Note(text="é\n", tags=("a", "b"))):
         assert parse_json(Note, dump_json(Note, note)) == note
 
 
-def test_a_record_that_cannot_be_read_is_named_without_its_text() -> None:
+def test_an_unreadable_record_is_reported_without_its_text() -> None:
     with pytest.raises(RecordCorrupt) as caught:
         parse_json(Note, '{"text": 7, "secret": "abc"}')
 

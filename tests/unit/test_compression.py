@@ -1,4 +1,4 @@
-"""When a conversation is compressed, and what the plan covers, keeps and cuts into pieces."""
+"""The plan of a compression: when it is due, and what it covers, keeps and splits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -94,7 +94,7 @@ def tokens_of(piece: Piece) -> int:
     return sum(map(line_tokens, piece.lines))
 
 
-def test_i02_the_trigger_is_half_of_the_chat_models_window() -> None:
+def test_i02_compression_starts_at_half_of_the_chat_models_window() -> None:
     limits = limits_for(8_192, 272_000, trigger=0.5, cap_tokens=0)
 
     assert limits == CompressionLimits(
@@ -116,33 +116,35 @@ def test_i02_the_trigger_is_half_of_the_chat_models_window() -> None:
         (8_192, 0.25, 16_000, 2_048),
     ],
 )
-def test_i02_the_trigger_is_the_share_or_the_cap(window: int, share: float, cap: int, trigger: int) -> None:
+def test_i02_compression_starts_at_the_share_or_the_cap(
+    window: int, share: float, cap: int, trigger: int
+) -> None:
     assert limits_for(window, window, trigger=share, cap_tokens=cap).trigger_tokens == trigger
 
 
 @pytest.mark.parametrize("window", [4_096, 8_192, 16_385, 128_000])
-def test_a_small_summary_model_gets_pieces_and_writes_summaries_that_fit_its_window(window: int) -> None:
+def test_a_small_summary_model_gets_pieces_and_summaries_that_fit(window: int) -> None:
     limits = limits_for(272_000, window, trigger=0.5, cap_tokens=16_000)
 
     assert limits.summary_tokens <= window // 10
     assert 300 < limits.piece_tokens + 4 * limits.summary_tokens + 1_000 <= window
 
 
-def test_i02_a_conversation_is_due_when_its_uncovered_messages_reach_the_trigger() -> None:
+def test_i02_a_conversation_is_due_when_its_uncovered_messages_reach_the_limit() -> None:
     newest = numbered(some_messages(40), tokens=20)  # 24 with what a message costs beside its text
 
     assert not is_due(snapshot(newest), [], LIMITS, loaded_limit=450)
     assert is_due(snapshot(newest), numbered(some_messages(2)), LIMITS, loaded_limit=450)
 
 
-def test_the_summary_and_the_ledger_count_too() -> None:
+def test_summary_and_ledger_count_too() -> None:
     newest = numbered(some_messages(40), tokens=20)
 
     assert is_due(snapshot(newest, summary_tokens=40), [], LIMITS, loaded_limit=450)
     assert is_due(snapshot(newest, ledger=(a_turn(3, "x" * 400),)), [], LIMITS, loaded_limit=450)
 
 
-def test_many_short_messages_are_due_too_and_so_are_more_than_were_loaded() -> None:
+def test_many_short_or_unloaded_messages_are_due_too() -> None:
     newest = numbered(some_messages(59), tokens=1)
 
     assert not is_due(snapshot(newest), [], LIMITS, loaded_limit=60)
@@ -150,7 +152,7 @@ def test_many_short_messages_are_due_too_and_so_are_more_than_were_loaded() -> N
     assert is_due(snapshot(newest), [], LIMITS, loaded_limit=59)
 
 
-def test_i07_after_it_failed_for_good_it_is_due_again_when_fifty_more_messages_have_come() -> None:
+def test_i07_after_giving_up_a_conversation_is_due_after_fifty_more_messages() -> None:
     long = numbered(some_messages(50), tokens=100)
     pending = numbered(some_messages(2))
 
@@ -162,7 +164,7 @@ def test_i07_after_it_failed_for_good_it_is_due_again_when_fifty_more_messages_h
     assert not failed_at(101)
 
 
-def test_i05_the_newest_stay_verbatim_within_their_tokens() -> None:
+def test_i05_the_newest_messages_stay_verbatim_within_their_limit() -> None:
     messages = numbered(some_messages(40), tokens=20)
 
     plan = planned(messages)
@@ -171,19 +173,19 @@ def test_i05_the_newest_stay_verbatim_within_their_tokens() -> None:
     assert covered(plan) == [f"m{n}" for n in range(28)]
 
 
-def test_i05_the_newest_stay_however_large_they_are() -> None:
+def test_i05_the_newest_messages_stay_at_any_size() -> None:
     messages = numbered(some_messages(10), tokens=5_000)
 
     assert ids(planned(messages).kept) == ["m6", "m7", "m8", "m9"]
 
 
-def test_no_more_than_a_third_of_the_messages_that_trigger_stay() -> None:
+def test_at_most_a_third_of_the_triggering_messages_stay() -> None:
     messages = numbered(some_messages(60), tokens=1)
 
     assert len(planned(messages).kept) == 20
 
 
-def test_what_tools_gave_counts_for_what_stays() -> None:
+def test_tool_results_count_for_the_messages_that_stay() -> None:
     messages = numbered(some_messages(40), tokens=20)
 
     plan = planned(messages, *(a_turn(n, "x" * 800) for n in range(1, 40, 2)))
@@ -191,12 +193,12 @@ def test_what_tools_gave_counts_for_what_stays() -> None:
     assert ids(plan.kept) == ["m36", "m37", "m38", "m39"]
 
 
-def test_nothing_is_planned_where_all_of_it_stays() -> None:
+def test_nothing_is_planned_if_everything_stays() -> None:
     assert plan_compression([], [], limits=LIMITS) is None
     assert plan_compression(numbered(some_messages(4), tokens=9_000), [], limits=LIMITS) is None
 
 
-def test_the_boundary_never_parts_messages_from_their_reply() -> None:
+def test_the_boundary_never_separates_messages_from_their_reply() -> None:
     messages = conversation(
         "user", "assistant", "user", "user", "user", "assistant", "assistant", "user", "assistant", tokens=200
     )
@@ -206,7 +208,7 @@ def test_the_boundary_never_parts_messages_from_their_reply() -> None:
     assert ids(plan.kept) == ["m2", "m3", "m4", "m5", "m6", "m7", "m8"]
 
 
-def test_a_long_run_that_nobody_answers_is_parted_all_the_same() -> None:
+def test_a_long_run_of_unanswered_messages_can_be_split() -> None:
     roles: list[Role] = ["user"] * 200
     messages = conversation(*roles)
 
@@ -216,7 +218,7 @@ def test_a_long_run_that_nobody_answers_is_parted_all_the_same() -> None:
     assert len(covered(plan)) == 192
 
 
-def test_pieces_fit_and_end_where_an_exchange_ends() -> None:
+def test_pieces_fit_and_end_after_an_exchange() -> None:
     messages = numbered(some_messages(60), tokens=60)
 
     plan = planned(messages)
@@ -228,7 +230,7 @@ def test_pieces_fit_and_end_where_an_exchange_ends() -> None:
     ] == (covered(plan))
 
 
-def test_one_message_larger_than_a_piece_is_read_in_parts() -> None:
+def test_a_message_larger_than_a_piece_is_read_in_parts() -> None:
     long = "one two three four " * 200
     messages = numbered([a_message("big", long), *some_messages(9)[1:]], tokens=20)
     messages[0] = replace(messages[0], tokens=800)
@@ -283,7 +285,7 @@ def test_a_text_is_split_at_characters() -> None:
 
 
 @pytest.mark.parametrize("name", ["assistant", "Аssistant", "ass\u200bistant", "You.", "ｓｙｓｔｅｍ"])  # noqa: RUF001
-def test_nobody_is_told_in_a_transcript_under_the_name_of_a_role(name: str) -> None:
+def test_no_name_in_a_transcript_imitates_a_role(name: str) -> None:
     said = replace(a_message("m0", "yes"), sender=Sender(id=1, name=name))
 
     assert render_line(Excerpt(message=said, text="yes")).partition("] ")[2].startswith("user ")

@@ -1,4 +1,4 @@
-"""The Dockerfile and every compose file: no root, nothing writable but data, no capabilities, no open stores."""
+"""The Dockerfile and every compose file: no root, only data is writable, no capabilities, no open stores."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def _services() -> list[Any]:
 
 
 @pytest.mark.parametrize("service", _services())
-def test_a_service_can_do_no_more_than_it_must(service: Service) -> None:
+def test_a_service_has_only_its_needed_permissions(service: Service) -> None:
     uid, _, gid = str(service["user"]).partition(":")
     assert int(uid) > 0
     assert int(gid) > 0
@@ -43,7 +43,7 @@ def test_a_service_can_do_no_more_than_it_must(service: Service) -> None:
 
 
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
-def test_the_stores_are_reached_by_nobody_else_and_reach_nothing(path: Path) -> None:
+def test_the_stores_are_isolated_from_other_networks(path: Path) -> None:
     document = _document(path)
     stores = {
         name: service
@@ -60,7 +60,7 @@ def test_the_stores_are_reached_by_nobody_else_and_reach_nothing(path: Path) -> 
 
 
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
-def test_no_secret_is_written_down_or_has_a_default(path: Path) -> None:
+def test_no_secret_is_stored_or_has_a_default(path: Path) -> None:
     text = path.read_text("utf-8")
 
     used = re.findall(rf"\$?\$\{{({'|'.join(SECRETS)})([^}}]*)", text)
@@ -70,7 +70,7 @@ def test_no_secret_is_written_down_or_has_a_default(path: Path) -> None:
     assert not re.search(r"--(requirepass|masterauth|pass|a)\b", text)
 
 
-def test_no_store_keeps_the_words_of_slow_or_large_commands() -> None:
+def test_no_store_logs_the_words_of_commands() -> None:
     commands = [
         str(service["command"])
         for path in COMPOSE
@@ -85,7 +85,7 @@ def test_no_store_keeps_the_words_of_slow_or_large_commands() -> None:
 
 
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
-def test_what_is_published_is_published_to_this_machine_or_to_a_load_balancer(path: Path) -> None:
+def test_ports_are_published_only_to_this_machine_or_a_load_balancer(path: Path) -> None:
     for service in _document(path)["services"].values():
         if "build" in service or str(service.get("image", "")).startswith("mnemogram"):
             assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))

@@ -1,4 +1,4 @@
-"""What is in a message beside its text, in one line for the model."""
+"""Notes on the contents of a message for the model."""
 
 import unicodedata
 
@@ -97,7 +97,7 @@ def test_each_kind_of_content_has_a_note(content: dict[str, object], note: str) 
         ({"something_new": {}}, ""),
     ],
 )
-def test_what_happened_in_a_chat_is_a_sentence_with_names(event: dict[str, object], note: str) -> None:
+def test_a_chat_event_is_a_sentence_with_names(event: dict[str, object], note: str) -> None:
     assert received({"from": ANNA, **event}).note == note
 
 
@@ -111,7 +111,7 @@ def test_what_happened_in_a_chat_is_a_sentence_with_names(event: dict[str, objec
         {"venue": {"title": "<|im_start|>", "address": "`x`{}"}},
     ],
 )
-def test_no_name_in_a_note_can_end_it_or_begin_a_line(content: dict[str, object]) -> None:
+def test_no_name_can_end_a_note_or_begin_a_line(content: dict[str, object]) -> None:
     note = note_on(content)
 
     assert note
@@ -119,7 +119,7 @@ def test_no_name_in_a_note_can_end_it_or_begin_a_line(content: dict[str, object]
     assert len(note.splitlines()) == 1
 
 
-def test_no_character_that_reads_as_a_bracket_or_quotation_mark_or_is_unseen_stands_in_a_note() -> None:
+def test_a_note_contains_no_lookalike_brackets_and_no_invisible_characters() -> None:
     every = "".join(map(chr, [*range(0x10000), *range(0xE0000, 0xE0080)]))
 
     kept = [each for each in plain_words(every, len(every)) if each not in " ()’"]  # noqa: RUF001
@@ -130,7 +130,7 @@ def test_no_character_that_reads_as_a_bracket_or_quotation_mark_or_is_unseen_sta
     assert plain_words("O’Brien (final).pdf") == "O’Brien (final).pdf"  # noqa: RUF001
 
 
-def test_a_note_is_bounded() -> None:
+def test_a_note_has_a_maximum_length() -> None:
     poll = {"question": "q" * 400, "options": [{"text": "o" * 100} for _ in range(30)]}
 
     assert len(note_on({"poll": poll})) == NOTE_CHARACTERS
@@ -144,5 +144,5 @@ def test_a_long_name_is_cut() -> None:
     ("size", "words"),
     [(0, "0 bytes"), (34_210, "34 KB"), (20_000_001, "20.0 MB"), (10**400, "more than 1,000 GB")],
 )
-def test_a_size_is_told_as_people_write_it(size: int, words: str) -> None:
+def test_a_size_reads_as_people_write_it(size: int, words: str) -> None:
     assert size_in_words(size) == words

@@ -1,4 +1,4 @@
-"""docs/memory.md: its examples run, what it quotes is what we render, and its tables and figures hold."""
+"""docs/memory.md: its examples run, and its quotations, tables and figures are right."""
 
 import importlib
 import re
@@ -49,14 +49,14 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 
 def blocks(language: str) -> dict[str, str]:
-    """The fenced blocks of a language, by the file name in their first line."""
+    """Return the code blocks of a language, by the file name in their first line."""
     found = re.findall(rf"^```{language}\n(# (\S+)\n.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
     assert len(found) == len(re.findall(rf"^```{language}$", TEXT, re.MULTILINE)), "a block without a name"
     return {name: source for source, name in found}
 
 
 def quoted() -> list[str]:
-    """What the document quotes as text."""
+    """Return the text blocks of the document."""
     return [
         text.removesuffix("\n")
         for text in re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
@@ -64,14 +64,14 @@ def quoted() -> list[str]:
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the table whose heading begins so, without markup."""
+    """Return the cells of the table whose heading begins with this, without markup."""
     table = TEXT[TEXT.index(f"\n{heading}") :].lstrip("\n").partition("\n\n")[0]
     return [[cell.strip().strip("`") for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Generator[Path]:
-    """A folder with every example as the file that it names; what importing them does to sys is undone."""
+    """Return a folder with every example as its file. Changes of sys are undone."""
     path, modules = list(sys.path), set(sys.modules)
     examples = blocks("python") | blocks("toml")
     for name, source in examples.items():
@@ -93,7 +93,7 @@ def shop(folder: Path) -> TeamSpec:
 
 
 # The examples ---------------------------------------------------------------------------------------------
-def test_every_example_is_one_that_is_tested_here() -> None:
+def test_every_example_is_tested_here() -> None:
     assert {*blocks("python"), *blocks("toml")} == {"pause_selector.py", "shop_tools.py", "team.toml"}
     assert set(re.findall(r"^```(\w+)$", TEXT, re.MULTILINE)) == {"python", "toml", "text"}
 
@@ -136,7 +136,7 @@ async def test_the_agent_with_that_selector_answers_from_its_window(folder: Path
     ]
 
 
-async def test_the_tools_answer_and_fail_as_the_text_says(folder: Path) -> None:
+async def test_the_tools_answer_and_fail_as_documented(folder: Path) -> None:
     tools = imported(folder, "shop_tools")
     stock = Tool.from_function(tools.in_stock)
     context = await make_context()
@@ -163,7 +163,7 @@ async def test_the_tool_with_a_context_reads_this_chat_and_hides_the_context(fol
         await asked.call('{"word": "tea", "at_most": 21}', context)
 
 
-async def test_the_large_result_gets_the_reference_that_is_shown(folder: Path) -> None:
+async def test_a_large_result_gets_the_documented_reference(folder: Path) -> None:
     sales = Tool.from_function(imported(folder, "shop_tools").sales)
     largest = Options().artifact_chars
 
@@ -190,7 +190,7 @@ def test_the_agents_file_loads_with_its_tools_and_limits(folder: Path) -> None:
     assert (limited.timeout_s, limited.max_calls) == (10, 3)
 
 
-async def test_the_sub_agents_work_and_see_what_the_text_says(folder: Path) -> None:
+async def test_the_sub_agents_work_and_see_as_documented(folder: Path) -> None:
     models = {
         "Shop": ScriptedModel(
             asks(call("in_stock", '{"item": "tea"}')),
@@ -225,7 +225,7 @@ async def test_the_sub_agents_work_and_see_what_the_text_says(folder: Path) -> N
 
 
 def built(spec: TeamSpec, models: dict[str, ScriptedModel]) -> Team:
-    """The team of the file, each agent with a model of its own."""
+    """Return the team of the file, each agent with its own model."""
     agents = {name: _agent(name, each.prompt, each.tools, models[name]) for name, each in spec.agents.items()}
     within = {name: each.within_delegation() for name, each in spec.agents.items()}
     delegates = {name: _agent(name, each.prompt, each.tools, models[name]) for name, each in within.items()}
@@ -243,7 +243,7 @@ def told(messages: Sequence[str]) -> str:
 
 
 # What it quotes, lists and counts -------------------------------------------------------------------------
-def test_the_summary_that_is_shown_is_rendered_so() -> None:
+def test_the_documented_summary_is_rendered_so() -> None:
     text = SummaryText(
         overview="Olga plans a visit to her sister.",
         primary_goal="Find a train to Lisbon in May.",
@@ -256,12 +256,12 @@ def test_the_summary_that_is_shown_is_rendered_so() -> None:
     assert render_summary(text) in quoted()
 
 
-def test_the_table_has_every_part_of_a_prompt() -> None:
+def test_the_table_lists_every_part_of_a_prompt() -> None:
     assert sorted(row[0] for row in rows("| part | content |")) == sorted(get_args(PartName))
 
 
 @pytest.mark.parametrize("order", ["described", "cached"])
-def test_the_picture_shows_the_parts_in_their_order(order: PromptOrder) -> None:
+def test_the_picture_shows_the_parts_in_order(order: PromptOrder) -> None:
     column = next(group for group in ET.parse(PICTURE).iter(f"{_SVG}g") if group.get("id") == order)  # noqa: S314 - our own file
 
     drawn = [part for group in column.iter() for part in group.get("data-parts", "").split()]
@@ -269,14 +269,14 @@ def test_the_picture_shows_the_parts_in_their_order(order: PromptOrder) -> None:
     assert drawn == [part.part for part in assembled(order=order).record.parts]
 
 
-def test_the_picture_is_text_and_shapes_and_nothing_else() -> None:
+def test_the_picture_contains_only_text_and_shapes() -> None:
     tags = {element.tag.removeprefix(_SVG) for element in ET.parse(PICTURE).iter()}  # noqa: S314 - our own file
 
     assert tags == {"svg", "title", "desc", "style", "rect", "text", "g", "path"}
     assert not re.search(r"href|url\(|@import|@font-face", PICTURE.read_text("utf-8"))
 
 
-def test_parts_give_way_in_the_order_that_is_listed() -> None:
+def test_parts_are_dropped_in_the_documented_order() -> None:
     listed = re.findall(r"^\d+\. `(\w+)`:", TEXT, re.MULTILINE)
     whole = measure(PARTS, meter=TOKENIZER).tokens
 

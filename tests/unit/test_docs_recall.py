@@ -1,4 +1,4 @@
-"""docs/recall.md: what it quotes is what we render, its commands exist, and its tables and figures are the code's."""
+"""docs/recall.md: its quotations, commands, tables and figures are right."""
 
 import json
 import re
@@ -23,19 +23,19 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 
 def blocks(language: str) -> list[str]:
-    """The fenced blocks of a language, "" for those without one."""
+    """Return the code blocks of a language, "" for those without one."""
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
     return [body.removesuffix("\n") for found, body in fenced if found == language]
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the table whose heading begins so, without markup."""
+    """Return the cells of the table whose heading begins with this, without markup."""
     table = TEXT[TEXT.index(f"\n{heading}") :].lstrip("\n").partition("\n\n")[0]
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
 
 
 def bare(cell: str) -> list[str]:
-    """What stands in backquotes."""
+    """Return the words in backquotes."""
     return re.findall(r"`([^`\n]+)`", cell)
 
 
@@ -64,7 +64,7 @@ def told(parts: PromptParts) -> str:
     return next(each.text for each in prompt.messages if each.text.startswith(RECALLED_HEADING))
 
 
-def test_recalled_messages_are_told_as_it_shows() -> None:
+def test_recalled_messages_are_rendered_as_documented() -> None:
     parts = PromptParts(system="Help.", recalled=[hit(ANNA), hit(TRAIN)], prompt=[QUESTION], is_group=True)
 
     assert told(parts) == blocks("text")[0]
@@ -72,13 +72,13 @@ def test_recalled_messages_are_told_as_it_shows() -> None:
 
 
 # What it lists and counts ---------------------------------------------------------------------------------
-def test_what_carries_recall_is_told_of_features_that_there_are() -> None:
+def test_the_documented_features_exist() -> None:
     named = {name for row in rows("| without | lost |") for name in bare(row[0])}
 
     assert named <= set(FEATURES)
 
 
-def test_the_floor_is_the_one_that_is_used() -> None:
+def test_the_documented_floor_is_used() -> None:
     weights = load_weights()
     floors = [
         f"{floor.base:g} + {floor.growth:g} × ln(candidates)"
@@ -94,7 +94,7 @@ def test_the_floor_is_the_one_that_is_used() -> None:
     assert [share for share in re.findall(r"\d+ of \d+", measured) if share not in TEXT] == []
 
 
-def test_the_fields_of_a_point_are_those_that_are_written() -> None:
+def test_the_documented_fields_of_a_point_are_written() -> None:
     point = VectorPoint(
         context_id="c",
         epoch=0,

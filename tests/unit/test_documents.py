@@ -163,7 +163,7 @@ def test_the_plot_of_recall_has_the_figures_of_its_table() -> None:
     assert drawn == {name: cells[:3] for name, *cells in rows}
 
 
-def test_the_scope_in_the_threat_model_is_understood(tmp_path: Path) -> None:
+def test_the_scope_in_the_threat_model_can_be_parsed(tmp_path: Path) -> None:
     (example,) = re.findall(r"^```toml\n(.*?)^```$", read("docs/security.md"), re.DOTALL | re.MULTILINE)
     agents = tmp_path / "agents.toml"
     agents.write_text(

@@ -1,4 +1,4 @@
-"""What a server says of itself, judged."""
+"""The assessment of a server's durability settings."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ SAFE = StoreDurability(
 )
 
 
-def test_a_store_that_keeps_what_it_acknowledges_has_no_problem() -> None:
+def test_a_durable_store_has_no_problem() -> None:
     assert judge(SAFE, is_external=True) == ()
     assert judge(replace(SAFE, appendfsync="always"), is_external=False) == ()
     assert judge(replace(SAFE, appendfsync=None), is_external=True) == ()
@@ -44,11 +44,11 @@ def test_several_problems_are_several_lines() -> None:
     assert len(judge(facts, is_external=True)) == 3
 
 
-def test_a_version_that_cannot_be_read_is_not_called_old() -> None:
+def test_an_unreadable_version_is_not_called_old() -> None:
     assert judge(replace(SAFE, version="of unknown version"), is_external=True) == ()
 
 
-def test_what_is_written_to_disk_once_a_second_is_said_to_be_lost_in_a_power_cut() -> None:
+def test_writing_to_disk_once_a_second_is_reported_as_a_possible_loss() -> None:
     said = SAFE.caution
     assert said is not None
     assert said.startswith("Valkey 8.1.0 writes to disk once a second")
@@ -57,7 +57,7 @@ def test_what_is_written_to_disk_once_a_second_is_said_to_be_lost_in_a_power_cut
     assert replace(SAFE, server="Redis", version="of unknown version").caution is not None
 
 
-def test_a_server_that_waits_for_the_disk_needs_no_caution() -> None:
+def test_a_server_that_waits_for_the_disk_needs_no_warning() -> None:
     for version in ("7.2.4", "7.4.3", "8.0.1"):
         assert replace(SAFE, server="Redis", version=version).caution is None
     assert replace(SAFE, appendfsync="always").caution is None

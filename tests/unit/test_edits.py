@@ -1,4 +1,4 @@
-"""Which edits leave a kept message as it is."""
+"""Edits that leave a stored message unchanged."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ def an_edit(**content: Any) -> IncomingMessage:
     return message
 
 
-def test_an_edit_is_none_that_leaves_every_word() -> None:
+def test_an_edit_that_leaves_every_word_changes_nothing() -> None:
     assert has_same_text(a_message(text="hello"), an_edit(text="hello"), "hello")
     assert not has_same_text(a_message(text="hello"), an_edit(text="hello!"), "hello!")
     assert not has_same_text(a_message(text="hello"), an_edit(text="hell"), "hell")
 
 
-def test_the_caption_of_a_voice_message_is_only_the_beginning_of_what_is_kept_of_it() -> None:
+def test_the_caption_of_a_voice_message_is_only_the_beginning_of_its_stored_text() -> None:
     voice = {"file_id": "v", "file_unique_id": "v", "duration": 7}
     kept = a_message(text="for you\n\nwhere is my umbrella")
 

@@ -24,7 +24,7 @@ from memory.embedded.guardian import (
 )
 
 
-def test_a_folder_is_made_for_its_owner_and_kept(tmp_path: Path) -> None:
+def test_a_folder_is_created_for_its_owner_only(tmp_path: Path) -> None:
     made = prepare_directory(tmp_path / "deep" / "data", "store")
     (made / "file").write_text("kept")
     made.chmod(0o755)
@@ -111,7 +111,7 @@ def test_a_lock_is_held_until_its_file_is_closed(tmp_path: Path) -> None:
     os.close(other)
 
 
-def test_shared_holders_keep_the_exclusive_one_out(tmp_path: Path) -> None:
+def test_shared_locks_block_the_exclusive_one(tmp_path: Path) -> None:
     one, other, third = (open_lock(tmp_path / "lock") for _ in range(3))
     assert try_lock(one, shared=True)
     assert try_lock(other, shared=True)
@@ -122,7 +122,7 @@ def test_shared_holders_keep_the_exclusive_one_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["", "no port", "0", "80", "65536", "-1"])
-def test_a_record_that_is_no_port_of_ours_counts_as_none(tmp_path: Path, written: str) -> None:
+def test_an_invalid_record_of_a_port_counts_as_none(tmp_path: Path, written: str) -> None:
     (tmp_path / "endpoint").write_text(written)
     assert load_port(tmp_path / "endpoint") == 0
 
@@ -167,5 +167,5 @@ def test_a_server_whose_id_is_unknown_is_left_alone(tmp_path: Path, monkeypatch:
     os.close(ours)
 
 
-def test_a_server_that_keeps_dying_is_restarted_later_each_time() -> None:
+def test_a_crashing_server_is_restarted_with_growing_pauses() -> None:
     assert [next_pause(deaths) for deaths in (0, 1, 2, 5, 1000)] == pytest.approx([0, 0, 0.1, 0.4, 2.0])

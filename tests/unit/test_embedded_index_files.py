@@ -62,9 +62,7 @@ async def collection(tmp_path: Path) -> Any:
         {"vectors": {"a": {"size": 4, "distance": "Cosine"}}, "sparse_vectors": {"text": {}}},
     ],
 )
-async def test_a_collection_is_there_after_the_next_start(
-    tmp_path: Path, settings: dict[str, object]
-) -> None:
+async def test_a_collection_survives_a_restart(tmp_path: Path, settings: dict[str, object]) -> None:
     wanted = CollectionSettings.model_validate(settings)
     collections = Collections(tmp_path / "c")
     collections.create("messages", wanted)
@@ -74,7 +72,7 @@ async def test_a_collection_is_there_after_the_next_start(
     await again.close()
 
 
-async def test_a_start_removes_collections_that_a_crash_left_half_made(tmp_path: Path) -> None:
+async def test_a_start_removes_collections_that_a_crash_left_unfinished(tmp_path: Path) -> None:
     collections = Collections(tmp_path / "c")
     collections.create("whole", SETTINGS)
     collections.create("half", SETTINGS)
@@ -136,7 +134,7 @@ async def test_only_deletions_and_replacements_leave_garbage(collection: Collect
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_garbage_of_every_kind_is_noticed_and_known_at_the_next_start(
+async def test_garbage_of_every_kind_is_noticed_and_remembered(
     tmp_path: Path, change: Callable[[Collection], object]
 ) -> None:
     collections = Collections(tmp_path / "c")
@@ -155,7 +153,7 @@ async def test_garbage_of_every_kind_is_noticed_and_known_at_the_next_start(
     await once_more.close()
 
 
-async def test_a_write_that_fails_may_have_left_garbage(collection: Collection) -> None:
+async def test_a_failed_write_may_have_left_garbage(collection: Collection) -> None:
     collection.upsert(points(1))
     unchecked = points(2).model_copy(update={"points": [*points(1).points, *wrong_points()]})
     collection.settings = CollectionSettings.model_validate(
@@ -201,14 +199,14 @@ async def test_a_vacuum_waits_for_a_quiet_moment_but_not_forever(collection: Col
     assert not is_vacuum_due(collection, now=1600, used_at=1000, times=times)
 
 
-def test_the_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
+def test_the_key_is_created_once_and_for_its_owner_only(tmp_path: Path) -> None:
     key = load_api_key(tmp_path / "api-key")
     assert load_api_key(tmp_path / "api-key") == key
     assert stat.S_IMODE((tmp_path / "api-key").stat().st_mode) == 0o600
     assert load_api_key(tmp_path / "other") != key
 
 
-def test_a_panic_of_the_engine_ends_the_process_for_a_new_start() -> None:
+def test_a_panic_of_the_engine_ends_the_process() -> None:
     panicking = """
 from memory.embedded.index.collections import engine_errors
 

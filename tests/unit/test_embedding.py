@@ -21,12 +21,12 @@ def space(model: str = "all-MiniLM-L6-v2", dimension: int = 384, version: str = 
     return EmbeddingSpace(model=model, dimension=dimension, version=version)
 
 
-def test_a_slug_can_be_read_and_does_not_change() -> None:
+def test_a_slug_is_readable_and_stable() -> None:
     assert space().collection_slug == "all-minilm-l6-v2-384-e6c7015f67"
 
 
 @pytest.mark.parametrize("model", ["a/b:c d", "", "Модель", "x" * 500, "../..", "-"])
-def test_a_slug_is_short_and_safe_whatever_the_models_name(model: str) -> None:
+def test_a_slug_is_short_and_safe_for_any_model_name(model: str) -> None:
     slug = space(model).collection_slug
 
     assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", slug)
@@ -45,7 +45,7 @@ def test_two_spaces_never_share_a_slug() -> None:
     assert len({each.collection_slug for each in spaces}) == len(spaces)
 
 
-def test_vectors_come_back_at_length_one() -> None:
+def test_vectors_are_normalised() -> None:
     vectors = unit_vectors([[3.0, 4.0], [0.0, 2.0]], count=2, space=space("m", 2))
 
     assert vectors == [[0.6, 0.8], [0.0, 1.0]]
@@ -64,7 +64,7 @@ def test_vectors_come_back_at_length_one() -> None:
         ([[1.0, 0.0], [1.7e308, 1.7e308]], "m gave a vector that is zero or not finite"),
     ],
 )
-def test_vectors_that_cannot_be_used_are_refused(vectors: list[list[float]], reason: str) -> None:
+def test_unusable_vectors_are_refused(vectors: list[list[float]], reason: str) -> None:
     with pytest.raises(EmbeddingInvalid, match=f"^{reason}$"):
         unit_vectors(vectors, count=2, space=space("m", 2))
 
@@ -82,7 +82,7 @@ BLANK = ["", " \n\t", "\u3000"]
 
 
 @pytest.mark.parametrize("text", ["my sister", "¿Dónde vive?", "42", "Tokyo 東京 and Kyoto", "😀 thanks"])
-def test_minilm_reads_what_is_mostly_latin(text: str) -> None:
+def test_minilm_reads_mostly_latin_text(text: str) -> None:
     assert MiniLMEmbedder().reads(text)
 
 
@@ -98,11 +98,11 @@ def test_minilm_reads_what_is_mostly_latin(text: str) -> None:
         "моя сестра in Lisbon",
     ],
 )
-def test_minilm_reads_nothing_else(text: str) -> None:
+def test_minilm_reads_no_other_text(text: str) -> None:
     assert not MiniLMEmbedder().reads(text)
 
 
-async def test_an_openai_compatible_model_and_the_fake_read_all_that_is_not_blank() -> None:
+async def test_an_openai_compatible_model_and_the_fake_read_all_text_except_blank() -> None:
     opened = await open_openai_embedder(
         EmbeddingEndpoint(model="any", base_url="http://127.0.0.1:9", dimension=8)
     )

@@ -1,4 +1,4 @@
-"""Which servers go on behind the half of a transaction."""
+"""Servers that repair a torn transaction at the end of their file."""
 
 from collections.abc import Mapping
 
@@ -17,5 +17,5 @@ from memory.redis.durability import leaves_torn_transactions
         ({}, True),
     ],
 )
-def test_only_a_valkey_from_9_1_2_on_is_known_to_cut_it_off(told: Mapping[str, str], leaves: bool) -> None:
+def test_only_a_valkey_from_9_1_2_on_is_known_to_truncate_it(told: Mapping[str, str], leaves: bool) -> None:
     assert leaves_torn_transactions(told) is leaves

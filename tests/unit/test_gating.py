@@ -1,4 +1,4 @@
-"""Deciding what an update asks of us."""
+"""Gating: the decision about each update."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ def entity(kind: str, length: int, offset: int = 0, **fields: object) -> list[di
 def written(
     text: str, chat: Mapping[str, object] = GROUP, sender: Mapping[str, object] = ANNA, **fields: object
 ) -> ParsedUpdate:
-    """A message that begins with a command, marked as Telegram marks it."""
+    """Return a message that begins with a command, with Telegram's entity."""
     entities = entity("bot_command", len(text.split()[0]))
     return update(chat, "message", sender, text=text, entities=entities, **fields)
 
@@ -70,7 +70,7 @@ def heard(reason: str) -> Admission:
         (update(dice={"emoji": "🎲", "value": 4}, reply_to_message=OURS), "reply"),
     ],
 )
-def test_a_message_addressed_to_us_is_a_turn(parsed: ParsedUpdate, reason: str) -> None:
+def test_a_message_addressed_to_the_bot_starts_a_turn(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == Admission(action="turn", reason=reason)
 
 
@@ -102,7 +102,7 @@ def test_a_message_addressed_to_us_is_a_turn(parsed: ParsedUpdate, reason: str) 
         (update(PRIVATE, new_chat_title="x"), "service_message"),
     ],
 )
-def test_what_is_not_for_us_is_heard_and_not_answered(parsed: ParsedUpdate, reason: str) -> None:
+def test_an_unaddressed_message_is_overheard_and_not_answered(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == heard(reason)
 
 
@@ -122,7 +122,7 @@ def test_what_is_not_for_us_is_heard_and_not_answered(parsed: ParsedUpdate, reas
         (parse_update({"update_id": 1, "callback_query": {"id": "q", "data": "stop"}}), "no_message"),
     ],
 )
-def test_what_is_for_nobody_is_ignored_with_the_reason(parsed: ParsedUpdate, reason: str) -> None:
+def test_an_irrelevant_update_is_ignored_with_a_reason(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
 
 
@@ -170,7 +170,7 @@ def test_what_is_for_nobody_is_ignored_with_the_reason(parsed: ParsedUpdate, rea
         ),
     ],
 )
-def test_commands_of_ours_are_commands(
+def test_known_commands_are_commands(
     parsed: ParsedUpdate, action: str, reason: str, command: Command
 ) -> None:
     decision = decide(parsed)
@@ -188,12 +188,12 @@ def test_commands_of_ours_are_commands(
         Access(allowed_user_ids=NEVER, operator_ids=frozenset({7})),
     ],
 )
-def test_those_who_may_use_the_bot_are_answered(access: Access) -> None:
+def test_allowed_people_are_answered(access: Access) -> None:
     assert decide(written("/help"), access).action == "command"
 
 
 @pytest.mark.parametrize("access", [Access(allowed_chat_ids=NEVER), Access(allowed_user_ids=NEVER)])
-def test_others_are_refused_where_they_address_us_and_ignored_elsewhere(access: Access) -> None:
+def test_other_people_are_refused_if_they_address_the_bot_and_otherwise_ignored(access: Access) -> None:
     assert decide(written("/help"), access) == Admission(action="refuse", reason="not_allowed")
     assert decide(update(PRIVATE, voice="a file"), access) == Admission(action="refuse", reason="not_allowed")
     assert decide(update(text="hello"), access) == ignored("not_allowed")
@@ -201,7 +201,7 @@ def test_others_are_refused_where_they_address_us_and_ignored_elsewhere(access: 
     assert decide(edited(text="hello", is_automatic_forward=True), access) == ignored("not_allowed")
 
 
-def test_a_start_with_an_invitation_is_a_command_of_who_may_not_use_the_bot() -> None:
+def test_a_start_with_an_invitation_is_allowed_without_access() -> None:
     access = Access(allowed_user_ids=NEVER)
 
     invited = decide(written("/start a-code", PRIVATE), access)
@@ -214,7 +214,7 @@ def test_a_start_with_an_invitation_is_a_command_of_who_may_not_use_the_bot() ->
 
 
 @pytest.mark.parametrize("field", ["migrate_to_chat_id", "migrate_from_chat_id"])
-def test_a_migration_is_followed_whoever_began_it(field: str) -> None:
+def test_a_migration_by_anyone_is_processed(field: str) -> None:
     message = {"message_id": 2, "date": 1, "chat": GROUP, "from": ANNA, field: -1001}
     migrated = parse_update({"update_id": 1, "message": message})
 
@@ -249,7 +249,7 @@ def standing(old: str, new: str, chat: Mapping[str, object] = GROUP, **new_field
         (standing("kicked", "member", PRIVATE), "unblocked"),
     ],
 )
-def test_a_change_of_our_standing_is_followed(parsed: ParsedUpdate, reason: str) -> None:
+def test_a_change_of_the_bots_membership_is_processed(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == Admission(action="membership", reason=reason)
 
 
@@ -264,11 +264,11 @@ def test_a_change_of_our_standing_is_followed(parsed: ParsedUpdate, reason: str)
         (standing("left", "administrator", {"id": -5, "type": "channel"}), "channel_post"),
     ],
 )
-def test_a_change_that_lets_us_see_no_more_greets_nobody(parsed: ParsedUpdate, reason: str) -> None:
+def test_a_change_without_new_visibility_sends_no_greeting(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
 
 
-def test_who_may_not_use_the_bot_and_brings_it_in_is_refused_and_may_throw_it_out() -> None:
+def test_a_person_without_access_cannot_add_the_bot_and_may_remove_it() -> None:
     access = Access(allowed_user_ids=NEVER)
 
     assert decide(standing("left", "member"), access) == Admission(action="refuse", reason="not_allowed")
@@ -294,7 +294,7 @@ def edited(chat: Mapping[str, object] = GROUP, **fields: object) -> ParsedUpdate
         edited(text="anonymously", sender_chat=GROUP),
     ],
 )
-def test_an_edit_is_an_edit_whatever_it_says_and_whomever_it_addresses(parsed: ParsedUpdate) -> None:
+def test_an_edit_of_any_text_is_an_edit(parsed: ParsedUpdate) -> None:
     assert decide(parsed) == Admission(action="edit", reason="edited_message")
 
 
@@ -310,7 +310,7 @@ def test_an_edit_is_an_edit_whatever_it_says_and_whomever_it_addresses(parsed: P
         (parse_update({"update_id": 1, "edited_message": {}}), "no_message"),
     ],
 )
-def test_an_edit_of_what_is_never_kept_is_ignored_with_the_reason(parsed: ParsedUpdate, reason: str) -> None:
+def test_an_edit_of_an_unstored_kind_is_ignored_with_a_reason(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
 
 
@@ -322,12 +322,12 @@ def test_an_edit_of_what_is_never_kept_is_ignored_with_the_reason(parsed: Parsed
         (edited(location={"latitude": 1.0, "longitude": 2.0, "live_period": 60}), "no_text"),
     ],
 )
-def test_an_edit_for_which_no_turn_is_due_is_heard(parsed: ParsedUpdate, reason: str) -> None:
+def test_an_edit_without_a_turn_is_overheard(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == heard(reason)
 
 
 @pytest.mark.parametrize("chat", [PRIVATE, GROUP])
-def test_who_may_not_use_the_bot_edits_without_being_told_so(chat: Mapping[str, object]) -> None:
+def test_an_edit_by_a_person_without_access_gets_no_refusal(chat: Mapping[str, object]) -> None:
     access = Access(allowed_user_ids=NEVER)
     assert decide(edited(chat, text="@MnemoBot hi", entities=entity("mention", 9)), access) == ignored(
         "not_allowed"
@@ -339,7 +339,7 @@ def button(data: str) -> ParsedUpdate:
     return parse_update({"update_id": 1, "callback_query": pressed})
 
 
-def test_every_pressed_button_is_answered_whoever_has_pressed_it() -> None:
+def test_every_pressed_button_is_answered_for_everyone() -> None:
     stop = Admission(action="press", reason="stop_button")
     assert decide(button("stop")) == stop
     assert decide(button("stop:42:7")) == stop

@@ -1,4 +1,4 @@
-"""Group commit: what comes together shares a trip, and each caller gets what is its own."""
+"""Group commit: concurrent calls share a round trip, and each caller gets its own result."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,10 @@ from memory.redis.lua import Script
 
 @dataclass(slots=True)
 class Store:
-    """Repeats each call's argument, "no" as a failure, when `open` is set; keeps what came in each trip."""
+    """A store that repeats each call's argument, "no" as a failure, while `open` is set.
+
+    It records the calls of each trip.
+    """
 
     open: asyncio.Event = field(default_factory=asyncio.Event)
     trips: list[list[Any]] = field(default_factory=list[list[Any]])
@@ -34,20 +37,20 @@ def a_call(word: str | int) -> ScriptCall:
 
 
 async def underway(store: Store, group: GroupCommit) -> list[asyncio.Task[Any]]:
-    """As many trips as there may be at once, each with one call."""
+    """Start as many trips as may run at once, each with one call."""
     calls = [group.run(a_call(f"first {number}")) for number in range(TRIPS_AT_ONCE)]
     return [await begun(store, asyncio.create_task(call)) for call in calls]
 
 
 async def begun(store: Store, caller: asyncio.Task[Any]) -> asyncio.Task[Any]:
-    """The caller, once the next trip is under way."""
+    """Return the caller after the next trip has started."""
     seen = len(store.trips)
     while len(store.trips) == seen:  # noqa: ASYNC110 - the next turn of the loop is what is waited for
         await asyncio.sleep(0)
     return caller
 
 
-async def test_a_call_goes_at_once_and_those_that_come_meanwhile_go_together() -> None:
+async def test_a_call_starts_at_once_and_later_ones_share_the_next_trip() -> None:
     store = Store()
     group = GroupCommit(store.run_all)
     first = await underway(store, group)
@@ -58,7 +61,7 @@ async def test_a_call_goes_at_once_and_those_that_come_meanwhile_go_together() -
     assert store.trips[TRIPS_AT_ONCE:] == [list(range(10))]
 
 
-async def test_a_trip_has_a_bounded_number_of_calls() -> None:
+async def test_a_trip_has_a_maximum_number_of_calls() -> None:
     store = Store()
     group = GroupCommit(store.run_all)
     first = await underway(store, group)
@@ -69,7 +72,7 @@ async def test_a_trip_has_a_bounded_number_of_calls() -> None:
     assert max(map(len, store.trips)) == CALLS_PER_TRIP
 
 
-async def test_a_failed_script_is_its_callers_alone() -> None:
+async def test_a_failed_script_fails_only_its_caller() -> None:
     store = Store()
     store.open.set()
     group = GroupCommit(store.run_all)
@@ -90,14 +93,14 @@ async def test_a_failed_trip_fails_all_its_calls_and_the_next_one_works() -> Non
     assert await group.run(a_call("again")) == "again"
 
 
-async def test_a_mistake_of_ours_leaves_nobody_waiting() -> None:
+async def test_an_internal_error_leaves_no_caller_waiting() -> None:
     store = Store(failure=ZeroDivisionError())
     store.open.set()
     with pytest.raises(ZeroDivisionError):
         await GroupCommit(store.run_all).run(a_call("yes"))
 
 
-async def test_a_caller_that_is_cancelled_does_not_disturb_the_others_of_its_trip() -> None:
+async def test_a_cancelled_caller_does_not_disturb_the_others_of_its_trip() -> None:
     store = Store()
     group = GroupCommit(store.run_all)
     first = await underway(store, group)
@@ -110,7 +113,7 @@ async def test_a_caller_that_is_cancelled_does_not_disturb_the_others_of_its_tri
     assert await stays == "stays"
 
 
-async def test_no_call_is_left_behind_when_all_trips_end_as_it_comes() -> None:
+async def test_no_call_is_left_behind_when_all_trips_end() -> None:
     store = Store()
     group = GroupCommit(store.run_all)
 

@@ -1,4 +1,4 @@
-"""The guarded client: which addresses are public, and what of a page is read."""
+"""The guarded HTTP client: public addresses, and the readable part of a page."""
 
 import asyncio
 import gzip
@@ -35,12 +35,12 @@ PUBLIC = "8.8.8.8 1.1.1.1 93.184.216.34 2606:4700::1111 2001:4860:4860::8888 ::f
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC.split())
-def test_an_address_that_is_not_public_is_known(address: str) -> None:
+def test_a_private_address_is_recognised(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize("address", PUBLIC.split())
-def test_a_public_address_is_known(address: str) -> None:
+def test_a_public_address_is_recognised(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
@@ -55,7 +55,7 @@ BOMB = gzip.compress(b"0" * (LARGEST_BODY + 1), 1)
 
 
 def nobody() -> ssl.SSLContext:
-    """Certificate authorities take 30 ms to load, and loopback has no TLS."""
+    """Load no certificate authorities. They take 30 ms, and loopback has no TLS."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -92,7 +92,7 @@ def _packed(body: bytes) -> Response:
 
 @asynccontextmanager
 async def a_web() -> AsyncGenerator[tuple[GuardedHttp, str]]:
-    """A client to which loopback's first address is public, and a server there, by its public name."""
+    """A client that treats loopback's first address as public, and a server there with a public name."""
     asked.clear()
     async with serve_http(Starlette(routes=[Route("/{path:path}", _page)])) as server:
         port = int(server.origin.rpartition(":")[2])
@@ -122,7 +122,7 @@ async def a_web() -> AsyncGenerator[tuple[GuardedHttp, str]]:
         ("after", "unpacked words"),
     ],
 )
-async def test_a_page_is_read_under_its_own_name(path: str, text: str) -> None:
+async def test_a_page_is_requested_with_its_own_host_name(path: str, text: str) -> None:
     async with a_web() as (http, origin):
         page = await http.get(f"{origin}/{path}")
 
@@ -145,7 +145,7 @@ async def test_a_page_is_read_under_its_own_name(path: str, text: str) -> None:
         ("brotli", "unsupported content encoding"),
     ],
 )
-async def test_what_is_no_readable_page_is_refused(path: str, why: str) -> None:
+async def test_an_unreadable_page_is_refused(path: str, why: str) -> None:
     async with a_web() as (http, origin):
         with pytest.raises(ToolFailed, match=why):
             await http.get(f"{origin}/{path}")
@@ -168,7 +168,7 @@ async def test_what_is_no_readable_page_is_refused(path: str, why: str) -> None:
         ("http://public.test:1/" + "a" * 3_000, "longer than"),
     ],
 )
-async def test_an_address_that_leads_elsewhere_is_refused(url: str, why: str) -> None:
+async def test_a_redirect_to_a_private_address_is_refused(url: str, why: str) -> None:
     async with a_web() as (http, _):
         with pytest.raises(ToolFailed, match=why):
             await http.get(url)
@@ -177,17 +177,17 @@ async def test_an_address_that_leads_elsewhere_is_refused(url: str, why: str) ->
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://localhost/", "http://[::1]/"])
-async def test_loopback_is_not_reached_by_the_machines_own_resolver(url: str) -> None:
+async def test_the_systems_resolver_cannot_lead_to_loopback(url: str) -> None:
     with pytest.raises(ToolFailed, match="not on the public internet"):
         await GuardedHttp(trusted=nobody).get(url)
 
 
-async def test_a_cookie_goes_to_no_page_that_is_led_to() -> None:
+async def test_a_cookie_is_not_sent_after_a_redirect() -> None:
     async with a_web() as (http, origin):
         assert (await http.get(f"{origin}/cookie")).text == "no cookie"
 
 
-async def test_a_content_type_that_is_hard_to_read_takes_no_time() -> None:
+async def test_a_malicious_content_type_is_parsed_quickly() -> None:
     async with a_web() as (http, origin):
         began = time.process_time()
         assert (await http.get(f"{origin}/semicolons")).text == "words"
@@ -195,7 +195,7 @@ async def test_a_content_type_that_is_hard_to_read_takes_no_time() -> None:
     assert time.process_time() - began < 1
 
 
-async def test_a_name_is_looked_up_though_the_threads_of_the_loop_are_busy() -> None:
+async def test_a_name_is_resolved_although_the_threads_of_the_loop_are_busy() -> None:
     free = threading.Event()
     with ThreadPoolExecutor(1) as threads:
         asyncio.get_running_loop().set_default_executor(threads)
@@ -207,7 +207,7 @@ async def test_a_name_is_looked_up_though_the_threads_of_the_loop_are_busy() -> 
             free.set()
 
 
-async def test_a_name_that_changes_its_address_is_asked_for_once() -> None:
+async def test_a_name_is_resolved_once() -> None:
     answers = [[LOOPBACK], [PRIVATE]]
 
     async with a_web() as (http, origin):
@@ -221,7 +221,7 @@ async def test_a_name_that_changes_its_address_is_asked_for_once() -> None:
     assert answers == [[PRIVATE]]
 
 
-async def test_a_server_that_never_answers_is_given_up() -> None:
+async def test_a_hanging_server_is_given_up() -> None:
     async def never(host: str, port: int) -> Sequence[Address]:
         await asyncio.Event().wait()
         return []
@@ -230,7 +230,7 @@ async def test_a_server_that_never_answers_is_given_up() -> None:
         await GuardedHttp(resolve=never, trusted=nobody, timeout_s=0.01).get("https://public.test/")
 
 
-async def test_the_tool_tells_a_page_as_data() -> None:
+async def test_the_tool_returns_a_page_as_data() -> None:
     async with a_web() as (http, origin):
         told = await page_reader(http).call(f'{{"url": "{origin}/html"}}', await make_context())
 
@@ -251,12 +251,12 @@ async def test_the_tool_tells_a_page_as_data() -> None:
         ("", ""),
     ],
 )
-def test_of_html_the_words_are_read(page: str, text: str) -> None:
+def test_only_the_words_of_html_are_read(page: str, text: str) -> None:
     assert readable_text(page) == text
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<a ", "<", "</", "<script>", "<!", "&", "\n ", " "])
-def test_no_page_takes_long_to_read(piece: str) -> None:
+def test_no_page_takes_long_to_parse(piece: str) -> None:
     began = time.process_time()
     readable_text(piece * (LARGEST_BODY // len(piece) // 4))
     assert time.process_time() - began < 2

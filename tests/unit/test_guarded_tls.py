@@ -1,4 +1,4 @@
-"""The guarded client over TLS: it connects to an address, and believes only a certificate of the name."""
+"""The guarded client over TLS: it connects to an address and requires a certificate of the name."""
 
 import asyncio
 import ipaddress
@@ -38,7 +38,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\
 
 @asynccontextmanager
 async def a_server(folder: Path) -> AsyncGenerator[tuple[GuardedHttp, int, list[str | None]]]:
-    """A client that trusts the certificate, the port of its server on loopback, and the names that it was asked for."""
+    """A client that trusts the certificate, the port of its server, and the names that the server was asked for."""
     (folder / "key.pem").write_text(KEY)
     (folder / "certificate.pem").write_text(CERTIFICATE)
     names: list[str | None] = []
@@ -64,7 +64,7 @@ async def a_server(folder: Path) -> AsyncGenerator[tuple[GuardedHttp, int, list[
         yield http, port, names
 
 
-async def test_the_certificate_is_that_of_the_name(tmp_path: Path) -> None:
+async def test_the_certificate_must_be_of_the_name(tmp_path: Path) -> None:
     async with a_server(tmp_path) as (http, port, names):
         page = await http.get(f"https://public.test:{port}/")
 
@@ -72,7 +72,7 @@ async def test_the_certificate_is_that_of_the_name(tmp_path: Path) -> None:
     assert names == ["public.test", "public.test"]  # in the handshake and as the host
 
 
-async def test_another_names_certificate_is_not_believed(tmp_path: Path) -> None:
+async def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
     async with a_server(tmp_path) as (http, port, names):
         with pytest.raises(ToolFailed, match="cannot be reached"):
             await http.get(f"https://other.test:{port}/")

@@ -1,4 +1,4 @@
-"""Search of a history: messages of the prompt are excluded, neighbours of hits are added."""
+"""Search of a history: it excludes messages of the prompt and adds neighbours of hits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ REF = a_ref()
 
 
 class FindingRecall(Recall):
-    """Returns these messages for every question, best first, and records the questions."""
+    """A recall that returns these messages for every question, best first, and records the questions."""
 
     def __init__(self, *found: Message) -> None:
         super().__init__(Spaces(serving=Space(embedder=FakeEmbedder(), index=InMemoryIndex())))
@@ -101,36 +101,36 @@ def ids_around(ranked: Sequence[RankedMessage]) -> list[tuple[list[str], str, li
     return [(ids(each.before), each.message.id, ids(each.after)) for each in ranked]
 
 
-def test_a_window_that_is_whole_is_left_out_by_its_first_sequence() -> None:
+def test_a_complete_window_is_excluded_by_its_first_sequence() -> None:
     where = exclude_visible(Where(), {"m3", "m4", "m5"}, lines(6)[2:])
 
     assert where == Where(before_sequence=3)
 
 
-def test_what_recall_never_finds_makes_no_hole_in_a_window() -> None:
+def test_messages_that_recall_never_finds_make_no_gap() -> None:
     newest = [line(3), line(4, role="tool"), line(5, text=" \n"), line(6)]
 
     assert exclude_visible(Where(), {"m3", "m6"}, newest) == Where(before_sequence=3)
 
 
-def test_before_a_hole_of_the_window_messages_are_left_out_one_by_one() -> None:
+def test_messages_before_a_gap_are_excluded_one_by_one() -> None:
     where = exclude_visible(Where(excluded=frozenset(["x"])), {"m1", "m2", "m4", "old"}, lines(5))
 
     assert where == Where(before_sequence=4, excluded=frozenset(["x", "m1", "m2", "old"]))
 
 
-def test_a_bound_that_is_asked_for_stays_where_it_is_lower() -> None:
+def test_a_lower_requested_bound_is_kept() -> None:
     assert exclude_visible(Where(before_sequence=2), {"m4"}, lines(5)).before_sequence == 2
     assert exclude_visible(Where(before_sequence=9), {"m4"}, lines(5)).before_sequence == 4
 
 
-def test_where_the_newest_message_is_not_told_nothing_is_left_out_by_sequence() -> None:
+def test_without_the_newest_message_nothing_is_excluded_by_sequence() -> None:
     assert exclude_visible(Where(), {"m1"}, lines(3)) == Where(excluded=frozenset(["m1"]))
     assert exclude_visible(Where(), set(), lines(3)) == Where()
     assert exclude_visible(Where(), set(), []) == Where()
 
 
-async def test_a_turns_search_leaves_out_the_window_and_its_own_messages_without_a_trip() -> None:
+async def test_a_turns_search_excludes_the_window_and_its_own_messages_without_a_round_trip() -> None:
     store = await a_store(lines(8))
     turn = BufferedHistory(store, REF, await store.load(REF, limit=4))
     (asking,) = await turn.append(REF, [replace(line(8), id="mine", sequence=None)], epoch=0)
@@ -158,7 +158,7 @@ async def test_a_search_knows_the_people_the_asker_and_the_time() -> None:
 
 
 @pytest.mark.parametrize("neighbours", [0, 1])
-async def test_a_hit_that_was_deleted_meanwhile_gives_its_place_to_the_next(neighbours: int) -> None:
+async def test_a_deleted_hit_is_replaced_by_the_next(neighbours: int) -> None:
     messages = lines(6)
     store = await a_store(messages)
     await store.delete(REF, ["m0"], epoch=0)
@@ -169,13 +169,13 @@ async def test_a_hit_that_was_deleted_meanwhile_gives_its_place_to_the_next(neig
     assert ids(each.message for each in found) == ["m2", "m4"]
 
 
-async def test_another_message_at_the_sequence_of_a_hit_is_not_taken_for_it() -> None:
+async def test_another_message_with_the_sequence_of_a_hit_is_not_used() -> None:
     store = await a_store([replace(line(0), id="another")])
 
     assert await a_history(store, FindingRecall(line(0))).search("line", neighbours=1) == []
 
 
-async def test_neighbours_are_those_before_and_after_in_the_order_of_the_talk() -> None:
+async def test_neighbours_are_the_messages_before_and_after_in_order() -> None:
     ranked = await a_search(lines(9), 4, neighbours=2)
 
     assert ids_around(ranked) == [(["m2", "m3"], "m4", ["m5", "m6"])]
@@ -188,7 +188,7 @@ async def test_neighbours_end_with_the_history_and_with_the_session() -> None:
     assert ids_around(await a_search(messages, 4, neighbours=3)) == [(["m3"], "m4", ["m5"])]
 
 
-async def test_no_message_is_given_twice_and_hits_are_no_neighbours() -> None:
+async def test_no_message_appears_twice_and_hits_are_no_neighbours() -> None:
     ranked = await a_search(lines(7), 3, 1, 5, 4, neighbours=2)
 
     assert ids_around(ranked) == [
@@ -199,7 +199,7 @@ async def test_no_message_is_given_twice_and_hits_are_no_neighbours() -> None:
     ]
 
 
-async def test_what_is_told_or_excluded_or_no_talk_is_no_neighbour() -> None:
+async def test_excluded_messages_and_those_without_text_are_no_neighbours() -> None:
     messages = [line(0), line(1, role="tool"), line(2), line(3, text=" "), line(4), line(5)]
     history = a_history(await a_store(messages), FindingRecall(messages[2]))
 
@@ -208,7 +208,7 @@ async def test_what_is_told_or_excluded_or_no_talk_is_no_neighbour() -> None:
     assert ids_around(ranked) == [(["m0"], "m2", [])]
 
 
-async def test_neighbours_are_not_counted_in_k() -> None:
+async def test_neighbours_do_not_count_for_k() -> None:
     messages = lines(20)
     history = a_history(await a_store(messages), FindingRecall(*messages[::4]))
 
@@ -257,9 +257,7 @@ PEOPLE = {
         ("\udcff", set[int]()),
     ],
 )
-def test_a_name_means_those_of_just_that_name_or_else_those_who_have_it_among_theirs(
-    name: str, ids: set[int]
-) -> None:
+def test_a_name_means_exact_matches_or_else_people_with_it_in_their_name(name: str, ids: set[int]) -> None:
     assert find_people(name, PEOPLE) == ids
 
 
@@ -268,12 +266,12 @@ def test_one_name_may_mean_several_people() -> None:
 
 
 @given(st.text(max_size=80), st.dictionaries(st.integers(), st.text(max_size=80), max_size=20))
-def test_any_name_means_people_who_are_there(name: str, people: dict[int, str]) -> None:
+def test_any_name_of_a_person_finds_people(name: str, people: dict[int, str]) -> None:
     assert find_people(name, people) <= people.keys()
 
 
 @pytest.mark.parametrize("text", ["2026-05-31", " 2026-05-31\n"])
-def test_a_day_is_read(text: str) -> None:
+def test_a_day_is_parsed(text: str) -> None:
     assert parse_day(text) == date(2026, 5, 31)
 
 
@@ -290,7 +288,7 @@ def test_a_day_is_read(text: str) -> None:
         "\u0662\u0660\u0662\u0666-\u0660\u0665-\u0663\u0661",
     ],
 )
-def test_what_is_no_day_is_refused_with_the_form_of_one(text: str) -> None:
+def test_an_invalid_day_is_refused_with_the_expected_form(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be a day such as 2026-05-31$"):
         parse_day(text)
 
@@ -306,7 +304,7 @@ def test_days_are_whole_and_the_last_one_is_included() -> None:
     assert on_days(Where(), after=None, before=None) == Where()
 
 
-def test_the_first_and_the_last_day_of_all_can_be_given() -> None:
+def test_the_first_and_last_possible_days_are_accepted() -> None:
     where = on_days(Where(), after=date.min, before=date.max)
 
     assert (where.sent_from or 0) < -6e10

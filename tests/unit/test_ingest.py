@@ -1,4 +1,4 @@
-"""From a raw update to what waits in the inbox, and back."""
+"""Ingest: from a raw update to the entry of the inbox, and back."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -74,7 +74,7 @@ def _update(text: str = "hello", *, chat: dict[str, Any] = PRIVATE, **message: A
     return {"update_id": 5, "message": body | message}
 
 
-async def test_a_message_waits_as_it_came_with_what_was_decided() -> None:
+async def test_a_message_is_stored_with_its_decision() -> None:
     update = _update("hello")
 
     arrival = await _arrival(update)
@@ -85,7 +85,7 @@ async def test_a_message_waits_as_it_came_with_what_was_decided() -> None:
     assert (waiting.update_id, waiting.admission.action, waiting.message.text) == (5, "turn", "hello")
 
 
-async def test_a_command_waits_with_its_name_and_argument() -> None:
+async def test_a_command_is_stored_with_its_name_and_argument() -> None:
     arrival = await _arrival(_update("/reset@mnemo_bot all", chat=GROUP))
 
     command = parse_waiting(arrival.payload).admission.command
@@ -93,7 +93,7 @@ async def test_a_command_waits_with_its_name_and_argument() -> None:
     assert command == Command(name="reset", argument="all", mention="mnemo_bot")
 
 
-async def test_an_edit_waits_in_line_with_what_the_message_says_now() -> None:
+async def test_an_edit_is_stored_with_its_new_text() -> None:
     edited = _update("hello there", edit_date=950)["message"]
 
     arrival = await _arrival({"update_id": 6, "edited_message": edited})
@@ -105,7 +105,7 @@ async def test_an_edit_waits_in_line_with_what_the_message_says_now() -> None:
     assert waiting.message.text == "hello there"
 
 
-async def test_nothing_of_an_edit_is_kept_whose_writer_may_not_use_the_bot() -> None:
+async def test_no_edit_by_a_person_without_access_is_stored() -> None:
     edited = _update("quokka", edit_date=950)["message"]
 
     arrival = await _arrival(
@@ -115,7 +115,7 @@ async def test_nothing_of_an_edit_is_kept_whose_writer_may_not_use_the_bot() -> 
     assert (arrival.mode, arrival.reason, arrival.payload) == ("ignored", "not_allowed", "")
 
 
-async def test_forget_waits_with_the_message_that_it_replies_to() -> None:
+async def test_forget_is_stored_with_the_replied_message() -> None:
     arrival = await _arrival(_update("/forget", reply_to_message={"message_id": 2, "chat": PRIVATE}))
 
     waiting = parse_waiting(arrival.payload)
@@ -125,11 +125,11 @@ async def test_forget_waits_with_the_message_that_it_replies_to() -> None:
     assert waiting.message.reply_to.message_id == 2
 
 
-async def test_a_stop_is_told_apart_so_that_it_can_overtake() -> None:
+async def test_a_stop_has_its_own_decision_and_can_overtake() -> None:
     assert (await _arrival(_update("/stop"))).mode == "stop"
 
 
-async def test_a_press_waits_with_what_was_pressed_and_by_whom_and_no_words() -> None:
+async def test_a_press_is_stored_with_its_data_and_person_and_no_text() -> None:
     under = _update("an answer with quokka", chat=GROUP)["message"] | {"reply_markup": {"quokka": 1}}
     press = {"id": "q1", "data": "stop:7:5", "from": ANNA, "message": under}
 
@@ -146,7 +146,7 @@ async def test_a_press_waits_with_what_was_pressed_and_by_whom_and_no_words() ->
     assert "quokka" not in arrival.payload
 
 
-async def test_talk_in_a_group_is_heard_and_waits_for_nothing() -> None:
+async def test_talk_in_a_group_is_overheard_and_starts_no_turn() -> None:
     arrival = await _arrival(_update(f"between us {'x' * 2000}", chat=GROUP))
 
     line = parse_json(TalkLine, arrival.talk)
@@ -166,7 +166,7 @@ async def test_talk_in_a_group_is_heard_and_waits_for_nothing() -> None:
     }
 
 
-async def test_what_comes_along_with_talk_is_heard_too() -> None:
+async def test_files_and_quotations_of_talk_are_overheard_too() -> None:
     photo = {"message_id": 3, "date": 900, "chat": GROUP, "from": ANNA, "caption": "look"}
     photo |= {"photo": [{"file_id": "f", "file_unique_id": "u", "width": 9, "height": 9}]}
     photo |= {"forward_origin": {"type": "hidden_user", "sender_user_name": "Otto"}}
@@ -178,7 +178,7 @@ async def test_what_comes_along_with_talk_is_heard_too() -> None:
     assert "photo" in note
 
 
-async def test_what_happens_in_a_chat_is_heard_where_it_is_of_interest() -> None:
+async def test_relevant_chat_events_are_overheard() -> None:
     renamed = _update(new_chat_title="Allotment", text="", chat=GROUP)
     giveaway = _update(giveaway_created={}, text="", chat=GROUP)
     thrown_out = _update(left_chat_member={"id": 42, "first_name": "Bot"}, text="", chat=GROUP)
@@ -191,7 +191,7 @@ async def test_what_happens_in_a_chat_is_heard_where_it_is_of_interest() -> None
     assert (left.reason, left.talk, left.registered) == ("service_message", "", "")
 
 
-async def test_nothing_that_is_ignored_is_kept() -> None:
+async def test_no_ignored_update_is_stored() -> None:
     silent = {"keeps_talk": False}
     not_permitted = Access(allowed_user_ids=frozenset({1}))
 
@@ -206,7 +206,7 @@ async def test_nothing_that_is_ignored_is_kept() -> None:
     assert (stranger.talk, stranger.registered) == ("", "")
 
 
-async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
+async def test_an_edit_replaces_overheard_or_waiting_text() -> None:
     edited = _update("between you", chat=GROUP, edit_date=950)["message"]
 
     arrival = await _arrival({"update_id": 6, "edited_message": edited})
@@ -219,7 +219,7 @@ async def test_an_edit_replaces_what_was_heard_or_waits() -> None:
     )
 
 
-async def test_a_running_turn_is_told_of_a_new_message_where_that_interrupts_it() -> None:
+async def test_a_new_message_signals_the_running_turn_if_it_interrupts() -> None:
     forward = _update("as he said", forward_origin={"type": "hidden_user", "sender_user_name": "Otto"})
     busy = {"interrupts": True}
 
@@ -230,7 +230,7 @@ async def test_a_running_turn_is_told_of_a_new_message_where_that_interrupts_it(
     assert (await _arrival(_update("/memory"), rules=busy)).signal is None
 
 
-async def test_the_other_pictures_of_an_album_for_us_are_for_us() -> None:
+async def test_further_pictures_of_an_addressed_album_are_addressed_too() -> None:
     photo = {"photo": [{"file_id": "f", "file_unique_id": "u", "width": 9, "height": 9}], "chat": GROUP}
     mention = {"caption": "@mnemo_bot", "caption_entities": [{"type": "mention", "offset": 0, "length": 10}]}
     first = {"message_id": 3, "date": 900, "from": ANNA, "media_group_id": "a"} | photo
@@ -254,7 +254,7 @@ def _mention(text: str, number: int, **message: Any) -> dict[str, Any]:
     return _update(f"@mnemo_bot {text}", chat=GROUP, **body)
 
 
-async def test_what_continues_a_message_to_us_in_a_group_is_to_us() -> None:
+async def test_the_continuation_of_an_addressed_message_is_addressed_too() -> None:
     origin = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Otto"}}
     comment, paste = _mention("look", 3), _mention("x" * 4000, 9, date=2000)
 
@@ -283,7 +283,7 @@ async def test_what_continues_a_message_to_us_in_a_group_is_to_us() -> None:
     assert parse_waiting(others[4].payload).admission.action == "edit"
 
 
-async def test_a_supergroup_has_the_memory_of_the_group_that_it_was() -> None:
+async def test_a_supergroup_has_the_memory_of_its_former_group() -> None:
     old, new = {"id": -9, "type": "group", "title": "Garden"}, {"id": -1009, "type": "supergroup"}
     anchors = InMemoryAnchors()
 
@@ -302,7 +302,7 @@ async def test_a_supergroup_has_the_memory_of_the_group_that_it_was() -> None:
     assert [parse_waiting(each.payload).admission.action for each in (to, came_from)] == ["migration"] * 2
 
 
-async def test_talk_of_a_supergroup_never_stands_for_talk_of_the_group_that_it_was() -> None:
+async def test_talk_of_a_supergroup_never_replaces_talk_of_the_group() -> None:
     anchors = InMemoryAnchors(moved={-1009: -9})
 
     before = await _arrival(_update("one", chat=GROUP), anchors=anchors)
@@ -320,7 +320,7 @@ def _standing(old: str, new: str, **chat: Any) -> dict[str, Any]:
     return {"update_id": 5, "my_chat_member": changed}
 
 
-async def test_a_membership_waits_in_the_line_of_its_chat() -> None:
+async def test_a_change_of_membership_waits_in_the_line_of_its_chat() -> None:
     arrival = await _arrival(_standing("left", "member"))
     waiting = parse_waiting(arrival.payload)
 
@@ -336,13 +336,13 @@ async def test_a_membership_waits_in_the_line_of_its_chat() -> None:
     assert (waiting.message.message_id, waiting.message.kind, waiting.message.text) == (0, "membership", "")
 
 
-async def test_a_chat_that_throws_us_out_is_not_taken_for_one_that_can_be_reached() -> None:
+async def test_a_chat_that_removes_the_bot_does_not_become_reachable() -> None:
     assert (await _arrival(_standing("member", "kicked"))).chat_id == 0
     assert (await _arrival(_standing("member", "kicked", id=7, type="private"))).chat_id == 0
     assert (await _arrival(_update("hello"))).chat_id == 7
 
 
-async def test_guests_are_asked_for_only_where_the_settings_do_not_admit() -> None:
+async def test_guests_are_looked_up_only_if_the_settings_do_not_admit_the_person() -> None:
     guests, closed = Guests(ids={7}), Access(allowed_user_ids=frozenset({1}))
 
     admitted = await _arrival(_update("hello"), guests=guests)
@@ -355,7 +355,7 @@ async def test_guests_are_asked_for_only_where_the_settings_do_not_admit() -> No
     assert parse_waiting(refused.payload).admission.action == "refuse"
 
 
-async def test_of_an_invitation_only_its_digest_waits() -> None:
+async def test_only_the_digest_of_an_invitation_is_stored() -> None:
     code, guests = "quokka-quokka-quokka-quo", Guests()
 
     arrival = await _arrival(
@@ -369,7 +369,7 @@ async def test_of_an_invitation_only_its_digest_waits() -> None:
     assert guests.doubted == [7]
 
 
-async def test_nothing_that_a_refused_person_wrote_is_kept() -> None:
+async def test_no_text_of_a_refused_person_is_stored() -> None:
     update = _update(
         "/help my quokka secret",
         reply_to_message={"message_id": 2, "text": "quokka", "chat": PRIVATE},
@@ -384,14 +384,14 @@ async def test_nothing_that_a_refused_person_wrote_is_kept() -> None:
     assert (waiting.message.chat_id, waiting.message.sender_id, waiting.message.message_id) == (7, 7, 3)
 
 
-async def test_a_lone_half_of_a_surrogate_pair_breaks_nothing() -> None:
+async def test_a_lone_surrogate_breaks_nothing() -> None:
     arrival = await _arrival(_update("half \ud83d"))
 
     assert parse_waiting(arrival.payload).message.text == "half \ufffd"
 
 
 @pytest.mark.parametrize("partitions", [1, 16])
-async def test_the_topics_of_a_chat_have_their_own_memory_in_one_partition(partitions: int) -> None:
+async def test_the_topics_of_a_chat_have_separate_memories_in_one_partition(partitions: int) -> None:
     topic = {"message_thread_id": 8, "is_topic_message": True}
 
     general = await _arrival(_update("/help", chat=GROUP), partitions=partitions)
@@ -401,7 +401,7 @@ async def test_the_topics_of_a_chat_have_their_own_memory_in_one_partition(parti
     assert general.ref.partition == ideas.ref.partition
 
 
-def test_m02_no_two_of_bot_chat_and_topic_share_a_context() -> None:
+def test_m02_different_bots_chats_and_topics_have_different_contexts() -> None:
     refs = {
         telegram_ref(bot, chat, thread, partitions=1)
         for bot in (1, 2)
@@ -412,18 +412,18 @@ def test_m02_no_two_of_bot_chat_and_topic_share_a_context() -> None:
     assert len(refs) == 2 * 3 * 3
 
 
-def test_a_record_that_is_no_update_is_corrupt() -> None:
+def test_an_invalid_record_raises() -> None:
     with pytest.raises(RecordCorrupt):
         parse_waiting('{"update_id": 1}')
 
 
-async def test_what_waits_is_read_back_as_it_was_written() -> None:
+async def test_a_stored_update_is_restored_as_it_was_written() -> None:
     arrival = await _arrival(_update("/new"))
 
     assert dump_json(WaitingUpdate, parse_waiting(arrival.payload)) == arrival.payload
 
 
-async def test_what_a_message_quotes_of_others_does_not_wait_with_it() -> None:
+async def test_quotations_of_others_are_not_stored_in_full() -> None:
     replied = {
         "message_id": 2,
         "date": 800,

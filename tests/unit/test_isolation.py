@@ -1,4 +1,4 @@
-"""Isolation: when an update begins after workers have died."""
+"""Isolation: the start of updates after workers have died."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -17,7 +17,7 @@ SHORT_S = 0.01
 
 
 class BusyInbox:
-    """An inbox whose contexts always have more to do, unless they go to the end of the line."""
+    """An inbox whose contexts always have more updates, unless they go to the end of the line."""
 
     def __init__(self) -> None:
         self.answers = asyncio.Event()
@@ -29,7 +29,7 @@ class BusyInbox:
 
 
 class Bench:
-    """Work that begins as the isolation allows, and goes on until it is ended."""
+    """Work that starts when the isolation allows it, and runs until it is ended."""
 
     def __init__(self, slots: int) -> None:
         self.slots = Slots(slots)
@@ -118,7 +118,7 @@ async def test_updates_without_a_death_begin_at_once(monkeypatch: pytest.MonkeyP
         assert one.begun == ["a", "b", "c"]
 
 
-async def test_after_two_deaths_nothing_begins_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_after_two_deaths_nothing_starts_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch) as one:
         await one.start("alone", deaths=2)
         await one.start("fresh", deaths=0)
@@ -129,7 +129,7 @@ async def test_after_two_deaths_nothing_begins_at_the_same_time(monkeypatch: pyt
         assert one.survivals == 0
 
 
-async def test_isolated_updates_begin_one_after_the_other_before_others(
+async def test_isolated_updates_start_one_after_the_other_before_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with bench(monkeypatch) as one:
@@ -143,7 +143,7 @@ async def test_isolated_updates_begin_one_after_the_other_before_others(
         assert one.begun == ["alone", "alone too", "fresh"]
 
 
-async def test_an_isolated_update_waits_until_what_began_before_has_survived(
+async def test_an_isolated_update_waits_until_earlier_work_has_survived(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with bench(monkeypatch, survived_s=0.05) as one:
@@ -156,7 +156,7 @@ async def test_an_isolated_update_waits_until_what_began_before_has_survived(
         assert one.begun == ["a long turn", "alone"]
 
 
-async def test_an_isolated_update_that_survives_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_surviving_isolated_update_blocks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch, alone_s=0.02) as one:
         await one.start("alone", deaths=2)
         await one.start("alone too", deaths=2)
@@ -166,7 +166,7 @@ async def test_an_isolated_update_that_survives_holds_up_nobody(monkeypatch: pyt
         assert one.survivals >= 1
 
 
-async def test_others_begin_only_after_the_survival_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_others_start_after_the_survival_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch, alone_s=0.0, shortest_s=0.0) as one:
         one.may_store.clear()
         await one.start("alone", deaths=2)
@@ -178,7 +178,7 @@ async def test_others_begin_only_after_the_survival_is_stored(monkeypatch: pytes
         await one.until_begun("fresh")
 
 
-async def test_each_death_that_proved_nothing_doubles_the_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_inconclusive_death_doubles_the_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch, alone_s=0.0) as one:
         await one.start("suspect", deaths=22)
         await one.start("fresh", deaths=0)
@@ -186,7 +186,7 @@ async def test_each_death_that_proved_nothing_doubles_the_time_alone(monkeypatch
         assert one.begun == ["suspect"]
 
 
-async def test_isolated_updates_share_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_isolated_updates_share_one_period(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch, shortest_s=0.0, alone_s=0.5) as one:
         for number in range(50):
             await one.start(f"{number}", deaths=2)
@@ -197,7 +197,7 @@ async def test_isolated_updates_share_a_time(monkeypatch: pytest.MonkeyPatch) ->
         assert asyncio.get_running_loop().time() - begun_at < 2.5
 
 
-async def test_between_two_isolated_periods_others_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_between_two_isolated_periods_others_start(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch, alone_s=0.0, open_s=0.2) as one:
         await one.start("alone", deaths=2)
         await one.start("alone too", deaths=2)
@@ -211,7 +211,7 @@ async def test_between_two_isolated_periods_others_begin(monkeypatch: pytest.Mon
         await one.until_begun("alone too")
 
 
-async def test_a_context_with_more_to_do_goes_to_the_end_of_the_line_during_an_isolation(
+async def test_during_an_isolation_a_context_with_more_updates_goes_to_the_end_of_the_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with bench(monkeypatch) as one:
@@ -222,7 +222,7 @@ async def test_a_context_with_more_to_do_goes_to_the_end_of_the_line_during_an_i
         assert not await one.isolation.settle(_claim("b", 0))
 
 
-async def test_an_isolation_that_begins_while_a_context_settles_sends_it_to_the_end_of_the_line(
+async def test_an_isolation_that_begins_during_a_settlement_sends_the_context_to_the_end_of_the_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with bench(monkeypatch) as one:
@@ -235,7 +235,7 @@ async def test_an_isolation_that_begins_while_a_context_settles_sends_it_to_the_
         assert not await settling
 
 
-async def test_nothing_begins_in_a_slot_that_becomes_free_during_an_isolation(
+async def test_nothing_starts_in_a_slot_that_becomes_free_during_an_isolation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with bench(monkeypatch, slots=2) as one:
@@ -255,7 +255,7 @@ async def test_nothing_begins_in_a_slot_that_becomes_free_during_an_isolation(
         assert one.begun[-1] == "behind"
 
 
-async def test_a_cancelled_update_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cancelled_update_blocks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     async with bench(monkeypatch) as one:
         await one.start("alone", deaths=2)
         await one.start("waits", deaths=2)

@@ -1,4 +1,4 @@
-"""Contexts are known by their keys; every Redis key carries its partition."""
+"""Contexts are identified by their keys, and every Redis key carries its partition."""
 
 from random import Random
 from typing import get_args
@@ -55,7 +55,7 @@ def test_m01_keys_that_are_not_json_are_refused() -> None:
         context_id("telegram", {"chat_id": float("nan")})
 
 
-def test_m02_a_context_is_known_by_bot_chat_and_topic() -> None:
+def test_m02_a_context_is_identified_by_bot_chat_and_topic() -> None:
     seen = {
         context_id("telegram", {"bot_id": bot, "chat_id": chat, "message_thread_id": thread})
         for bot in (7, 8)
@@ -73,7 +73,7 @@ def test_m02_no_other_transport_reaches_a_telegram_context() -> None:
     assert context_id("web", {"id": telegram}) != telegram
 
 
-def test_every_name_of_a_key_has_its_documentation() -> None:
+def test_every_key_name_is_documented() -> None:
     tables = [
         (ContextName, CONTEXT_KEYS),
         (WorkName, WORK_KEYS),

@@ -1,4 +1,4 @@
-"""How the ledger's entries are told in a prompt, and which agent sees which."""
+"""The rendering of ledger entries in a prompt, and the entries that each agent sees."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def entry(
     )
 
 
-def test_i08_a_tool_call_is_told_with_its_input_and_output() -> None:
+def test_i08_a_tool_call_is_rendered_with_input_and_output() -> None:
     assert render_entry(entry()) == (
         "## Tool: search_knowledge_base\n"
         "\n"
@@ -58,7 +58,7 @@ def test_i08_a_tool_call_is_told_with_its_input_and_output() -> None:
     )
 
 
-def test_i08_a_failed_call_says_so_and_text_is_one_json_string() -> None:
+def test_i08_a_failed_call_is_marked_and_text_is_one_json_string() -> None:
     failed = entry(input="{}", output="no such\n## Tool: place\u2028é", is_error=True)
 
     assert render_entry(failed) == (
@@ -79,7 +79,7 @@ def test_i08_a_failed_call_says_so_and_text_is_one_json_string() -> None:
         ("transfer", "## Transfer: Mnemogram → researcher"),
     ],
 )
-def test_i09_what_passes_between_agents_names_both(kind: EntryKind, heading: str) -> None:
+def test_i09_delegations_and_transfers_name_both_agents(kind: EntryKind, heading: str) -> None:
     assert render_entry(entry(kind=kind, name="researcher")).split("\n")[0] == heading
 
 
@@ -90,13 +90,13 @@ def test_i09_what_passes_between_agents_names_both(kind: EntryKind, heading: str
         *('{"a": 1', '{"a": 1, "a": 2}', "[1e999]", "[NaN]", "[" * 5_000, "[" + "9" * 5_000 + "]"),
     ],
 )
-def test_i08_what_is_no_object_or_array_or_would_lose_by_reading_is_a_string(output: str) -> None:
+def test_i08_other_values_and_lossy_json_are_strings(output: str) -> None:
     told = render_entry(entry(output=output)).partition("**Output:**\n")[2]
 
     assert json.loads(told) == output
 
 
-def test_i08_structure_is_told_up_to_a_depth_and_as_a_string_beyond() -> None:
+def test_i08_structure_is_rendered_to_a_depth_and_as_a_string_below() -> None:
     told = [render_entry(entry(output="[" * depth + "]" * depth)).splitlines()[-1] for depth in (20, 21)]
 
     assert told == ["]", f'"{"[" * 21}{"]" * 21}"']
@@ -111,7 +111,7 @@ def test_i08_structure_is_told_up_to_a_depth_and_as_a_string_beyond() -> None:
         ("n" * 80, "n" * 64),
     ],
 )
-def test_i08_names_are_made_safe(name: str, shown: str) -> None:
+def test_i08_names_are_sanitised(name: str, shown: str) -> None:
     assert render_entry(entry(name=name)).split("\n")[0] == f"## Tool: {shown}"
 
 
@@ -131,7 +131,7 @@ _jsons = st.recursive(
 
 @given(_forging, _forging | _jsons, _forging | _jsons)
 @example("x\n## Tool: y", '["\u2028## Tool: x"]', "**Output:**")
-def test_i08_no_name_input_or_output_forges_a_mark(name: str, input: str, output: str) -> None:
+def test_i08_no_name_input_or_output_can_forge_a_mark(name: str, input: str, output: str) -> None:
     rendered = render_entry(entry(name=name, input=input, output=output))
 
     marks = [line for line in _LINE_ENDS.split(rendered) if line.startswith(("## ", "**"))]
@@ -140,7 +140,7 @@ def test_i08_no_name_input_or_output_forges_a_mark(name: str, input: str, output
     rendered.encode()
 
 
-def test_i10_the_agent_that_talks_with_the_chat_sees_every_call() -> None:
+def test_i10_the_active_agent_sees_every_call() -> None:
     assert all(is_visible(entry(delegation_id=path), "") for path in ("", "a", "a/b", "c"))
 
 
@@ -152,7 +152,7 @@ def test_i11_a_delegated_agent_sees_its_own_line_of_delegations_and_the_top_leve
     assert seen == ["", "a", "a/b", "a/b/c"]
 
 
-def test_what_is_within_a_delegation_is_its_own_and_what_is_below() -> None:
+def test_a_delegation_includes_its_own_calls_and_those_below() -> None:
     paths = ["", "a", "a/b", "ab"]
 
     assert [path for path in paths if is_within(entry(delegation_id=path), "a")] == ["a", "a/b"]

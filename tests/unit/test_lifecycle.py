@@ -1,4 +1,4 @@
-"""The end of a process: bounded, whatever hangs."""
+"""The end of a process: it takes a bounded time even if something hangs."""
 
 import asyncio
 import signal
@@ -33,7 +33,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "_LAST_WORDS_S", 0.1)
 
 
-async def test_what_hangs_after_the_stop_is_cancelled() -> None:
+async def test_work_that_hangs_after_the_stop_is_cancelled() -> None:
     stopping, was_cancelled = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -48,7 +48,7 @@ async def test_what_hangs_after_the_stop_is_cancelled() -> None:
     assert was_cancelled.is_set()
 
 
-async def test_what_hangs_even_when_it_is_cancelled_is_not_waited_for() -> None:
+async def test_work_that_ignores_cancellation_is_not_waited_for() -> None:
     stopping, release = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -62,7 +62,7 @@ async def test_what_hangs_even_when_it_is_cancelled_is_not_waited_for() -> None:
     release.set()
 
 
-async def test_before_the_stop_nothing_is_bounded() -> None:
+async def test_nothing_is_bounded_before_the_stop() -> None:
     stopping, done = asyncio.Event(), asyncio.Event()
     running = asyncio.create_task(bounded(stopping, _until(done), name="work"))
 
@@ -81,7 +81,7 @@ async def test_a_failure_is_raised() -> None:
         await bounded(asyncio.Event(), work(), name="work")
 
 
-async def test_background_tasks_end_together_so_that_their_last_words_take_the_time_of_one() -> None:
+async def test_background_tasks_end_concurrently() -> None:
     ending = 0
     together = asyncio.Event()
 
@@ -102,7 +102,7 @@ async def test_background_tasks_end_together_so_that_their_last_words_take_the_t
     assert ending == 3
 
 
-async def test_a_process_that_hangs_in_a_thread_is_ended_by_force() -> None:
+async def test_a_process_with_a_hanging_thread_is_killed() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -125,7 +125,7 @@ async def test_a_process_that_hangs_in_a_thread_is_ended_by_force() -> None:
 
 
 async def _stopped(stopping: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
-    """Work that is stopped as soon as it runs, to its end or its bound."""
+    """Start work and stop it at once. Return at its end or its bound."""
     asyncio.get_running_loop().call_soon(stopping.set)
     async with asyncio.timeout(2):
         await bounded(stopping, work, name="work")

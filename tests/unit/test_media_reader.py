@@ -27,7 +27,7 @@ MP3 = b"ID3\x04\x00\x00 music"
 
 @dataclass
 class Files:
-    """One file, however it is asked for."""
+    """A source with one file for every request."""
 
     data: bytes = b""
     failure: TelegramFailure | None = None
@@ -71,14 +71,14 @@ async def why_not(reading: MediaReader, attachment: Attachment, *, eyes: str = "
     return caught.value
 
 
-async def test_a_photo_is_an_image_of_its_own_kind_and_size_with_its_price() -> None:
+async def test_a_photo_becomes_an_image_with_format_size_and_tokens() -> None:
     media = await read("photo", a_picture(1280, 960), width=90, height=60)
 
     assert media.image is not None
     assert (media.image.mime_type, media.image.tokens, media.about) == ("image/png", 765, "1280×960")
 
 
-async def test_a_picture_that_was_sent_as_a_document_is_seen_whatever_its_name_says() -> None:
+async def test_a_picture_sent_as_a_document_is_an_image_under_any_name() -> None:
     media = await read("document", JPEG, file_name="notes.txt", mime_type="text/plain")
 
     assert media.image is not None
@@ -86,20 +86,20 @@ async def test_a_picture_that_was_sent_as_a_document_is_seen_whatever_its_name_s
 
 
 @pytest.mark.parametrize("kind", ["voice", "audio", "video_note"])
-async def test_what_is_said_is_written_down_under_the_ending_of_the_real_format(kind: str) -> None:
+async def test_a_recording_is_transcribed_under_the_extension_of_its_real_format(kind: str) -> None:
     ear = Ear("three lemons")
     media = await read(kind, MP3, ear=ear, mime_type="audio/ogg")
 
     assert (media.transcript, media.about, ear.endings) == ("three lemons", "transcribed", ["mp3"])
 
 
-async def test_a_recording_that_was_sent_as_a_document_is_heard() -> None:
+async def test_a_recording_sent_as_a_document_is_transcribed() -> None:
     media = await read("document", a_voice_note(), ear=Ear("hi"), file_name="memo.ogg")
 
     assert media.transcript == "hi"
 
 
-async def test_of_a_text_so_much_is_read_as_is_allowed() -> None:
+async def test_a_text_is_read_up_to_its_limit() -> None:
     assert await read("document", b"x" * 100) == Media(document="x" * 100)
     assert await read("document", b"x" * 101) == Media(document="x" * 100, is_cut=True)
 
@@ -118,16 +118,16 @@ async def test_of_a_text_so_much_is_read_as_is_allowed() -> None:
         (attached("document"), b"\x00\x01\x02", "unknown"),
     ],
 )
-async def test_what_cannot_be_read_has_a_reason(attachment: Attachment, data: bytes, reason: str) -> None:
+async def test_an_unreadable_file_has_a_reason(attachment: Attachment, data: bytes, reason: str) -> None:
     assert (await why_not(reader(Files(data), ear=Ear()), attachment)).reason == reason
 
 
 @pytest.mark.parametrize("kind", ["photo", "document"])
-async def test_a_picture_for_a_model_that_does_not_see_is_not_read(kind: str) -> None:
+async def test_a_picture_is_not_read_for_a_model_without_vision(kind: str) -> None:
     assert (await why_not(reader(Files(a_picture())), attached(kind), eyes="")).reason == "unseen"
 
 
-async def test_without_a_transcriber_nothing_is_fetched_to_be_heard() -> None:
+async def test_without_a_transcriber_no_recording_is_fetched() -> None:
     files = Files(a_voice_note())
 
     assert (await why_not(reader(files), attached("voice"))).reason == "deaf"
@@ -139,7 +139,7 @@ async def test_silence_has_a_reason() -> None:
     assert (await why_not(reader(Files(MP3), ear=Ear("")), attached("audio"))).reason == "silent"
 
 
-async def test_a_recording_that_is_too_long_is_not_fetched() -> None:
+async def test_a_long_recording_is_not_fetched() -> None:
     files = Files(MP3)
     problem = await why_not(reader(files, ear=Ear()), attached("voice", duration_s=LONGEST_SOUND_S + 1))
 
@@ -147,7 +147,7 @@ async def test_a_recording_that_is_too_long_is_not_fetched() -> None:
     assert files.asked == []
 
 
-async def test_a_file_that_is_too_large_is_not_fetched_and_the_limit_is_told() -> None:
+async def test_a_large_file_is_not_fetched_and_the_reason_names_the_limit() -> None:
     files = Files(b"x")
     problem = await why_not(reader(files), attached("document", size=20_000_001))
 
@@ -160,11 +160,11 @@ async def test_a_file_that_is_too_large_is_not_fetched_and_the_limit_is_told() -
     ("failure", "reason"),
     [(FileTooLarge(), "too-large"), (FileGone(), "gone"), (TelegramUnavailable(), "not-fetched")],
 )
-async def test_what_telegram_does_not_give_has_a_reason(failure: TelegramFailure, reason: str) -> None:
+async def test_an_unavailable_file_has_a_reason(failure: TelegramFailure, reason: str) -> None:
     assert (await why_not(reader(Files(failure=failure)), attached("document"))).reason == reason
 
 
-async def test_what_became_of_a_file_is_counted() -> None:
+async def test_the_results_of_reading_are_counted() -> None:
     def counted(outcome: str) -> float:
         return sample(MEDIA, "mnemogram_media_total", kind="photo", outcome=outcome)
 
@@ -176,13 +176,13 @@ async def test_what_became_of_a_file_is_counted() -> None:
 
 
 @pytest.mark.parametrize("reason", get_args(MediaReason))
-def test_each_reason_has_its_words(reason: MediaReason) -> None:
+def test_each_reason_has_its_sentence(reason: MediaReason) -> None:
     variables: dict[str, str | int] = {"limit": 20, "duration": "20:01"}
 
     assert words_for("en")(f"media-{reason}", **variables).endswith(".")
 
 
-async def test_what_was_heard_can_be_stored_whatever_the_endpoint_says() -> None:
+async def test_any_transcription_can_be_stored() -> None:
     media = await read("voice", a_voice_note(), ear=Ear("a\ud800b"), duration_s=3)
 
     assert media.transcript == "a\ufffdb"

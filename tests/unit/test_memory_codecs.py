@@ -46,7 +46,7 @@ ENTRIES = st.builds(
 
 
 @given(text=TOLD)
-def test_i04_a_summary_comes_back_as_it_was(text: SummaryText) -> None:
+def test_i04_a_summary_is_restored_as_it_was(text: SummaryText) -> None:
     summary = replace(SUMMARY, text=text)
 
     line = dump_json(Summary, summary)
@@ -56,13 +56,13 @@ def test_i04_a_summary_comes_back_as_it_was(text: SummaryText) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "[]", "{}", '{"text": {}}', '{"text": {"facts": [{"who": 1}]}}'])
-def test_a_line_that_is_no_summary_is_refused(line: str) -> None:
+def test_an_invalid_summary_is_refused(line: str) -> None:
     with pytest.raises(RecordCorrupt):
         parse_json(Summary, line)
 
 
 @given(entries=st.lists(ENTRIES, min_size=1, max_size=3), first=st.integers(0, 10**12))
-def test_i08_a_turn_of_the_ledger_comes_back_as_it_was(entries: list[LedgerEntry], first: int) -> None:
+def test_i08_a_turn_of_the_ledger_is_restored_as_it_was(entries: list[LedgerEntry], first: int) -> None:
     turn = LedgerTurn(first_sequence=first, last_sequence=first + 1, entries=tuple(entries))
 
     line = dump_json(LedgerTurn, turn)
@@ -71,14 +71,14 @@ def test_i08_a_turn_of_the_ledger_comes_back_as_it_was(entries: list[LedgerEntry
     assert line.startswith(f'{{"first_sequence":{first},"last_sequence":{first + 1},"entries":[')
 
 
-def test_an_edited_message_comes_back_with_when_it_was_edited() -> None:
+def test_an_edited_message_is_restored_with_its_edit_time() -> None:
     edited = replace(a_message(), edited_at=77.5)
 
     assert parse_json(Message, dump_json(Message, edited)) == edited
     assert "edited_at" not in dump_json(Message, a_message())
 
 
-def test_half_a_character_is_replaced_at_rest() -> None:
+def test_a_lone_surrogate_is_replaced_in_storage() -> None:
     line = dump_json(Message, a_message("m", "half \ud83d of it"))
 
     assert parse_json(Message, line).text == "half \ufffd of it"

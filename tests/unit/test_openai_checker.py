@@ -164,7 +164,7 @@ def test_a_bad_request_has_the_fault_that_openai_finds(
         [],
     ],
 )
-def test_a_fault_inside_a_tools_schema_is_found(schema: Any) -> None:
+def test_a_fault_in_a_tools_schema_is_found(schema: Any) -> None:
     fault = fault_of(
         chat(USER, tools=[{"type": "function", "function": {"name": "a", "parameters": schema}}])
     )

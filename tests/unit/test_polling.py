@@ -1,4 +1,4 @@
-"""Long polling: an offset is confirmed only once what is before it is stored."""
+"""Long polling: an offset is confirmed after the updates before it are stored."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ Json = Mapping[str, Any]
 
 
 class NothingMoreError(Exception):
-    """The script of the source is at its end."""
+    """The scripted source has no more updates."""
 
 
 @dataclass(slots=True)
 class Source:
-    """Gives what is scripted, an exception by raising it; `offsets` are what it was asked with."""
+    """A source of scripted updates and exceptions. `offsets` are recorded."""
 
     script: list[Sequence[Json] | Exception]
     offsets: list[int | None] = field(default_factory=list[int | None])
@@ -40,7 +40,7 @@ class Source:
 
 @dataclass(slots=True)
 class Door:
-    """Takes updates in; `outcomes` come first, an exception by raising it."""
+    """An ingest that records updates. `outcomes` come first; exceptions are raised."""
 
     outcomes: list[Accepted | Exception] = field(default_factory=list[Accepted | Exception])
     stored: list[int] = field(default_factory=list[int])
@@ -55,7 +55,7 @@ class Door:
 
 
 async def _poll(source: Source, door: Door) -> list[float]:
-    """Poll until the script is at its end; the pauses."""
+    """Poll until the script ends. Return the pauses."""
     waits: list[float] = []
 
     async def pause(seconds: float) -> None:
@@ -85,7 +85,7 @@ def _updates(*numbers: int) -> list[Json]:
     ]
 
 
-async def test_each_poll_confirms_what_was_stored_and_no_more() -> None:
+async def test_each_poll_confirms_only_stored_updates() -> None:
     source, door = Source([_updates(5, 6), [], _updates(9)]), Door()
 
     await _poll(source, door)
@@ -95,7 +95,7 @@ async def test_each_poll_confirms_what_was_stored_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("failure", [StoreUnavailable(), StoreFull(), CommandRefused()])
-async def test_what_could_not_be_stored_is_not_confirmed_and_comes_again(failure: Exception) -> None:
+async def test_an_unstored_update_is_not_confirmed_and_returns(failure: Exception) -> None:
     source = Source([_updates(5, 6, 7), _updates(6, 7)])
     door = Door(["accepted", failure])
 
@@ -107,7 +107,7 @@ async def test_what_could_not_be_stored_is_not_confirmed_and_comes_again(failure
 
 
 @pytest.mark.parametrize("failure", [TelegramUnavailable(), TelegramRefused("Conflict")])
-async def test_an_outage_of_telegram_is_waited_out_with_longer_and_longer_pauses(failure: Exception) -> None:
+async def test_an_outage_of_telegram_is_waited_for_with_growing_pauses(failure: Exception) -> None:
     source, door = Source([*[failure] * 8, _updates(5), failure]), Door()
 
     waits = await _poll(source, door)
@@ -116,7 +116,7 @@ async def test_an_outage_of_telegram_is_waited_out_with_longer_and_longer_pauses
     assert door.stored == [5]
 
 
-async def test_an_update_whose_chat_is_full_is_waited_for_and_not_passed_over() -> None:
+async def test_an_update_of_a_full_chat_is_waited_for_and_not_skipped() -> None:
     source, door = Source([_updates(5, 6)]), Door(["full", "full", "accepted"])
 
     waits = await _poll(source, door)
@@ -126,7 +126,7 @@ async def test_an_update_whose_chat_is_full_is_waited_for_and_not_passed_over() 
     assert source.offsets == [None, 7]
 
 
-async def test_duplicates_and_what_we_do_not_use_are_confirmed_too() -> None:
+async def test_duplicates_and_unused_updates_are_confirmed_too() -> None:
     source, door = Source([_updates(5, 6)]), Door(["duplicate", "ignored"])
 
     await _poll(source, door)
@@ -134,7 +134,7 @@ async def test_duplicates_and_what_we_do_not_use_are_confirmed_too() -> None:
     assert source.offsets == [None, 7]
 
 
-async def test_update_ids_that_begin_anew_lower_are_followed() -> None:
+async def test_update_ids_that_start_again_lower_are_accepted() -> None:
     source, door = Source([_updates(900), _updates(3)]), Door()
 
     await _poll(source, door)
@@ -142,7 +142,7 @@ async def test_update_ids_that_begin_anew_lower_are_followed() -> None:
     assert source.offsets == [None, 901, 4]
 
 
-async def test_a_429_is_waited_for_as_long_as_it_asks() -> None:
+async def test_a_429_is_waited_for_as_long_as_it_says() -> None:
     waits = await _poll(Source([TelegramUnavailable(retry_after=12)]), Door())
 
     assert waits == [12]
