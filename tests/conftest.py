@@ -35,7 +35,7 @@ _TASKS_END_WITHIN_S = 1.0
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """The embedded store as the product starts it; it ends by itself, even when this process is killed."""
+    """Start the embedded store as the product does. It ends by itself even if this process is killed."""
     from memory.embedded.valkey import open_valkey
 
     with kept_open(open_valkey(tmp_path_factory.mktemp("store"))) as url:
@@ -44,14 +44,17 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncGenerator[RedisClient]:
-    """A client of an empty store."""
+    """Return a client of an empty store."""
     async with real_redis(redis_url) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[IndexEndpoint]":
-    """The embedded index server as the product starts it. Its collections are shared: name your own."""
+    """Start the embedded index server as the product does.
+
+    Its collections are shared, so a test uses its own names.
+    """
     from memory.embedded.index_server import open_index_server
 
     with kept_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
@@ -60,7 +63,7 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A developer's own environment and `.env` do not reach the tests."""
+    """Hide the developer's environment and `.env` from the tests."""
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setitem(cast("dict[str, Any]", Settings.model_config), "env_file", None)
@@ -68,7 +71,7 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def logs_as_before() -> Generator[None]:
-    """A test that runs the service sets up its logs; the next test finds none of that."""
+    """Restore the logs after a test that runs the service."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -80,7 +83,7 @@ def logs_as_before() -> Generator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def loopback_only() -> Generator[None]:
-    """No test talks to another machine: connecting to or resolving anything else fails at once."""
+    """Fail a test that connects to another machine or resolves its name."""
     connect, connect_ex, resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
     def guarded_connect(self: socket.socket, address: Any) -> None:
@@ -104,7 +107,7 @@ def loopback_only() -> Generator[None]:
 
 @pytest.fixture
 async def no_task_left() -> AsyncGenerator[None]:
-    """Given to every async test below: what it started must have ended, soon after its fixtures have."""
+    """Check that an async test leaves no task, soon after its fixtures have ended."""
     before = asyncio.all_tasks()
     yield
     left = asyncio.all_tasks() - before - {asyncio.current_task()}

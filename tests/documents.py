@@ -1,4 +1,4 @@
-"""Documents to send: PDFs, good ones and bad ones."""
+"""Documents for tests: valid and broken PDFs."""
 
 import zlib
 from base64 import b64decode
@@ -8,13 +8,13 @@ from pypdf import PdfReader, PdfWriter
 
 
 def pdf_of(*pages: str) -> bytes:
-    """A PDF with a line of Latin text on each page; "" for an empty page."""
+    """Return a PDF with a line of Latin text on each page; "" for an empty page."""
     contents = [f"BT /F1 12 Tf 72 720 Td ({page}) Tj ET".encode("latin-1") if page else b"" for page in pages]
     return pdf_with(*contents)
 
 
 def pdf_with(*contents: bytes, coding: bytes = b"", resources: bytes = b"") -> bytes:
-    """A PDF whose pages have these content streams, already encoded as the dictionary entry `coding` says."""
+    """Return a PDF whose pages have these content streams, encoded as the dictionary entry `coding` says."""
     count = len(contents)
     kids = b" ".join(b"%d 0 R" % (4 + 2 * number) for number in range(count))
     objects = [
@@ -32,18 +32,18 @@ def pdf_with(*contents: bytes, coding: bytes = b"", resources: bytes = b"") -> b
 
 
 def pdf_bomb(megabytes: int) -> bytes:
-    """A PDF of a few kilobytes whose only page unpacks to so many megabytes: it is packed twice."""
+    """Return a PDF of a few kilobytes whose only page unpacks to this many megabytes. It is packed twice."""
     packed = zlib.compress(zlib.compress(b" " * megabytes * 1_000_000, 9), 9)
     return pdf_with(packed, coding=b"/Filter [/FlateDecode /FlateDecode]")
 
 
 def scanned_pdf() -> bytes:
-    """A PDF of a page that has a picture and no text."""
+    """Return a PDF of one page with a picture and no text."""
     return pdf_with(b"q /Im0 Do Q", resources=b"/XObject << /Im0 3 0 R >>")
 
 
 def encrypted_pdf(password: str) -> bytes:
-    """A PDF that opens with a password only."""
+    """Return a PDF that needs a password."""
     writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf_of("a secret"))))
     writer.encrypt(password, algorithm="RC4-128")
     written = BytesIO()

@@ -34,12 +34,12 @@ class Module:
 
     @property
     def inner(self) -> str:
-        """The path from the root of the repository."""
+        """Return the path from the root of the repository."""
         return str(self.path.relative_to(ROOT))
 
     @property
     def code_lines(self) -> int:
-        """The number of lines without blanks, comments and docstrings."""
+        """Return the number of lines without blanks, comments and docstrings."""
         prose = {
             line
             for node in _docstrings(self.tree)

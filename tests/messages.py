@@ -1,4 +1,4 @@
-"""Messages for tests, short to write."""
+"""Short builders of messages for tests."""
 
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from memory.keys import ContextRef, context_id
 
 
 def a_ref(chat_id: int = 1) -> ContextRef:
-    """The context of a chat."""
+    """Return the context of a chat."""
     return ContextRef(context_id=context_id("telegram", {"bot_id": 7, "chat_id": chat_id}), partition=0)
 
 
 def a_message(
     message_id: str = "m0", text: str = "hello", *, role: Role = "user", telegram: int | None = None
 ) -> Message:
-    """A message that is not in any store yet."""
+    """Return a message that is not in any store yet."""
     return Message(
         id=message_id,
         role=role,
@@ -27,18 +27,18 @@ def a_message(
 
 
 def some_messages(number: int, *, start: int = 0) -> list[Message]:
-    """m0, m1 … by a user and an assistant in turn."""
+    """Return m0, m1 … alternately by a user and an assistant."""
     roles: tuple[Role, Role] = ("user", "assistant")
     return [a_message(f"m{n}", f"text {n}", role=roles[n % 2]) for n in range(start, start + number)]
 
 
 def ids(messages: Iterable[Message]) -> list[str]:
-    """Their ids, in order."""
+    """Return the ids of the messages, in order."""
     return [message.id for message in messages]
 
 
 async def newest_of(messages: list[Message], read: list[str] | None = None) -> AsyncGenerator[Message]:
-    """The messages newest first, noting in `read` each one that was asked for."""
+    """Yield the messages newest first and append the read ones to `read`."""
     for message in reversed(messages):
         if read is not None:
             read.append(message.id)
@@ -47,7 +47,7 @@ async def newest_of(messages: list[Message], read: list[str] | None = None) -> A
 
 @dataclass(frozen=True, slots=True)
 class WordTokenizer:
-    """A word is a token; a text is cut to head, mark and tail."""
+    """A tokenizer whose tokens are words. It cuts a text to head, mark and tail."""
 
     def count(self, text: str) -> int:
         return len(text.split())

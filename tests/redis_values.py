@@ -1,4 +1,4 @@
-"""Everything that a Redis holds, for tests that look for what must not be there or must not have changed."""
+"""All contents of a Redis, for tests that look for forbidden or changed data."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.stores import all_keys
 
 
 async def all_values(redis: RedisClient) -> dict[str, Any]:
-    """Every key with its whole value, whatever its type. Raises KeyError for a type that we do not know."""
+    """Return every key with its whole value. Raises KeyError for an unknown type."""
     found = await all_keys(redis)
     types = await redis.calls([("TYPE", key) for key in found]) if found else []
     there = {key: str(kind) for key, kind in zip(found, types, strict=True) if kind != "none"}
@@ -17,7 +17,7 @@ async def all_values(redis: RedisClient) -> dict[str, Any]:
 
 
 async def keys_with(redis: RedisClient, word: str) -> list[str]:
-    """The keys that have the word in their name or anywhere in their value."""
+    """Return the keys that contain the word in name or value."""
     values = await all_values(redis)
     return [key for key, value in values.items() if word in key or word in repr(value)]
 

@@ -1,4 +1,4 @@
-"""The embeddings half of the scripted OpenAI server: deterministic vectors, and the ways in which they fail."""
+"""The embeddings of the scripted OpenAI server: deterministic vectors, and every kind of failure."""
 
 import asyncio
 import base64
@@ -20,10 +20,11 @@ EmbeddingFailure = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embeddings:
-    """How `/v1/embeddings` behaves: vectors of `dimension`, `delay_s` before each answer, and what goes wrong.
+    """The behaviour of `/v1/embeddings`:
 
-    "nan" sends vectors of NaN, "null" and "nan_text" send null and "NaN" where numbers belong. `gate` may name what an
-    answer to these texts waits for.
+    vectors of `dimension`, `delay_s` before each response, and failures. "nan" sends vectors of NaN,
+    "null" and "nan_text" send null and "NaN" in place of numbers. `gate` may return an event that the
+    response to these texts waits for.
     """
 
     dimension: int = 64
@@ -40,7 +41,10 @@ class Embeddings:
 
 
 def vector_of(text: str, dimension: int) -> list[float]:
-    """A hashed bag of words of length 1: equal texts are equal, texts that share words are near."""
+    """Return a hashed bag of words of length 1.
+
+    Equal texts have equal vectors, texts with shared words near ones.
+    """
     vector = [0.0] * dimension
     for word in re.findall(r"\w+", text.casefold()):
         digest = hashlib.sha256(word.encode()).digest()
@@ -53,7 +57,7 @@ def vector_of(text: str, dimension: int) -> list[float]:
 
 
 def find_embedding_fault(body: Mapping[str, Any]) -> RequestFault | None:
-    """Why OpenAI would refuse an embeddings request, or None."""
+    """Return the reason why OpenAI would refuse an embeddings request, or None."""
     if not isinstance(body.get("model"), str) or not body["model"]:
         return RequestFault(message="you must provide a model parameter")
     if body.get("encoding_format") not in (None, "float", "base64"):
@@ -65,7 +69,7 @@ def find_embedding_fault(body: Mapping[str, Any]) -> RequestFault | None:
 
 
 def embeddings_body(body: Mapping[str, Any], behaviour: Embeddings) -> dict[str, Any]:
-    """The answer to a valid request: one vector per input, in the order of the inputs."""
+    """Return the response to a valid request: one vector per input, in order."""
     texts = cast("list[str]", _inputs(body))
     dimension = int(body.get("dimensions") or behaviour.dimension)
     if behaviour.failure == "wrong_dimension":

@@ -1,6 +1,6 @@
-"""A real OpenAI-compatible HTTP server on loopback whose replies are scripted and whose requests are checked.
+"""An OpenAI-compatible HTTP server on loopback with scripted replies and checked requests.
 
-As its own process: `python -m tests.scripted_openai --port N --script FILE [--log FILE]`.
+As a process: `python -m tests.scripted_openai --port N --script FILE [--log FILE]`.
 """
 
 import argparse
@@ -61,7 +61,7 @@ _TRANSCRIPTIONS = "/v1/audio/transcriptions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRequest:
-    """One request as it came; `headers` are in lower case and without the key."""
+    """A request as it arrived. `headers` are in lower case and without the key."""
 
     path: str
     body: dict[str, Any]
@@ -70,7 +70,7 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidRequest:
-    """A request that OpenAI would have refused, or for which the script has no reply left."""
+    """A request that OpenAI would refuse, or for which the script has no reply left."""
 
     path: str
     reason: str
@@ -79,9 +79,10 @@ class InvalidRequest:
 
 @dataclass(slots=True, kw_only=True)
 class ScriptedOpenAI:
-    """The running server; `embeddings` and `transcriptions` may be replaced while it runs.
+    """The running server.
 
-    `most_kept`: about so many of the newest requests are kept, for long runs; None keeps all.
+    `embeddings` and `transcriptions` may be replaced while it runs. `most_kept` limits the number of
+    stored requests in long runs; None keeps all.
     """
 
     base_url: str
@@ -103,12 +104,15 @@ class ScriptedOpenAI:
         return [request for request in self.requests if request.path == _EMBEDDINGS]
 
     async def wait_for_requests(self, count: int, *, timeout_s: float = 10) -> None:
-        """Return once `count` requests have arrived, answered or not; TimeoutError after `timeout_s` seconds."""
+        """Wait until `count` requests have arrived, answered or not.
+
+        Raise TimeoutError after `timeout_s` seconds.
+        """
         async with asyncio.timeout(timeout_s), self._arrival:
             await self._arrival.wait_for(lambda: len(self.requests) >= count)
 
     async def record(self, request: RecordedRequest) -> None:
-        """Keep a request and wake who waits for it."""
+        """Store a request and wake its waiters."""
         async with self._arrival:
             self.requests.append(request)
             if self.most_kept is not None and len(self.requests) > 2 * self.most_kept:
@@ -120,10 +124,11 @@ class ScriptedOpenAI:
 async def scripted_openai(
     script: Script = echo, *, embeddings: Embeddings | None = None, log: Path | None = None, port: int = 0
 ) -> AsyncGenerator[ScriptedOpenAI, None]:
-    """Serve `script` until the block ends: a list is used up in order of arrival, a function answers each.
+    """Serve `script` until the block ends.
 
-    A request that OpenAI would refuse gets its 400, takes nothing from the list and is kept in
-    `invalid_requests`. `log` gets one JSON line per request when it arrives.
+    A list is used up in order of arrival, a function answers each request. A request that OpenAI would
+    refuse gets a 400, uses no reply and is stored in `invalid_requests`. `log` gets one JSON line per
+    request when it arrives.
     """
     scripted = ScriptedOpenAI(base_url="", embeddings=embeddings or Embeddings())
     endpoint = _Endpoint(scripted, behaviour_of(script), log)
@@ -284,7 +289,7 @@ def _stream(completion: WireCompletion, body: ChatRequest, *, tells_usage: bool)
 
 
 async def _never(request: Request) -> Response:
-    """Answers nothing; returns when the client has gone, so that nobody reads what is returned."""
+    """Answer nothing until the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return Response()
@@ -317,7 +322,7 @@ async def _serve(port: int, script: Script, log: Path | None) -> None:
 
 
 def main() -> None:
-    """Serve until SIGTERM; the first line of stdout is the base URL, once it answers."""
+    """Serve until SIGTERM. The first line of stdout is the base URL, printed when the server answers."""
     parser = argparse.ArgumentParser(prog="python -m tests.scripted_openai")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--script", type=Path, required=True)

@@ -1,4 +1,4 @@
-"""What the scripted OpenAI server can answer a chat request with: good replies and every bad one we know."""
+"""Replies of the scripted OpenAI server to a chat request: valid ones, and every known kind of bad one."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ Ending = Literal["done", "close", "hang", "error"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One tool call of a reply; `arguments` is sent as it stands, whether it is JSON or not."""
+    """A tool call of a reply. `arguments` is sent unchanged, also if it is no JSON."""
 
     name: str
     arguments: str
@@ -34,11 +34,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """One answer of the script.
+    """A reply of the script.
 
-    `pieces` are the content deltas; none mean null content. With an `ending` other than "done" the stream ends
-    after `events` server-sent events, of which the first only carries the role. `gate` is awaited first. Without
-    `tells_usage` a stream has no word on tokens, as of many local servers.
+    `pieces` are the content deltas; none mean null content. With an `ending` other than "done" the stream
+    ends after `events` server-sent events, the first of which only carries the role. `gate` is awaited
+    first. Without `tells_usage` a stream has no usage, as of many local servers.
     """
 
     pieces: tuple[str, ...] = ()
@@ -53,96 +53,96 @@ class Reply:
 
 
 def text(content: str, *, finish_reason: FinishReason = "stop") -> Reply:
-    """A plain text reply, streamed word by word."""
+    """Return a plain text reply, streamed word by word."""
     return Reply(pieces=in_pieces(content, at_most=10_000), finish_reason=finish_reason)
 
 
 def pieces(*deltas: str) -> Reply:
-    """A text reply with exactly these content deltas."""
+    """Return a text reply with exactly these content deltas."""
     return Reply(pieces=deltas)
 
 
 def empty() -> Reply:
-    """A reply whose content is the empty string."""
+    """Return a reply whose content is the empty string."""
     return Reply(pieces=("",))
 
 
 def null_content() -> Reply:
-    """A reply with content null and no tool calls."""
+    """Return a reply with content null and no tool calls."""
     return Reply()
 
 
 def call(
     name: str, arguments: Mapping[str, Any] | list[Any] | str = "", *, call_id: str | None = None
 ) -> Call:
-    """One tool call; a text is sent raw (malformed JSON, "" for no arguments), anything else as JSON."""
+    """Return a tool call. A text is sent raw (malformed JSON, "" for no arguments), anything else as JSON."""
     raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return Call(name=name, arguments=raw, id=call_id)
 
 
 def calls(*asked: Call, content: str | None = None) -> Reply:
-    """Tool calls in parallel, after some content or none."""
+    """Return a reply of parallel tool calls, after some content or none."""
     spoken = in_pieces(content, at_most=10_000) if content is not None else ()
     return Reply(pieces=spoken, calls=asked)
 
 
 def cut(content: str, *, after: int) -> Reply:
-    """A stream whose connection is closed after `after` events."""
+    """Return a stream whose connection is closed after `after` events."""
     return replace(text(content), ending="close", events=after)
 
 
 def stalled(content: str, *, after: int) -> Reply:
-    """A stream that sends nothing more after `after` events, until the client gives up."""
+    """Return a stream that sends nothing more after `after` events, until the client gives up."""
     return replace(text(content), ending="hang", events=after)
 
 
 def broken_stream(content: str, *, after: int) -> Reply:
-    """A stream in which an error object takes the place of the events after the first `after`."""
+    """Return a stream with an error object in place of the events after the first `after`."""
     return replace(text(content), ending="error", events=after)
 
 
 def hang() -> Reply:
-    """No byte of an answer until the client gives up."""
+    """Return a reply that sends no byte until the client gives up."""
     return Reply(ending="hang", events=-1)
 
 
 def slow(content: str, *, chunk_delay_s: float) -> Reply:
-    """A text with `chunk_delay_s` seconds after each event."""
+    """Return a text with `chunk_delay_s` seconds after each event."""
     return replace(text(content), chunk_delay_s=chunk_delay_s)
 
 
 def held(reply: Reply, *, until: asyncio.Event) -> Reply:
-    """`reply`, but not before `until` is set (in the same event loop)."""
+    """Return `reply`, which waits until `until` is set (in the same event loop)."""
     return replace(reply, gate=until)
 
 
 def without_usage(reply: Reply) -> Reply:
-    """`reply`, of which nobody says how many tokens it took."""
+    """Return `reply` without its usage of tokens."""
     return replace(reply, tells_usage=False)
 
 
 def rate_limited(*, retry_after_s: float | None = 1) -> Reply:
-    """A 429 that goes away, with Retry-After unless that is None."""
+    """Return a temporary 429, with Retry-After unless that is None."""
     message = "Rate limit reached for requests. Please try again later."
     failure = Failure(status=429, message=message, kind="requests", code="rate_limit_exceeded")
     return Reply(failure=replace(failure, retry_after_s=retry_after_s))
 
 
 def quota_exceeded() -> Reply:
-    """The 429 that no retry cures."""
+    """Return a permanent 429."""
     message = "You exceeded your current quota, please check your plan and billing details."
     quota = "insufficient_quota"
     return Reply(failure=Failure(status=429, message=message, kind=quota, code=quota))
 
 
 def server_error(*, status: int = 500) -> Reply:
-    """A 5xx."""
+    """Return a 5xx."""
     message = "The server had an error while processing your request. Sorry about that!"
     return Reply(failure=Failure(status=status, message=message, kind="server_error"))
 
 
 def context_too_long() -> Reply:
-    """The 400 for a prompt that exceeds the model's window."""
+    """Return the 400 for a prompt over the model's window."""
     message = (
         "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
         " Please reduce the length of the messages."
@@ -153,7 +153,7 @@ def context_too_long() -> Reply:
 
 
 def unauthorized() -> Reply:
-    """The 401 for a wrong key."""
+    """Return the 401 for a wrong key."""
     return Reply(failure=Failure(status=401, message="Incorrect API key provided.", code="invalid_api_key"))
 
 
@@ -176,9 +176,10 @@ _BY_NAME: dict[str, Callable[..., Reply]] = {
 
 
 def reply_from_json(spec: str | Mapping[str, Any]) -> Reply:
-    """The reply that a script file describes: a text, or {"reply": NAME, …} with that function's arguments.
+    """Return the reply that a script file describes:
 
-    KeyError or TypeError tell of a name or an argument that there is not.
+    a text, or {"reply": NAME, …} with that function's arguments. Raises KeyError or TypeError for an
+    unknown name or argument.
     """
     if isinstance(spec, str):
         return text(spec)

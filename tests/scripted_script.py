@@ -17,7 +17,10 @@ class NothingScriptedError(Exception):
 
 
 def behaviour_of(script: Script) -> Behaviour:
-    """The function that answers for a script; for a list it raises NothingScriptedError after the last."""
+    """Return the function that answers for a script.
+
+    For a list it raises NothingScriptedError after the last reply.
+    """
     if callable(script):
         return script
     replies = iter(script)
@@ -31,12 +34,12 @@ def behaviour_of(script: Script) -> Behaviour:
 
 
 def echo(request: ChatRequest) -> Reply:
-    """Replies "echo: " and the last user text."""
+    """Reply with "echo: " and the last user text."""
     return text(f"echo: {last_user_text(request)}")
 
 
 def tool_then_echo(request: ChatRequest) -> Reply:
-    """Asks for `add(a=2, b=3)` first; echoes once its result follows the last user message."""
+    """Call `add(a=2, b=3)` first. Echo after its result follows the last user message."""
     messages: list[dict[str, Any]] = request["messages"]
     last_user = max((at for at, each in enumerate(messages) if each["role"] == "user"), default=-1)
     answered = any(each["role"] == "tool" for each in messages[last_user + 1 :])
@@ -47,15 +50,16 @@ BEHAVIOURS: dict[str, Behaviour] = {"echo": echo, "tool_then_echo": tool_then_ec
 
 
 def last_user_text(request: ChatRequest) -> str:
-    """The text of the last user message; "" without one."""
+    """Return the text of the last user message; "" without one."""
     users = [message for message in request["messages"] if message["role"] == "user"]
     return text_of(users[-1]) if users else ""
 
 
 def read_script(document: str) -> Script:
-    """The script of a file: {"behaviour": NAME}, or {"replies": […], "then": NAME} with the name optional.
+    """Return the script of a file:
 
-    After the replies `then` answers; without it further requests are refused.
+    {"behaviour": NAME}, or {"replies": […], "then": NAME} with an optional name. After the replies `then`
+    answers; without it further requests are refused.
     """
     described = cast("dict[str, Any]", json.loads(document))
     if "behaviour" in described:

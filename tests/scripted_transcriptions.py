@@ -1,4 +1,4 @@
-"""The transcription half of the scripted OpenAI server: what is heard in a recording, and the ways in which it fails."""
+"""The transcriptions of the scripted OpenAI server, and every kind of failure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +12,10 @@ ENDINGS = ("flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcriptions:
-    """How `/v1/audio/transcriptions` behaves: what it hears (`texts`: in some recordings other than in all), or what
-    goes wrong (`failures`: by model). `hangs`: it answers nothing.
+    """The behaviour of `/v1/audio/transcriptions`:
+
+    its texts (`texts`: special ones by recording), or its failures (`failures`: by model). `hangs`: it
+    sends no response.
     """
 
     text: str = "what was said"
@@ -25,7 +27,7 @@ class Transcriptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A recording as it came."""
+    """A recording as it arrived."""
 
     model: str
     file_name: str
@@ -33,7 +35,7 @@ class Recording:
 
 
 def find_recording_fault(model: object, file: object) -> RequestFault | None:
-    """Why OpenAI would refuse a request for a transcription, or None."""
+    """Return the reason why OpenAI would refuse a request for a transcription, or None."""
     if not isinstance(model, str) or not model:
         return RequestFault(message="you must provide a model parameter")
     name = getattr(file, "filename", None)
@@ -45,7 +47,7 @@ def find_recording_fault(model: object, file: object) -> RequestFault | None:
 
 
 def transcription_body(recording: Recording, behaviour: Transcriptions) -> dict[str, Any]:
-    """The answer to a valid request."""
+    """Return the response to a valid request."""
     heard = (behaviour.texts or {}).get(recording.data, behaviour.text)
     usage = {"type": "tokens", "input_tokens": 14, "output_tokens": 5, "total_tokens": 19}
     return {"text": heard, "usage": usage}

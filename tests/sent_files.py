@@ -1,11 +1,11 @@
-"""Files that people send in tests: small, and real ones of their kinds."""
+"""Small real files that people send in tests."""
 
 import struct
 import zlib
 
 
 def a_picture(width: int = 8, height: int = 6) -> bytes:
-    """A grey PNG."""
+    """Return a grey PNG."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -17,7 +17,7 @@ def a_picture(width: int = 8, height: int = 6) -> bytes:
 
 
 def a_voice_note(seconds: int = 3) -> bytes:
-    """An Ogg Opus file that says it plays so long; its packets are empty."""
+    """Return an Ogg Opus file of this duration. Its packets are empty."""
     head = b"OpusHead" + struct.pack("<BBHIhB", 1, 1, 0, 48_000, 0, 0)
     tags = b"OpusTags" + struct.pack("<I", 0) + struct.pack("<I", 0)
     pages = ((head, 0, 2), (tags, 0, 0), (b"\xf8\xff\xfe", seconds * 48_000, 4))

@@ -31,14 +31,17 @@ _PERMANENT = [
 
 @contextmanager
 def kept_open(resource: AbstractAsyncContextManager[T]) -> Generator[T]:
-    """Keep an async resource open in a loop and thread of its own, for fixtures that outlive a test's loop."""
+    """Keep an async resource open in its own loop and thread, for fixtures that outlive a test's loop."""
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(resource) as opened:
         yield opened
 
 
 @asynccontextmanager
 async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
-    """A client of an empty server: all its databases are flushed first. Fails if a stray key is left."""
+    """Return a client of an empty server.
+
+    All its databases are flushed first. Fail if a stray key is left.
+    """
     async with open_redis(url) as redis:
         await redis.call("FLUSHALL")
         yield redis
@@ -47,7 +50,7 @@ async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
 
 @asynccontextmanager
 async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
-    """A Valkey with the server's own defaults and these settings (`_` for `-`), on a socket of its own."""
+    """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket."""
     socket = directory / "plain.sock"
     options = {"port": "0", "unixsocket": str(socket), "dir": str(directory), **settings}
     arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
@@ -66,14 +69,14 @@ async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
 
 
 async def stray_keys(redis: RedisClient) -> list[str]:
-    """The keys that have no TTL and are not listed as permanent."""
+    """Return the keys that have no TTL and are not listed as permanent."""
     keys = await all_keys(redis)
     ttls = await redis.calls([("PTTL", key) for key in keys]) if keys else []
     return [key for key, ttl in zip(keys, ttls, strict=True) if ttl == -1 and not _is_permanent(key)]
 
 
 async def all_keys(redis: RedisClient) -> list[str]:
-    """Every key of the server, or of all of a cluster, sorted."""
+    """Return every key of the server or of the whole cluster, sorted."""
     return sorted({key for keys in await redis.ask_each("KEYS", "*") for key in cast("list[str]", keys)})
 
 

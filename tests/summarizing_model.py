@@ -1,4 +1,4 @@
-"""The scripted model of long conversations: it echoes, and summarises by keeping every code that it is told."""
+"""A scripted model for long conversations: it echoes, and summarises by keeping every code."""
 
 import asyncio
 import json
@@ -15,7 +15,10 @@ _CODE = re.compile(r"the code of (\w+) is (\w+)")
 
 @dataclass(slots=True)
 class SummarizingModel:
-    """`summaries` counts the requests for one. While `holding`, such a request waits until `release` is set."""
+    """A model that counts requests for summaries.
+
+    While `holding`, such a request waits until `release` is set.
+    """
 
     holding: bool = False
     release: asyncio.Event = field(default_factory=asyncio.Event)
@@ -30,12 +33,12 @@ class SummarizingModel:
 
 
 def echo_of(request: ChatRequest) -> str:
-    """The beginning of what was said last: an answer that does not repeat a code."""
+    """Return the beginning of the last message, an answer that does not repeat a code."""
     return "".join(echo(request).pieces)[:40]
 
 
 def summary_of(request: ChatRequest) -> dict[str, Any]:
-    """A summary that has every code of the request, and nothing else; empty fields for all others."""
+    """Return a summary with every code of the request and nothing else."""
     schema = request["response_format"]["json_schema"]["schema"]
     told = dict(_CODE.findall(json.dumps(request["messages"], ensure_ascii=False)))
     filled = nothing_of(schema)
@@ -47,7 +50,7 @@ def summary_of(request: ChatRequest) -> dict[str, Any]:
 
 
 def nothing_of(schema: Mapping[str, Any]) -> Any:
-    """What a JSON schema asks for, with nothing in it: empty lists and strings."""
+    """Return the empty value of a JSON schema: empty lists and strings."""
     match schema["type"]:
         case "object":
             return {name: nothing_of(inner) for name, inner in schema["properties"].items()}

@@ -1,4 +1,4 @@
-"""The rules of the code that a machine can check: sizes, first lines, the settings' mirror, banned habits."""
+"""The machine-checked rules of the code: sizes, docstrings, settings, banned habits."""
 
 import ast
 import io
@@ -30,7 +30,7 @@ def _name(path: Path) -> str:
 
 
 def _docstring_lines(tree: ast.AST) -> set[int]:
-    """The lines of docstrings and of the strings that document a constant."""
+    """Return the lines of docstrings and of strings that document a constant."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         if (
@@ -43,7 +43,7 @@ def _docstring_lines(tree: ast.AST) -> set[int]:
 
 
 def _code_lines(source: str) -> set[int]:
-    """The numbers of the lines that are code: no blanks, comments or docstrings."""
+    """Return the numbers of the code lines, without blanks, comments or docstrings."""
     skipped = {
         *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
         *(tokenize.ENCODING, tokenize.ENDMARKER),
@@ -99,7 +99,7 @@ def test_every_setting_is_in_the_example_with_a_line_on_what_it_does() -> None:
 
 
 @pytest.mark.parametrize("path", [*FILES, *TESTS], ids=_name)
-def test_nothing_is_mocked_and_nothing_sleeps_and_hopes(path: Path) -> None:
+def test_nothing_is_mocked_and_nothing_sleeps(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))
 
     imported = {
@@ -126,7 +126,7 @@ def found() -> list[Module]:
     return house.modules()
 
 
-def test_the_product_stays_light(found: list[Module]) -> None:
+def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
     assert sum(module.code_lines for module in product) <= 25_000

@@ -1,4 +1,4 @@
-"""Stand-ins for what a delivery minds beside its outbox: no budgets, nobody known as unreachable, a slot to lend."""
+"""Fakes for a delivery: rate budgets, reachability marks, migrations and slots."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,10 @@ from bot.turn.delivery import Traffic
 
 @dataclass(slots=True)
 class OpenRates:
-    """Everything may go at once; what is held is remembered, and `waits` come first. Without room nothing goes."""
+    """Rate budgets that let everything pass.
+
+    Holds are recorded, and `waits` come first. Without room nothing passes.
+    """
 
     holds: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
     waits: list[float] = field(default_factory=list[float])
@@ -31,7 +34,7 @@ class OpenRates:
 
 @dataclass(slots=True)
 class Marked:
-    """The chats that do not take messages."""
+    """The marks of unreachable chats."""
 
     chats: set[int] = field(default_factory=set[int])
 
@@ -44,7 +47,7 @@ class Marked:
 
 @dataclass(slots=True)
 class Moved:
-    """The migrations that were told."""
+    """Recorded migrations."""
 
     learned: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
@@ -59,7 +62,7 @@ def open_traffic(
     moves: Moved | None = None,
     slots: Slots | None = None,
 ) -> Traffic:
-    """Traffic that lets everything through, but for what is given. The rest of it has one slot, which is lent."""
+    """Return traffic that lets everything pass, except the given parts. Its one slot can be lent."""
     return Traffic(
         rates=rates or OpenRates(),
         marks=marks or Marked(),

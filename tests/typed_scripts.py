@@ -1,4 +1,4 @@
-"""Scripts that only tests run, as typed functions."""
+"""Lua scripts for tests, as typed functions."""
 
 from memory.keys import ContextRef, Key
 from memory.redis.lua import ScriptCall, lua_script

@@ -1,4 +1,4 @@
-"""A cluster of real servers on loopback, each with a part of the slots, for tests of what only a cluster does."""
+"""A cluster of real servers on loopback, each with a part of the slots, for tests of cluster behaviour."""
 
 import asyncio
 import signal
@@ -19,20 +19,21 @@ HIGHEST_PORT = 55_535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """`nodes` are clients of the single servers, in the order of their slots."""
+    """A cluster. `nodes` are clients of the single servers, in the order of their slots."""
 
     url: str
     nodes: list[RedisClient]
 
     async def owner_of(self, key: str) -> int:
-        """Which node has the key's slot."""
+        """Return the node of the key's slot."""
         slot = int(await self.nodes[0].call("CLUSTER", "KEYSLOT", key))
         return slot * len(self.nodes) // SLOTS
 
     async def move(self, key: str, *, to: int) -> None:
-        """Give the slot of a key that does not exist to another node; clients are not told.
+        """Move the slot of a missing key to another node without telling clients.
 
-        Its claim is made the newest first, or the former owner's next message would take the slot back.
+        The new owner's epoch is raised first, or the former owner's next message would take the slot
+        back.
         """
         slot = await self.nodes[0].call("CLUSTER", "KEYSLOT", key)
         owner = self.nodes[to]
@@ -42,7 +43,7 @@ class Cluster:
             await node.call("CLUSTER", "SETSLOT", slot, "NODE", name)
 
     async def calls_of(self, command: str) -> list[int]:
-        """How often each node was asked this command."""
+        """Return the number of calls of this command on each node."""
         counts: list[int] = []
         for node in self.nodes:
             stats = await node.call("INFO", "commandstats")
@@ -52,7 +53,10 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicatedCluster:
-    """`nodes` and `servers`: the masters in the order of their slots, then the replica of each in the same order."""
+    """A cluster with replicas.
+
+    `nodes` and `servers`: the masters in the order of their slots, then the replica of each.
+    """
 
     url: str
     nodes: list[RedisClient]
@@ -60,13 +64,14 @@ class ReplicatedCluster:
     servers: list[asyncio.subprocess.Process]
 
     def master_of(self, slot: int) -> int:
-        """Which master has the slot, as long as no failover was."""
+        """Return the master of the slot, before any failover."""
         return slot * self.masters // SLOTS
 
     async def lose_master(self, number: int) -> None:
-        """Kill a master; returns once its replica has taken over, and its slots are served.
+        """Kill a master.
 
-        A replica that is stopped (SIGSTOP) goes on: with what had reached it.
+        Return when its replica has taken over and serves its slots. A stopped replica (SIGSTOP)
+        continues with the data that had reached it.
         """
         self.servers[number].kill()
         await self.servers[number].wait()
@@ -82,7 +87,7 @@ class ReplicatedCluster:
 
 @asynccontextmanager
 async def cluster_servers(directory: Path, *, nodes: int = 2, **settings: str) -> AsyncGenerator[list[int]]:
-    """The ports of a cluster that serves; `settings` are of every server (`_` for `-`)."""
+    """Run a cluster and yield its ports. `settings` apply to every server (`_` for `-`)."""
     async with AsyncExitStack() as stack:
         ports = [_free_port() for _ in range(nodes)]
         for port in ports:
@@ -94,7 +99,7 @@ async def cluster_servers(directory: Path, *, nodes: int = 2, **settings: str) -
 
 @asynccontextmanager
 async def cluster_on(ports: list[int]) -> AsyncGenerator[Cluster]:
-    """The cluster of these servers, for one event loop."""
+    """Open the cluster of these servers for one event loop."""
     async with AsyncExitStack() as stack:
         urls = [f"redis://127.0.0.1:{port}" for port in ports]
         nodes = [await stack.enter_async_context(open_redis(url, max_connections=4)) for url in urls]
@@ -105,7 +110,7 @@ async def cluster_on(ports: list[int]) -> AsyncGenerator[Cluster]:
 async def replicated_cluster(
     directory: Path, *, masters: int = 3, **settings: str
 ) -> AsyncGenerator[ReplicatedCluster]:
-    """A cluster that serves, in which each master has a replica that has all of it."""
+    """Run a cluster in which each master has a replica with all its data."""
     async with AsyncExitStack() as stack:
         ports = [_free_port() for _ in range(2 * masters)]
         servers = [
@@ -150,7 +155,7 @@ async def _server(
 
 
 async def _follow(replica: RedisClient, master: RedisClient, met: int) -> None:
-    """Have an empty server follow a master of the cluster; returns once it has caught up."""
+    """Make an empty server follow a master. Return when it has caught up."""
     await _until(replica.is_alive)
     await replica.call("CLUSTER", "MEET", "127.0.0.1", met)
     name = str(await master.call("CLUSTER", "MYID"))
@@ -167,7 +172,7 @@ async def _follow(replica: RedisClient, master: RedisClient, met: int) -> None:
 
 
 async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Ask servers until they say so, for 30 s."""
+    """Wait up to 30 s until the servers report the condition."""
     async with asyncio.timeout(30):
         while not await holds():  # noqa: ASYNC110 - another process has no event to wait for
             await asyncio.sleep(0.02)

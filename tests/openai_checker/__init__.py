@@ -1,11 +1,11 @@
-"""A fault of a request, as OpenAI would say it."""
+"""The checker of requests: it finds the faults that OpenAI reports."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFault:
-    """Why a request is refused with a 400, in the fields of OpenAI's error object."""
+    """The reason of a 400, in the fields of OpenAI's error object."""
 
     message: str
     param: str | None = None
@@ -13,7 +13,7 @@ class RequestFault:
 
 
 def wrong_type(at: str, expected: str, got: object) -> RequestFault:
-    """The fault of a value that is not of the type `expected`."""
+    """Return the fault of a value that is not of the type `expected`."""
     kinds = {
         "NoneType": "null",
         "dict": "an object",

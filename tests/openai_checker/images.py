@@ -1,4 +1,4 @@
-"""What OpenAI refuses about the pictures of a request."""
+"""Faults of the pictures of a request, as OpenAI reports them."""
 
 import binascii
 import re
@@ -19,7 +19,7 @@ _DETAILS = ("auto", "low", "high", "original")
 
 
 def image_faults(at: str, image: object) -> Iterator[RequestFault]:
-    """The faults of the `image_url` of a part at `at`. A link is taken as it stands: nothing is fetched."""
+    """Return the faults of the `image_url` of a part at `at`. Links are not fetched."""
     if not isinstance(image, dict):
         yield wrong_type(f"{at}.image_url", "an object", image)
         return

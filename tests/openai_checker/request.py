@@ -1,4 +1,4 @@
-"""What OpenAI refuses about a Chat Completions request: the first fault of a parsed body, as it would say it."""
+"""Faults of a Chat Completions request: the first one, as OpenAI reports it."""
 
 import json
 import re
@@ -22,7 +22,7 @@ _PARTS = {
 
 
 def read_body(raw: bytes) -> dict[str, Any] | RequestFault:
-    """The JSON object of a request's bytes, or the fault."""
+    """Return the JSON object of a request's bytes, or the fault."""
     try:
         body: object = json.loads(raw)
     except (ValueError, RecursionError):
@@ -33,7 +33,7 @@ def read_body(raw: bytes) -> dict[str, Any] | RequestFault:
 
 
 def find_fault(body: Mapping[str, Any]) -> RequestFault | None:
-    """The first fault of a Chat Completions request, or None for a valid one."""
+    """Return the first fault of a Chat Completions request, or None for a valid one."""
     return next(_faults(body), None)
 
 
@@ -160,7 +160,7 @@ def _call_faults(at: str, call: object) -> Iterator[RequestFault]:
 
 
 def _pairing_faults(messages: Sequence[Mapping[str, Any]]) -> Iterator[RequestFault]:
-    """Each call must be answered by exactly one tool message, before any other message."""
+    """Yield faults of pairing: each call needs exactly one tool message before any other message."""
     open_ids: list[str] = []
     asked_at = 0
     for index, message in enumerate(messages):

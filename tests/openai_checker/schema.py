@@ -1,4 +1,4 @@
-"""What OpenAI refuses about a tool's parameters: the faults of a JSON schema."""
+"""Faults of a tool's parameters, which are a JSON schema."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -9,7 +9,7 @@ _NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 
 def schema_faults(schema: object, *, strict: bool) -> Iterator[str]:
-    """What is wrong with the `parameters` of a function; nothing for a function without any.
+    """Return the faults of a function's `parameters`; none for a function without any.
 
     With `strict`, every object must also refuse unknown properties and require all of its own.
     """

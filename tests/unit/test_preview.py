@@ -1,4 +1,4 @@
-"""The preview on a clock that goes when it is told to: what is shown when, and what is left of it for the answer."""
+"""The preview of an answer, on a clock that the test moves: what is shown when, and what remains of it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -30,7 +30,10 @@ WORDS = words_for("en")
 
 @dataclass(slots=True)
 class Api:
-    """What would be shown, as lines; `hanging` methods wait for `go`, then a `failures` entry of theirs comes first."""
+    """A Bot API that records calls as lines.
+
+    `hanging` methods wait for `go`; then their entry of `failures` is raised.
+    """
 
     calls: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
     failures: dict[str, list[TelegramFailure]] = field(default_factory=dict[str, list[TelegramFailure]])
@@ -68,7 +71,7 @@ class Api:
         await self._do("delete", message_id)
 
     def shown(self) -> list[tuple[str, object]]:
-        """Without the typing."""
+        """Return the calls without typing."""
         return [call for call in self.calls if call[0] != "typing"]
 
     async def _do(self, name: str, what: object) -> None:
@@ -81,7 +84,7 @@ class Api:
 
 @dataclass(slots=True)
 class Journal:
-    """A turn's journal; `failure` is what recording raises, `unread` what reading does."""
+    """A turn's journal. Recording raises `failure`, reading raises `unread`."""
 
     message: int | None = None
     failure: Exception | None = None
@@ -100,7 +103,7 @@ class Journal:
 
 @dataclass(slots=True)
 class Unmarked:
-    """Every chat takes messages, but these."""
+    """Reachability marks: every chat is reachable except these."""
 
     chats: set[int] = field(default_factory=set[int])
 
@@ -110,7 +113,7 @@ class Unmarked:
 
 @dataclass(slots=True)
 class Rig:
-    """Previews whose time passes by `pass_time` only."""
+    """Previews on a clock that only `pass_time` moves."""
 
     api: Api = field(default_factory=Api)
     rates: OpenRates = field(default_factory=OpenRates)
@@ -127,7 +130,7 @@ class Rig:
         await passed.wait()
 
     async def pass_time(self, seconds: float) -> None:
-        """Let time pass in steps of a tick; whoever waits for one of them goes on."""
+        """Move the clock in ticks. Tasks that wait for one of them run."""
         end = self.now + seconds
         while self.now < end:
             self.now = min(end, self.now + 0.25)
@@ -161,7 +164,7 @@ class Rig:
 
 
 async def settle() -> None:
-    """Let every task go as far as it can without time."""
+    """Let every task run until it waits for time."""
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -180,7 +183,7 @@ async def test_a_private_answer_grows_as_a_draft_once_a_second() -> None:
     assert (preview.edits, preview.deletes) == ((), ())
 
 
-async def test_a_long_private_answer_gets_a_stop_button_which_the_answer_takes_away() -> None:
+async def test_a_long_private_answer_gets_a_stop_button_that_the_answer_removes() -> None:
     rig = Rig()
     async with rig.show() as preview:
         await rig.pass_time(1.75)
@@ -195,7 +198,7 @@ async def test_a_long_private_answer_gets_a_stop_button_which_the_answer_takes_a
     assert rig.journal.message == 71
 
 
-async def test_a_draft_that_does_not_change_is_sent_again_before_telegram_lets_it_go() -> None:
+async def test_an_unchanged_draft_is_sent_again_before_telegram_drops_it() -> None:
     rig = Rig()
     async with rig.show() as preview:
         await preview.take("Hello")
@@ -204,7 +207,7 @@ async def test_a_draft_that_does_not_change_is_sent_again_before_telegram_lets_i
     assert [call for call in rig.api.shown() if call[0] == "draft"] == [("draft", "Hello")] * 3
 
 
-async def test_typing_is_shown_until_there_is_something_to_see() -> None:
+async def test_typing_is_shown_until_there_is_text() -> None:
     rig = Rig()
     async with rig.show(GROUP) as preview:
         assert rig.api.calls == []
@@ -216,7 +219,7 @@ async def test_typing_is_shown_until_there_is_something_to_see() -> None:
     assert rig.api.calls.count(("typing", -2001)) == 1
 
 
-async def test_nothing_is_shown_of_a_quick_answer_in_a_group() -> None:
+async def test_a_quick_answer_in_a_group_has_no_preview() -> None:
     rig = Rig()
     async with rig.show(GROUP) as preview:
         await preview.take("Hello")
@@ -226,7 +229,7 @@ async def test_nothing_is_shown_of_a_quick_answer_in_a_group() -> None:
     assert (preview.edits, preview.deletes) == ((), ())
 
 
-async def test_a_groups_answer_grows_in_one_message_which_becomes_the_answer() -> None:
+async def test_a_groups_preview_becomes_the_answer() -> None:
     rig = Rig()
     async with rig.show(GROUP) as preview:
         for count in range(1, 9):
@@ -240,7 +243,7 @@ async def test_a_groups_answer_grows_in_one_message_which_becomes_the_answer() -
     assert rig.journal.message == 71
 
 
-async def test_a_resumed_turn_goes_on_with_the_same_message() -> None:
+async def test_a_resumed_turn_continues_in_the_same_message() -> None:
     rig = Rig(journal=Journal(44))
     async with rig.show(GROUP) as preview:
         await preview.take("again")
@@ -254,7 +257,7 @@ async def test_a_resumed_turn_goes_on_with_the_same_message() -> None:
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_what_the_journal_did_not_take_is_known_where_the_turn_begins_again_in_this_process(
+async def test_an_unrecorded_preview_is_known_to_a_restart_in_the_same_process(
     to: Destination,
 ) -> None:
     rig = Rig(journal=Journal(failure=StoreUnavailable("away")))
@@ -274,8 +277,8 @@ async def test_what_the_journal_did_not_take_is_known_where_the_turn_begins_agai
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_the_answer_to_an_edit_is_shown_in_the_place_of_the_old_one(to: Destination) -> None:
-    """In private chats too: an edit would not end a draft, which fades half a minute later."""
+async def test_the_answer_to_an_edit_is_shown_in_the_old_message(to: Destination) -> None:
+    """This holds in private chats too. An edit would not end a draft, which fades half a minute later."""
     rig = Rig()
     async with rig.show(to, edits=(40, 41)) as preview:
         await preview.take("better")
@@ -285,7 +288,7 @@ async def test_the_answer_to_an_edit_is_shown_in_the_place_of_the_old_one(to: De
     assert (preview.edits, preview.deletes) == ((40, 41), ())
 
 
-async def test_what_showed_a_turn_before_it_was_to_edit_an_older_answer_is_taken_away() -> None:
+async def test_a_preview_is_deleted_if_its_turn_now_edits_an_older_answer() -> None:
     rig = Rig(journal=Journal(44))
     async with rig.show(GROUP, edits=(40,)) as preview:
         await rig.pass_time(1)
@@ -293,7 +296,7 @@ async def test_what_showed_a_turn_before_it_was_to_edit_an_older_answer_is_taken
     assert (preview.edits, preview.deletes) == ((40,), (44,))
 
 
-async def test_a_message_that_was_deleted_under_the_preview_is_not_brought_back() -> None:
+async def test_a_deleted_preview_does_not_return() -> None:
     rig = Rig()
     rig.api.failures["edit"] = [MessageGone()]
     async with rig.show(GROUP, edits=(40, 41)) as preview:
@@ -304,7 +307,7 @@ async def test_a_message_that_was_deleted_under_the_preview_is_not_brought_back(
     assert preview.edits == (41,)
 
 
-async def test_a_running_tool_is_told_while_there_is_no_text() -> None:
+async def test_a_running_tool_is_shown_while_there_is_no_text() -> None:
     rig = Rig()
     async with rig.show() as preview:
         await preview.tell("Running tool add")
@@ -316,7 +319,7 @@ async def test_a_running_tool_is_told_while_there_is_no_text() -> None:
     assert rig.api.shown() == [("draft", WORDS("preview-tool", tool="add")), ("draft", "It is 2")]
 
 
-async def test_of_a_very_long_text_the_newest_part_is_shown() -> None:
+async def test_the_newest_part_of_a_very_long_text_is_shown() -> None:
     rig = Rig()
     async with rig.show() as preview:
         await preview.take("\n\n".join(f"{number} " + "x" * 900 for number in range(20)))
@@ -329,7 +332,7 @@ async def test_of_a_very_long_text_the_newest_part_is_shown() -> None:
     assert utf16_length(shown) <= 4096
 
 
-async def test_without_streaming_there_is_typing_only() -> None:
+async def test_without_streaming_only_typing_is_shown() -> None:
     rig = Rig(is_streaming=False)
     async with rig.show() as preview:
         await preview.take("Hello")
@@ -338,7 +341,7 @@ async def test_without_streaming_there_is_typing_only() -> None:
     assert rig.api.calls == [("typing", 1001)] * 3
 
 
-async def test_what_finds_no_room_in_the_budget_is_left_out() -> None:
+async def test_an_update_without_rate_budget_is_skipped() -> None:
     rig = Rig()
     rig.rates.has_room = False
     async with rig.show() as preview:
@@ -349,7 +352,7 @@ async def test_what_finds_no_room_in_the_budget_is_left_out() -> None:
     assert set(rig.rates.asked) == {"typing", "edit", "button"}
 
 
-async def test_a_429_holds_the_chat_and_the_preview_goes_on_later() -> None:
+async def test_a_429_holds_the_chat_and_the_preview_continues_later() -> None:
     rig = Rig()
     rig.api.failures["draft"] = [TelegramUnavailable(retry_after=3)]
     async with rig.show() as preview:
@@ -361,7 +364,7 @@ async def test_a_429_holds_the_chat_and_the_preview_goes_on_later() -> None:
 
 
 @pytest.mark.parametrize("failure", [ChatUnreachable(), SendUnknown(), MessageGone()])
-async def test_a_call_that_fails_ends_the_preview_and_not_the_turn(failure: TelegramFailure) -> None:
+async def test_a_failed_call_ends_the_preview_and_not_the_turn(failure: TelegramFailure) -> None:
     rig = Rig()
     rig.api.failures["draft"] = [failure]
     async with rig.show() as preview:
@@ -371,7 +374,7 @@ async def test_a_call_that_fails_ends_the_preview_and_not_the_turn(failure: Tele
     assert rig.api.shown() == []
 
 
-async def test_a_turn_that_was_taken_over_ends_by_itself_and_not_by_its_preview() -> None:
+async def test_a_taken_over_turn_is_ended_by_its_worker_and_not_by_its_preview() -> None:
     rig = Rig(journal=Journal(failure=Fenced()))
     async with rig.show(GROUP) as preview:
         await preview.take("Hello")
@@ -380,7 +383,7 @@ async def test_a_turn_that_was_taken_over_ends_by_itself_and_not_by_its_preview(
     assert preview.edits == (71,)
 
 
-async def test_a_chat_that_takes_no_messages_is_shown_nothing() -> None:
+async def test_an_unreachable_chat_gets_no_preview() -> None:
     rig = Rig(marks=Unmarked({1001}))
     async with rig.show() as preview:
         await preview.take("Hello")
@@ -389,7 +392,7 @@ async def test_a_chat_that_takes_no_messages_is_shown_nothing() -> None:
     assert rig.api.calls == []
 
 
-async def test_no_call_begins_once_the_block_has_been_left() -> None:
+async def test_no_call_starts_after_the_block() -> None:
     rig = Rig()
     async with rig.show() as preview:
         await preview.take("Hello")
@@ -398,7 +401,7 @@ async def test_no_call_begins_once_the_block_has_been_left() -> None:
     assert rig.api.shown() == []
 
 
-async def test_no_call_begins_after_one_that_was_under_way_then_and_failed() -> None:
+async def test_no_call_starts_after_a_late_failure() -> None:
     rig = Rig(api=Api(failures={"draft": [TelegramUnavailable("bad gateway")]}, hanging={"draft"}))
     async with rig.show() as preview:
         await preview.take("Hel")
@@ -410,7 +413,7 @@ async def test_no_call_begins_after_one_that_was_under_way_then_and_failed() -> 
     assert rig.api.shown() == []
 
 
-async def test_an_edit_under_way_is_waited_for_before_the_answer_stands_in_its_place() -> None:
+async def test_a_running_edit_finishes_before_the_answer_replaces_it() -> None:
     rig = Rig()
     async with rig.show(GROUP, edits=(40,)) as preview:
         rig.api.hanging.add("edit")
@@ -422,8 +425,8 @@ async def test_an_edit_under_way_is_waited_for_before_the_answer_stands_in_its_p
     assert (preview.edits, preview.deletes) == ((40,), ())
 
 
-async def test_after_an_edit_that_hangs_the_answer_is_sent_anew() -> None:
-    """The edit may arrive at any time from then on: it must not find the answer in its message."""
+async def test_after_a_hanging_edit_the_answer_is_a_new_message() -> None:
+    """The edit may arrive at any time, so the answer must not be in its message."""
     rig = Rig()
     async with rig.show(GROUP, edits=(40, 41)) as preview:
         rig.api.hanging.add("edit")
@@ -437,10 +440,10 @@ async def test_after_an_edit_that_hangs_the_answer_is_sent_anew() -> None:
 
 
 @pytest.mark.parametrize("edits", [(40, 41), ()])
-async def test_a_turn_that_begins_anew_after_an_edit_that_hangs_leaves_that_message_to_it(
+async def test_a_restarted_turn_leaves_a_message_with_a_hanging_edit(
     edits: tuple[int, ...],
 ) -> None:
-    """The edit may arrive after the answer of the turn that began anew."""
+    """The edit may arrive after the answer of the restarted turn."""
     rig = Rig(journal=Journal(None if edits else 40))
     with suppress(TurnRestarted):
         async with rig.show(GROUP, edits=edits) as preview:
@@ -457,7 +460,7 @@ async def test_a_turn_that_begins_anew_after_an_edit_that_hangs_leaves_that_mess
     await rig.pass_time(1)
 
 
-async def test_after_an_edit_that_was_lost_the_answer_is_sent_anew() -> None:
+async def test_after_a_lost_edit_the_answer_is_a_new_message() -> None:
     """It may arrive as late as one that hangs."""
     rig = Rig()
     rig.api.failures["edit"] = [SendUnknown()]
@@ -471,7 +474,7 @@ async def test_after_an_edit_that_was_lost_the_answer_is_sent_anew() -> None:
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_what_shows_a_turn_that_was_forgotten_is_taken_away(to: Destination) -> None:
+async def test_the_preview_of_a_forgotten_turn_is_deleted(to: Destination) -> None:
     rig = Rig()
 
     async def forget(*edits: int, after_s: float) -> None:
@@ -487,8 +490,8 @@ async def test_what_shows_a_turn_that_was_forgotten_is_taken_away(to: Destinatio
     assert rig.api.shown() == [("send", WORDS("preview-writing")), ("delete", 71)]
 
 
-async def test_a_process_that_stood_still_shows_nothing_more() -> None:
-    """Another may have answered meanwhile, and in the same message."""
+async def test_a_process_that_was_paused_shows_nothing_more() -> None:
+    """Another process may have answered, possibly in the same message."""
     rig = Rig()
     async with rig.show(GROUP) as preview:
         await rig.pass_time(2)

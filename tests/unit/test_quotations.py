@@ -1,4 +1,4 @@
-"""What an update keeps of other messages, and the quotation that comes of it."""
+"""The stored quotation of an update, and its use."""
 
 from typing import Any
 
@@ -59,19 +59,19 @@ def kept_of(raw: dict[str, Any], *, keeps_quoted: bool = True) -> IncomingMessag
         ({"sticker": {"emoji": "😀"}}, "(a sticker 😀)"),
     ],
 )
-def test_a_reply_quotes_the_text_the_caption_or_the_note(content: dict[str, Any], text: str) -> None:
+def test_a_reply_quotes_text_caption_or_note(content: dict[str, Any], text: str) -> None:
     raw = raw_update(reply_to_message=replied(**content))
 
     assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text=text)
 
 
-def test_the_part_that_was_picked_out_goes_before_the_whole() -> None:
+def test_the_selected_part_wins_over_the_whole_message() -> None:
     raw = raw_update(reply_to_message=replied(text="a long story"), quote={"text": "long", "position": 2})
 
     assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text="long")
 
 
-def test_the_bots_own_words_are_marked_as_its_own() -> None:
+def test_a_quotation_of_the_bot_is_marked() -> None:
     raw = raw_update(reply_to_message=replied(BOT, text="It rains."))
 
     assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="", text="It rains.")
@@ -85,7 +85,7 @@ def test_a_long_text_is_quoted_in_part() -> None:
 
 
 @pytest.mark.parametrize("fields", [{}, {"reply_to_message": replied()}, {"external_reply": {}}])
-def test_what_answers_nothing_that_is_told_has_no_quotation(fields: dict[str, Any]) -> None:
+def test_a_reply_to_an_empty_message_has_no_quotation(fields: dict[str, Any]) -> None:
     assert quote_in(raw_update(**fields)) is None
 
 
@@ -115,7 +115,7 @@ def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: 
         {"external_reply": {"origin": {"type": "user", "sender_user": BEN}, "voice": {"file_id": "v"}}},
     ],
 )
-def test_what_waits_in_the_inbox_gives_the_same_quotation_and_is_bounded(fields: dict[str, Any]) -> None:
+def test_a_stored_update_gives_the_same_bounded_quotation(fields: dict[str, Any]) -> None:
     raw = raw_update(**fields)
 
     kept = kept_of(raw)
@@ -126,13 +126,13 @@ def test_what_waits_in_the_inbox_gives_the_same_quotation_and_is_bounded(fields:
     assert kept.text == "yes"
 
 
-def test_of_a_picked_out_part_the_rest_of_the_message_is_not_kept() -> None:
+def test_a_selected_part_is_stored_without_the_rest_of_the_message() -> None:
     raw = raw_update(reply_to_message=replied(text="SECRET and more"), quote={"text": "more"})
 
     assert "SECRET" not in str(kept_of(raw))
 
 
-def test_a_command_keeps_which_message_it_answers_and_nothing_that_it_says() -> None:
+def test_a_command_stores_the_id_of_its_replied_message_without_the_text() -> None:
     raw = raw_update(
         reply_to_message=replied(text="SECRET"),
         quote={"text": "SECRET"},
@@ -148,7 +148,7 @@ def test_a_command_keeps_which_message_it_answers_and_nothing_that_it_says() -> 
     assert (reply.message_id, reply.sender_id) == (3, 8)
 
 
-def test_without_its_content_a_message_keeps_its_place_and_its_author() -> None:
+def test_a_stripped_message_keeps_its_position_and_author() -> None:
     photo = {"photo": [{"file_id": "SECRET"}], "caption": "SECRET", "forward_sender_name": "SECRET"}
 
     kept = without_content(message_of(raw_update(reply_to_message=replied(text="SECRET"), **photo)))
@@ -157,7 +157,7 @@ def test_without_its_content_a_message_keeps_its_place_and_its_author() -> None:
     assert (kept.message_id, kept.chat_id, kept.sender_id) == (11, -5, 7)
 
 
-def test_whether_a_message_quotes_another_is_told_by_its_words() -> None:
+def test_a_quotation_is_recognised_by_its_words() -> None:
     quoting = raw_update(reply_to_message=replied(text="words"))
 
     assert quotes_message(message_of(quoting), 3)

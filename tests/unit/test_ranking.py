@@ -1,4 +1,4 @@
-"""The features of a message, and the order and floor that they make."""
+"""Ranking: the features of messages, their order, and the floor."""
 
 import math
 import random
@@ -86,19 +86,19 @@ def order(question: QuestionAnalysis, *messages: Candidate, **counted: float) ->
     return [each.candidate.message_id for each in ranked]
 
 
-def test_words_are_a_share_of_the_best_and_a_logarithm() -> None:
+def test_the_words_feature_is_a_share_of_the_best_and_a_logarithm() -> None:
     messages = [a_message(1, sparse=4.0), a_message(2, sparse=1.0), a_message(3)]
     assert column("words", a_question(), *messages) == [1.0, 0.25, 0.0]
     assert column("words_log", a_question(), *messages) == pytest.approx([math.log(5), math.log(2), 0.0])
 
 
-def test_meaning_is_the_cosine_and_what_has_none_has_no_meaning() -> None:
+def test_the_meaning_feature_is_the_cosine_or_nothing() -> None:
     messages = [a_message(1, dense=0.5, sparse=2.0), a_message(2, dense=-0.1, sparse=2.0), a_message(3)]
     assert column("meaning", a_question(), *messages) == [0.5, -0.1, 0.0]
     assert column("words_and_meaning", a_question(), *messages) == [0.5, 0.0, 0.0]
 
 
-def test_the_window_counts_what_neighbours_have_a_little_less_with_each_step() -> None:
+def test_the_window_feature_adds_neighbours_with_less_weight_per_step() -> None:
     messages = [a_message(number) for number in range(1, 6)]
     messages[0] = a_message(1, terms=frozenset({7}))
     rarity = math.log(1 + 4.5 / 1.5)  # one of five has it
@@ -106,7 +106,7 @@ def test_the_window_counts_what_neighbours_have_a_little_less_with_each_step() -
     assert column("window", a_question(7), *messages) == pytest.approx([each / 10 for each in expected])
 
 
-def test_the_window_takes_the_nearest_for_each_term_and_adds_the_terms() -> None:
+def test_the_window_feature_takes_the_nearest_message_for_each_term() -> None:
     messages = [a_message(1, terms=frozenset({7, 8})), a_message(2, terms=frozenset({7}))]
     both, one = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
     assert column("window", a_question(7, 8), *messages) == pytest.approx(
@@ -120,7 +120,7 @@ def test_a_term_that_weighs_less_in_the_question_counts_less() -> None:
     assert value == pytest.approx(0.25 * math.log(1 + 0.5 / 1.5) / 10)
 
 
-def test_how_rare_a_term_is_is_counted_among_those_found() -> None:
+def test_the_rarity_of_a_term_is_counted_among_the_hits() -> None:
     messages = [a_message(1, terms=frozenset({7})), a_message(2, terms=frozenset({7})), a_message(9)]
     among_one = column("window", a_question(7), *messages, listed={1})
     among_all = column("window", a_question(7), *messages)
@@ -128,7 +128,7 @@ def test_how_rare_a_term_is_is_counted_among_those_found() -> None:
     assert among_all[0] == pytest.approx(math.log(1 + 1.5 / 2.5) / 10)
 
 
-def test_another_stretch_of_talk_is_no_neighbour() -> None:
+def test_a_message_of_another_session_is_no_neighbour() -> None:
     messages = [
         a_message(1, terms=frozenset({7}), signs=frozenset({"asks"})),
         a_message(2, session=2, sender_id=2),
@@ -136,13 +136,13 @@ def test_another_stretch_of_talk_is_no_neighbour() -> None:
     assert features_of(a_question(7), *messages)[1] == {"session_start": 1.0}
 
 
-def test_a_deleted_message_between_two_leaves_them_two_steps_apart() -> None:
+def test_a_deleted_message_between_two_keeps_them_two_steps_apart() -> None:
     messages = [a_message(1, terms=frozenset({7})), a_message(3)]
     first, second = column("window", a_question(7), *messages)
     assert second == pytest.approx(0.81 * first)
 
 
-def test_a_stretch_of_talk_lends_its_best() -> None:
+def test_a_session_shares_its_best_score() -> None:
     messages = [
         a_message(1, session=1, dense=0.2, sparse=1.0),
         a_message(2, session=1, dense=0.6, sparse=4.0),
@@ -152,12 +152,12 @@ def test_a_stretch_of_talk_lends_its_best() -> None:
     assert column("session_words", a_question(), *messages) == [1.0, 1.0, 0.5]
 
 
-def test_the_first_message_of_a_stretch_of_talk_is_known() -> None:
+def test_the_first_message_of_a_session_is_recognised() -> None:
     messages = [a_message(4, session=4), a_message(5, session=4)]
     assert column("session_start", a_question(), *messages) == [1.0, 0.0]
 
 
-def test_an_answer_has_what_the_question_before_it_has() -> None:
+def test_an_answer_gets_the_score_of_the_question_before_it() -> None:
     asked = signed(1, "asks", dense=0.7, sparse=3.0, sender_id=2)
     assert column("answers_meaning", a_question(), asked, a_message(2)) == [0.0, 0.7]
     assert column("answers_words", a_question(), asked, a_message(2)) == [0.0, 1.0]
@@ -172,16 +172,16 @@ def test_an_answer_has_what_the_question_before_it_has() -> None:
         signed(1, "asks", dense=0.7, sender_id=2, session=1),  # of another stretch
     ],
 )
-def test_what_is_no_answer_has_nothing_of_it(before: Candidate) -> None:
+def test_other_messages_get_no_score_of_a_question(before: Candidate) -> None:
     assert column("answers_meaning", a_question(), before, a_message(2)) == [0.0, 0.0]
 
 
-def test_the_assistants_question_is_another_persons() -> None:
+def test_a_question_by_the_assistant_counts_as_by_another_person() -> None:
     asked = signed(1, "asks", dense=0.7, role="assistant", sender_id=None)
     assert column("answers_meaning", a_question(), asked, a_message(2, sender_id=None))[1] == 0.7
 
 
-def test_the_author_that_is_asked_about_counts_and_more_in_the_first_person() -> None:
+def test_a_message_by_the_wanted_author_counts_and_more_in_the_first_person() -> None:
     question = a_question(author=1)
     messages = [
         signed(1, "first_person"),
@@ -193,7 +193,7 @@ def test_the_author_that_is_asked_about_counts_and_more_in_the_first_person() ->
     assert column("author_of_self", question, *messages) == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_nobody_asked_about_is_nobody_and_not_the_assistant() -> None:
+def test_without_a_wanted_author_no_message_gets_this_feature() -> None:
     assert column("author", a_question(), a_message(1, role="assistant", sender_id=None)) == [0.0]
 
 
@@ -209,12 +209,12 @@ def test_nobody_asked_about_is_nobody_and_not_the_assistant() -> None:
     ],
     ids=["within a day", "after", "before", "within a month", "outside a month", "a year says nothing"],
 )
-def test_a_date_is_near_or_not(days: tuple[int, int], sent_on: float, nearness: float) -> None:
+def test_the_date_feature_is_near_or_not(days: tuple[int, int], sent_on: float, nearness: float) -> None:
     question = a_question(dates=(DateSpan(start=DAY * days[0], end=DAY * days[1]),))
     assert column("date", question, a_message(1, sent_at=DAY * sent_on)) == pytest.approx([nearness])
 
 
-def test_of_several_dates_the_nearest_counts() -> None:
+def test_the_nearest_of_several_dates_counts() -> None:
     dates = (DateSpan(start=0.0, end=DAY), DateSpan(start=30 * DAY, end=31 * DAY))
     assert column("date", a_question(dates=dates), a_message(1, sent_at=30.5 * DAY)) == [1.0]
 
@@ -222,39 +222,39 @@ def test_of_several_dates_the_nearest_counts() -> None:
 @pytest.mark.parametrize(
     ("asked", "told", "feature"), [("when", "time", "tells_time"), ("name", "name", "tells_name")]
 )
-def test_what_is_asked_for_and_told_counts(asked: str, told: str, feature: str) -> None:
+def test_requested_kinds_of_content_count(asked: str, told: str, feature: str) -> None:
     messages = [signed(1, told), signed(2)]
     assert column(feature, a_question(signs=frozenset({asked})), *messages) == [1.0, 0.0]
     assert column(feature, a_question(), *messages) == [0.0, 0.0]
 
 
-def test_a_question_among_the_messages_is_known() -> None:
+def test_questions_among_the_messages_are_recognised() -> None:
     assert column("question", a_question(), signed(1, "question"), signed(2)) == [1.0, 0.0]
 
 
-def test_without_vectors_no_feature_of_meaning_says_anything() -> None:
+def test_without_vectors_all_meaning_features_are_empty() -> None:
     messages = [signed(1, "asks", sparse=2.0, sender_id=2), a_message(2, sparse=1.0)]
     told = {name for row in features_of(a_question(7), *messages) for name in row}
     assert told <= set(LEXICAL_FEATURES)
 
 
-def test_every_feature_is_of_one_set_or_both() -> None:
+def test_every_feature_belongs_to_one_or_both_sets() -> None:
     assert set(HYBRID_FEATURES) | set(LEXICAL_FEATURES) == set(FEATURES)
 
 
-def test_the_best_comes_first_and_the_newer_first_of_equals() -> None:
+def test_the_best_comes_first_and_of_equals_the_newer() -> None:
     messages = [a_message(1, sparse=1.0), a_message(2, sparse=4.0), a_message(3, sparse=1.0)]
     assert order(a_question(), *messages, words=1.0) == ["m2", "m3", "m1"]
 
 
-def test_the_weights_are_those_of_words_alone_where_there_are_no_vectors() -> None:
+def test_without_vectors_the_weights_for_words_are_used() -> None:
     counted = replace(weights(words=1.0), lexical={"words": 5.0})
     (lexical,) = rank(a_question(), [a_message(1, sparse=1.0)], listed={1}, weights=counted)
     (hybrid,) = rank(a_question(), [a_message(1, sparse=1.0, dense=0.0)], listed={1}, weights=counted)
     assert (lexical.score, hybrid.score) == (5.0, 1.0)
 
 
-def test_nothing_is_ranked_of_nothing() -> None:
+def test_an_empty_list_stays_empty() -> None:
     assert rank(a_question(7), [], listed=set(), weights=weights(words=1.0)) == []
     assert select_relevant(a_question(), [], scored=[], weights=weights()) == []
 
@@ -265,7 +265,7 @@ def test_a_chat_of_one_message_has_a_score() -> None:
     assert math.isfinite(scored.score)
 
 
-def test_the_shortlist_takes_from_both_lists_in_turns_each_message_once() -> None:
+def test_the_shortlist_alternates_between_both_lists_without_repetitions() -> None:
     found = [
         a_message(1, sparse=9.0),
         a_message(2, sparse=8.0, dense=0.9),
@@ -277,7 +277,7 @@ def test_the_shortlist_takes_from_both_lists_in_turns_each_message_once() -> Non
     assert shortlist([]) == []
 
 
-def test_the_shortlist_is_bounded_and_one_list_alone_may_fill_it() -> None:
+def test_the_shortlist_is_bounded_and_one_list_alone_can_fill_it() -> None:
     words = [a_message(number, sparse=1.0 + number) for number in range(150)]
     meanings = [a_message(200 + number, dense=number / 200) for number in range(150)]
     assert len(shortlist([*words, *meanings])) == len(shortlist(words)) == SHORTLIST
@@ -286,7 +286,7 @@ def test_the_shortlist_is_bounded_and_one_list_alone_may_fill_it() -> None:
     assert sum(sequence < 200 for sequence in both) == SHORTLIST / 2
 
 
-def test_what_stands_beside_those_found_is_looked_up_and_nothing_before_the_first() -> None:
+def test_neighbours_of_hits_are_looked_up_but_none_before_the_first() -> None:
     assert plan_lookups([1, 7, 8]) == {0, 1, 2, 3, 5, 6, 7, 8, 9, 10}
     assert plan_lookups([]) == set()
 
@@ -303,7 +303,7 @@ HAVING = frozenset({7})
 ASKED = a_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
 
 
-def test_nothing_is_relevant_where_the_best_is_below_the_floor() -> None:
+def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
     kept = select_relevant(ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), scored=[a_message(1)], weights=floored)
     assert [each.score for each in kept] == [6.0, 3.0]
@@ -312,7 +312,7 @@ def test_nothing_is_relevant_where_the_best_is_below_the_floor() -> None:
     assert select_relevant(ASKED, [], scored=[], weights=floored) == []
 
 
-def test_by_words_alone_one_of_the_best_must_have_some_of_the_words_or_a_date_be_named() -> None:
+def test_without_vectors_a_hit_needs_shared_words_or_a_named_date() -> None:
     word = QuestionWord(whole=frozenset({1}), parts=frozenset(range(2, 12)))
     question = a_question(1, words=(word, word))
 
@@ -327,7 +327,7 @@ def test_by_words_alone_one_of_the_best_must_have_some_of_the_words_or_a_date_be
     assert is_told(replace(question, dates=(DateSpan(start=0.0, end=DAY),)))
 
 
-def test_bare_words_are_found_below_the_floor_by_what_has_all_of_them() -> None:
+def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     bare = a_question(7, 8, words=two, signs=frozenset({"bare"}))
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
@@ -340,7 +340,7 @@ def test_bare_words_are_found_below_the_floor_by_what_has_all_of_them() -> None:
     assert select_relevant(worded, ranked, scored=[a_message(1)], weights=floored) == []
 
 
-def test_where_everything_is_like_the_question_the_floor_rises() -> None:
+def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
     counted = weights(meaning=6.0, session_meaning=4.0)
 
     def is_told(score: float, *cosines: float) -> bool:
@@ -353,7 +353,7 @@ def test_where_everything_is_like_the_question_the_floor_rises() -> None:
     assert is_told(0.1, 0.4)  # one message alone says nothing about what is usual
 
 
-def test_the_floor_rises_with_how_many_were_weighed() -> None:
+def test_the_floor_rises_with_the_number_of_candidates() -> None:
     floor = Floor(base=4.0, growth=0.5, margin=1.0)
     assert floor.among(1) == 4.0
     assert floor.among(400) == pytest.approx(4.0 + 0.5 * math.log(400))
@@ -366,7 +366,7 @@ def test_each_set_of_weights_has_its_floor() -> None:
     assert select_relevant(ASKED, ranked, scored=[a_message(1)], weights=floored) == ranked
 
 
-def test_the_shipped_weights_name_features_that_there_are() -> None:
+def test_the_shipped_weights_name_existing_features() -> None:
     shipped = load_weights()
     assert set(shipped.hybrid) <= set(HYBRID_FEATURES)
     assert set(shipped.lexical) <= set(LEXICAL_FEATURES)
@@ -374,7 +374,7 @@ def test_the_shipped_weights_name_features_that_there_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["window", "author", "date", "tells_time", "meaning", "session_meaning"])
-def test_what_speaks_for_a_message_weighs_for_it(name: str) -> None:
+def test_positive_features_have_positive_weights(name: str) -> None:
     assert load_weights().hybrid[name] > 0
 
 
@@ -397,7 +397,7 @@ def some_messages(seed: int, count: int) -> list[Candidate]:
 
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 60), terms=st.sets(st.integers(0, 40), max_size=300))
 @example(seed=4092, count=35, terms={6})
-def test_any_messages_get_a_finite_order_that_does_not_hang_on_how_they_came(
+def test_the_order_is_finite_and_independent_of_the_input_order(
     seed: int, count: int, terms: set[int]
 ) -> None:
     messages = some_messages(seed, count)

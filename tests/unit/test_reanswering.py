@@ -1,4 +1,4 @@
-"""Which turn an edit has answered again, and what it is asked then."""
+"""Answering a turn again after an edit: which turn, and with which question."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ BEN, CHIARA = 1002, 1003
 
 
 def asked(number: int, text: str = "hi", by: int = BEN) -> Message:
-    """A person's message, shown in Telegram under its number."""
+    """Return a person's message whose Telegram id is its number."""
     return Message(
         id=f"u{number}",
         role="user",
@@ -82,7 +82,7 @@ def found(snapshot: HistorySnapshot, edit: IncomingMessage, *, now: float = NOW)
     return None if turn is None else turn.ids
 
 
-def test_an_edit_of_any_message_of_the_last_turn_has_all_of_it_answered_again() -> None:
+def test_an_edit_of_any_message_of_the_last_turn_answers_all_of_it_again() -> None:
     snapshot = a_snapshot(asked(0), said(1), asked(2), asked(3), said(4))
 
     assert found(snapshot, an_edit(2)) == found(snapshot, an_edit(3)) == ("u2", "u3", "a4")
@@ -92,7 +92,7 @@ def test_an_older_turn_is_not_answered_again() -> None:
     assert found(a_snapshot(asked(0), said(1), asked(2), said(3)), an_edit(0)) is None
 
 
-def test_a_turn_that_has_no_answer_is_not_answered_by_an_edit() -> None:
+def test_a_turn_without_an_answer_is_not_answered_by_an_edit() -> None:
     assert found(a_snapshot(asked(0)), an_edit(0)) is None
     assert found(a_snapshot(), an_edit(0)) is None
 
@@ -101,21 +101,21 @@ def test_a_stopped_answer_stays_stopped() -> None:
     assert found(a_snapshot(asked(0), replace(said(1), is_stopped=True)), an_edit(0)) is None
 
 
-def test_the_words_of_others_before_the_question_are_not_of_its_turn() -> None:
+def test_messages_of_others_before_the_question_do_not_belong_to_its_turn() -> None:
     snapshot = a_snapshot(asked(0, by=CHIARA), asked(1), said(2))
 
     assert found(snapshot, an_edit(1)) == ("u1", "a2")
     assert found(snapshot, an_edit(0)) is None
 
 
-def test_an_answer_that_telegram_would_not_let_us_take_back_is_left_alone() -> None:
+def test_an_answer_that_is_too_old_to_edit_is_left_alone() -> None:
     snapshot = a_snapshot(asked(0), said(1))
 
     assert found(snapshot, an_edit(0), now=NOW + AGAIN_WITHIN_S) is not None
     assert found(snapshot, an_edit(0), now=NOW + AGAIN_WITHIN_S + 1) is None
 
 
-def test_an_edit_into_a_command_and_one_older_than_what_is_kept_answer_nothing() -> None:
+def test_an_edit_into_a_command_and_an_outdated_edit_answer_nothing() -> None:
     edited = replace(asked(0), edited_at=NOW + 5)
 
     assert found(a_snapshot(asked(0), said(1)), an_edit(0, "/new all")) is None
@@ -123,7 +123,7 @@ def test_an_edit_into_a_command_and_one_older_than_what_is_kept_answer_nothing()
     assert found(a_snapshot(edited, said(1)), an_edit(0, at=int(NOW) + 5)) is not None
 
 
-def test_a_document_beside_the_edited_message_keeps_its_turn_as_it_is() -> None:
+def test_a_document_in_the_turn_prevents_answering_again() -> None:
     entry = LedgerEntry(
         id="1", kind="tool", agent="main", name="read_document", input="{}", output="…", artifact_id="a77"
     )
@@ -136,7 +136,7 @@ def test_a_document_beside_the_edited_message_keeps_its_turn_as_it_is() -> None:
     assert found(snapshot, an_edit(1)) is None
 
 
-def test_the_last_edit_of_each_message_counts_and_those_before_it_end_with_it() -> None:
+def test_the_last_edit_of_each_message_counts() -> None:
     turn = find_last_turn(a_snapshot(asked(0), asked(1), said(2)), an_edit(0), now=NOW)
     assert turn is not None
     edits = [waiting(5, 0), waiting(6, 1), waiting(7, 0), waiting(8, 55)]
@@ -148,7 +148,7 @@ def test_the_last_edit_of_each_message_counts_and_those_before_it_end_with_it() 
     assert plan_again(turn, edits, [5]).update_ids == (5,)
 
 
-def test_what_is_told_again_has_the_edited_text_and_no_quotation_of_the_old_one() -> None:
+def test_the_new_question_has_the_edited_text_and_no_quotation_of_the_old_one() -> None:
     quote = Quote(telegram_message_id=0, sender_name="Ben", text="hi")
     turn = find_last_turn(a_snapshot(asked(0), replace(asked(1), quote=quote), said(2)), an_edit(0), now=NOW)
     assert turn is not None
@@ -158,7 +158,7 @@ def test_what_is_told_again_has_the_edited_text_and_no_quotation_of_the_old_one(
     assert [(message.text, message.quote) for message in told] == [("hi, edited", None), ("hi", None)]
 
 
-def test_a_message_that_was_edited_before_its_turn_is_not_quoted_as_it_was() -> None:
+def test_a_message_edited_before_its_turn_is_not_quoted_with_its_old_text() -> None:
     def quoting(number: int, text: str, of: int) -> Message:
         return replace(asked(number), quote=Quote(telegram_message_id=of, sender_name="Ben", text=text))
 
@@ -179,7 +179,7 @@ def test_a_message_that_was_edited_before_its_turn_is_not_quoted_as_it_was() -> 
     assert [replace(each, quote=None) for each in told] == [replace(each, quote=None) for each in messages]
 
 
-def test_a_rewound_context_is_with_whom_had_it_before_the_transfer() -> None:
+def test_a_rewound_context_has_the_agent_from_before_the_transfer() -> None:
     entry = LedgerEntry(id="1", kind="transfer", agent="main", name="cook", input="{}", output="ok")
     ledger = (LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,)),)
     snapshot = replace(a_snapshot(asked(0), said(1), asked(2), said(3), ledger=ledger), active_agent="cook")

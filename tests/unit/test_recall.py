@@ -1,4 +1,4 @@
-"""Recall over an index in memory: its requests to embedder and index, and its fallback to words."""
+"""Recall on a fake index: its requests to embedder and index, and the fallback to words."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -131,7 +131,7 @@ async def a_recall(index: CountedIndex | None = None, embedder: Any = None) -> R
     return recall
 
 
-async def test_a_message_is_found_by_what_it_says_with_its_place() -> None:
+async def test_a_message_is_found_by_its_text_with_its_position() -> None:
     recall = await a_recall()
 
     (hit,) = await recall.search(REF, 0, ask("who moved to Lisbon?"), k=1)
@@ -139,7 +139,7 @@ async def test_a_message_is_found_by_what_it_says_with_its_place() -> None:
     assert (hit.candidate.message_id, hit.candidate.sequence) == ("m0", 0)
 
 
-async def test_a_search_asks_the_embedder_once_and_the_index_at_most_twice() -> None:
+async def test_a_search_takes_one_embedding_and_at_most_two_index_requests() -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
     recall = await a_recall(index, embedder)
     embedder.calls.clear()
@@ -153,7 +153,7 @@ async def test_a_search_asks_the_embedder_once_and_the_index_at_most_twice() -> 
 
 
 @pytest.mark.parametrize(("text", "k"), [("", 3), (" \n\t", 3), ("\u200b", 3), ("Lisbon", 0), ("Lisbon", -1)])
-async def test_nothing_asked_for_asks_nobody(text: str, k: int) -> None:
+async def test_an_empty_question_sends_no_request(text: str, k: int) -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
     recall = await a_recall(index, embedder)
     embedder.calls.clear()
@@ -163,7 +163,7 @@ async def test_nothing_asked_for_asks_nobody(text: str, k: int) -> None:
     assert (index.searched, index.scored, embedder.calls) == ([], [], [])
 
 
-async def test_a_question_of_nothing_but_names_asks_nobody() -> None:
+async def test_a_question_of_names_alone_sends_no_request() -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
     recall = await a_recall(index, embedder)
     embedder.calls.clear()
@@ -173,7 +173,7 @@ async def test_a_question_of_nothing_but_names_asks_nobody() -> None:
     assert (index.searched, embedder.calls) == ([], [])
 
 
-async def test_nothing_is_searched_without_a_context() -> None:
+async def test_a_search_needs_a_context() -> None:
     nowhere = ContextRef(context_id="", partition=0)
     recall = await a_recall()
     with pytest.raises(MissingContext):
@@ -182,7 +182,7 @@ async def test_nothing_is_searched_without_a_context() -> None:
         await recall.search(nowhere, 0, ask(""), k=0)
 
 
-async def test_where_is_kept_in_the_query_and_in_what_is_found() -> None:
+async def test_filters_are_in_the_query_and_in_the_result() -> None:
     index = CountedIndex()
     recall = await a_recall(index)
     where = Where(excluded=frozenset({"m0"}), before_sequence=4)
@@ -201,7 +201,7 @@ async def test_a_chat_of_one_message_finds_it() -> None:
     assert await found(recall, "where did my sister move?") == ["m0"]
 
 
-async def test_an_empty_chat_finds_nothing_with_one_request() -> None:
+async def test_an_empty_chat_takes_one_request() -> None:
     index = CountedIndex()
     recall = Recall(Spaces(serving=a_space(index=index)))
 
@@ -216,7 +216,7 @@ async def test_another_epoch_is_not_found() -> None:
 
 
 @pytest.mark.parametrize("failure", [EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid])
-async def test_words_find_while_the_embedder_fails_and_the_log_says_it_once(
+async def test_words_find_messages_while_the_embedder_fails_and_the_log_says_it_once(
     failure: type[EmbeddingError],
 ) -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
@@ -252,7 +252,7 @@ async def test_another_kind_of_failure_is_logged_too() -> None:
     assert [entry["reason"] for entry in logs] == ["down", "no key"]
 
 
-async def test_a_failing_index_is_said() -> None:
+async def test_a_failing_index_is_reported() -> None:
     index = CountedIndex()
     recall = await a_recall(index)
     index.kept.is_down = True
@@ -260,7 +260,7 @@ async def test_a_failing_index_is_said() -> None:
         await found(recall, "who moved to Lisbon?")
 
 
-async def test_an_index_that_fails_between_its_two_requests_is_said() -> None:
+async def test_an_index_that_fails_at_its_second_request_is_reported() -> None:
     index = CountedIndex(score_failure=RecallUnavailable())
     recall = await a_recall(index)
     with pytest.raises(RecallUnavailable):
@@ -289,7 +289,7 @@ async def test_a_space_without_our_terms_is_searched_and_written_by_meaning_alon
     assert answer == ["m0"]
 
 
-async def test_a_message_is_kept_with_its_place_people_and_words() -> None:
+async def test_a_message_is_indexed_with_position_people_and_words() -> None:
     index = CountedIndex()
     recall = Recall(Spaces(serving=a_space(index=index)))
     message = a_message(7, "Anna moved to Lisbon", sender=2)
@@ -303,13 +303,13 @@ async def test_a_message_is_kept_with_its_place_people_and_words() -> None:
     assert point.dense == (await FakeEmbedder().embed(["moved to Lisbon"]))[0]
 
 
-async def test_nothing_to_index_asks_nobody() -> None:
+async def test_indexing_nothing_sends_no_request() -> None:
     embedder = FakeEmbedder()
     await Recall(Spaces(serving=a_space(embedder))).index([])
     assert embedder.calls == []
 
 
-async def test_a_batch_is_one_call_of_the_embedder_without_what_it_does_not_read() -> None:
+async def test_a_batch_is_one_embedding_call_without_unreadable_texts() -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
     recall = Recall(Spaces(serving=a_space(embedder, index)))
 
@@ -332,14 +332,14 @@ async def test_a_message_that_the_embedder_refuses_is_found_by_its_words(
     assert await found(recall, "tell of Lisbon") == ["m0"]
 
 
-async def test_a_message_refused_alone_does_not_wait_for_others() -> None:
+async def test_a_refused_message_does_not_wait_for_others() -> None:
     recall = Recall(Spaces(serving=a_space(Picky())))
     await recall.index(items("the poison of Lisbon"))
     assert await recall.count(REF) == 1
 
 
 @pytest.mark.parametrize("failure", [EmbeddingUnavailable, EmbeddingInvalid, EmbeddingRefused])
-async def test_an_embedder_that_refuses_everything_is_said_and_nothing_is_written(
+async def test_an_embedder_that_refuses_everything_is_reported_and_nothing_is_written(
     failure: type[EmbeddingError],
 ) -> None:
     index = CountedIndex()
@@ -349,7 +349,7 @@ async def test_an_embedder_that_refuses_everything_is_said_and_nothing_is_writte
     assert index.kept.points == {}
 
 
-async def test_while_a_space_is_built_both_are_written_and_the_old_one_is_searched() -> None:
+async def test_during_a_change_both_spaces_are_written_and_the_old_one_is_searched() -> None:
     old, new = CountedIndex(), CountedIndex()
     recall = Recall(Spaces(serving=a_space(index=old), building=a_space(FakeEmbedder(dimension=32), new)))
 
@@ -360,7 +360,7 @@ async def test_while_a_space_is_built_both_are_written_and_the_old_one_is_search
     assert (len(old.searched), new.searched) == (1, [])
 
 
-async def test_only_the_spaces_that_are_given_are_written() -> None:
+async def test_only_the_given_spaces_are_written() -> None:
     old, new = CountedIndex(), CountedIndex()
     building = a_space(index=new)
     recall = Recall(Spaces(serving=a_space(index=old), building=building))
@@ -370,7 +370,7 @@ async def test_only_the_spaces_that_are_given_are_written() -> None:
     assert (len(old.kept.points), len(new.kept.points)) == (0, 5)
 
 
-async def test_the_old_spaces_embedder_does_not_hold_up_the_new_one() -> None:
+async def test_the_old_spaces_embedder_does_not_delay_the_new_one() -> None:
     old, new = CountedIndex(), CountedIndex()
     down = FakeEmbedder(failure=EmbeddingUnavailable())
     recall = Recall(Spaces(serving=a_space(down, old), building=a_space(index=new)))
@@ -381,14 +381,14 @@ async def test_the_old_spaces_embedder_does_not_hold_up_the_new_one() -> None:
     assert (old.dense("m0"), new.dense("m0") is None) == (None, False)
 
 
-async def test_the_new_spaces_embedder_holds_up_the_work() -> None:
+async def test_the_new_spaces_embedder_delays_the_work() -> None:
     down = FakeEmbedder(failure=EmbeddingUnavailable())
     recall = Recall(Spaces(serving=a_space(), building=a_space(down)))
     with pytest.raises(EmbeddingUnavailable):
         await recall.index(items(*TALK))
 
 
-async def test_erasing_and_counting_ask_the_index() -> None:
+async def test_erasing_and_counting_query_the_index() -> None:
     recall = await a_recall()
     assert await recall.drop(REF, epoch=0, message_ids=[]) == VectorErasure(before=0, left=0)
     assert await recall.drop(REF, epoch=0, message_ids=["m0", "none"]) == VectorErasure(before=1, left=0)
@@ -419,7 +419,7 @@ async def test_any_text_can_be_indexed_and_searched_for(kind: str) -> None:
     assert await found(recall, "who moved to Lisbon?", k=1) == ["m0"]
 
 
-async def test_a_chat_of_hundreds_of_people_is_searched_by_the_one_that_is_named() -> None:
+async def test_a_chat_of_hundreds_of_people_is_searched_for_the_named_one() -> None:
     people = {number: f"Person{number}" for number in range(3, 500)} | PEOPLE
     recall = Recall(Spaces(serving=a_space()))
     said = [a_message(number, "I am allergic to nuts", sender=number % 2 + 1) for number in range(4)]

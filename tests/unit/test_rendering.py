@@ -1,4 +1,4 @@
-"""Rendering a model's Markdown as Telegram text and entities."""
+"""Rendering of a model's Markdown as Telegram text and entities."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def test_offsets_count_utf16_units() -> None:
     assert shown("😀 **b😀** `x`") == ("😀 b😀 x", [("bold", 3, 3), ("code", 7, 1)])
 
 
-def test_an_entity_is_the_json_object_of_the_bot_api() -> None:
+def test_an_entity_is_a_json_object_of_the_bot_api() -> None:
     entity = Entity(type="pre", offset=0, length=3, language="py")
 
     assert entity.to_dict() == {"type": "pre", "offset": 0, "length": 3, "language": "py"}
@@ -62,7 +62,7 @@ def test_lists_keep_marks_numbers_and_nesting() -> None:
     )
 
 
-def test_blocks_inside_the_first_list_stand_on_lines_of_their_own() -> None:
+def test_blocks_in_a_first_list_start_on_new_lines() -> None:
     assert shown("- a\n  ```\n  c\n  ```\n  after\n- b\n  > q") == (
         "• a\nc\nafter\n• b\nq",
         [("pre", 4, 1), ("blockquote", 16, 1)],
@@ -77,7 +77,7 @@ def test_bold_is_interrupted_by_the_code_within() -> None:
     assert shown("**bold `code` on**") == ("bold code on", [("bold", 0, 4), ("code", 5, 4), ("bold", 10, 2)])
 
 
-def test_code_in_a_link_gives_way_to_the_link() -> None:
+def test_a_link_wins_over_code_in_it() -> None:
     assert shown("[a `b`](https://a.bc)") == ("a b", [("text_link", 0, 3, "https://a.bc")])
 
 
@@ -104,7 +104,7 @@ def test_an_empty_cell_is_no_spoiler() -> None:
         ("$5 and then about 6$", []),
     ],
 )
-def test_mathematics_stays_as_it_was_written(markdown: str, entities: list[tuple[object, ...]]) -> None:
+def test_mathematics_stays_unrendered(markdown: str, entities: list[tuple[object, ...]]) -> None:
     assert shown(markdown) == (markdown.replace("\\_", "_"), entities)
 
 
@@ -147,9 +147,7 @@ def test_a_long_quote_is_folded(quote: str, kind: str) -> None:
         ("one||two three||four", "one||two three||four", []),
     ],
 )
-def test_bars_close_around_words_hide_them(
-    markdown: str, text: str, entities: list[tuple[object, ...]]
-) -> None:
+def test_bars_around_words_hide_them(markdown: str, text: str, entities: list[tuple[object, ...]]) -> None:
     assert shown(markdown) == (text, entities)
 
 
@@ -161,14 +159,14 @@ def test_bold_may_end_with_punctuation_before_a_letter(markdown: str, text: str,
     assert shown(markdown) == (text, [("bold", text.index("字") + 1 if text[0] == "字" else 0, length)])
 
 
-def test_a_picture_is_a_link_with_its_description_or_its_address() -> None:
+def test_a_picture_becomes_a_link_with_its_description_or_address() -> None:
     assert shown("![a cat](https://a.bc/c) ![](https://a.bc/x_y_z)") == (
         "🖼 a cat 🖼 https://a.bc/x_y_z",
         [("text_link", 3, 5, "https://a.bc/c"), ("text_link", 12, 18, "https://a.bc/x_y_z")],
     )
 
 
-def test_a_wide_table_is_one_record_after_another() -> None:
+def test_a_wide_table_becomes_one_record_per_row() -> None:
     table = "| Name | What it does | |\n|---|---|---|\n| **a_b** | counts all of the words in the text | x |\n| c | | y |"
 
     assert shown(table) == (
@@ -184,19 +182,19 @@ def test_links_of_a_table_work() -> None:
     )
 
 
-def test_a_table_has_numbers_at_the_right_bars_in_code_and_lines_in_cells() -> None:
+def test_a_table_aligns_numbers_right_and_keeps_bars_in_code_and_lines_in_cells() -> None:
     assert shown("| n | code |\n|---|---|\n| 5 | `a|b` |\n| 10 | one<br>two |")[0] == (
         " n | code\n---+-----\n 5 | a|b\n10 | one\n   | two"
     )
 
 
-def test_a_drawn_table_in_code_is_left_alone() -> None:
+def test_a_drawn_table_in_code_stays_unchanged() -> None:
     code = "a    | b\n-----+--\n1    | " + "x" * 60
 
     assert shown(f"```\n{code}\n```") == (code, [("pre", 0, len(code))])
 
 
-def test_widths_count_what_is_drawn() -> None:
+def test_widths_are_display_widths() -> None:
     assert [display_width(text) for text in ("a", "日", "❤️", "👨‍👩‍👧", "🇵🇹", "e\u0301", "1️⃣", "👍🏽")] == [
         1,
         2,
@@ -226,7 +224,7 @@ def test_widths_count_what_is_drawn() -> None:
         "/start @someone #tag",
     ],
 )
-def test_what_is_no_markdown_stays_word_for_word(text: str) -> None:
+def test_text_without_markdown_stays_unchanged(text: str) -> None:
     assert shown(text) == (text, [])
 
 
@@ -242,7 +240,7 @@ def test_what_is_no_markdown_stays_word_for_word(text: str) -> None:
         ("[a@b.cd](mailto:a@b.cd)", "a@b.cd"),
     ],
 )
-def test_a_link_that_telegram_refuses_is_text(markdown: str, text: str) -> None:
+def test_a_link_that_telegram_refuses_becomes_text(markdown: str, text: str) -> None:
     assert shown(markdown) == (text, [])
 
 
@@ -268,7 +266,7 @@ def test_a_link_that_telegram_refuses_is_text(markdown: str, text: str) -> None:
         ("", False),
     ],
 )
-def test_only_addresses_that_telegram_takes_are_sendable(url: str, sendable: bool) -> None:
+def test_only_addresses_that_telegram_accepts_are_sent(url: str, sendable: bool) -> None:
     assert is_sendable_url(url) is sendable
 
 
@@ -278,7 +276,7 @@ def test_blank_text_renders_as_nothing(blank: str) -> None:
     assert not render(blank)
 
 
-def test_control_characters_go_as_telegram_takes_them_out() -> None:
+def test_control_characters_are_removed_as_telegram_does() -> None:
     assert shown("a\r\nb\x00c\u202ed\ue000 \ud800x\ufdd0")[0] == "a\nb cd\ue000 \ufffdx"
 
 
@@ -291,7 +289,7 @@ def test_the_text_is_trimmed_with_its_entities() -> None:
 
 
 class ParserPanic(BaseException):
-    """Stands for the panic of the Rust parser."""
+    """A stand-in for a panic of the Rust parser."""
 
 
 ParserPanic.__name__ = "PanicException"
@@ -323,7 +321,7 @@ def test_a_failing_converter_leaves_the_plain_text(failure: type[BaseException])
     assert render_with(convert, " **a** <b> ") == RichText(text="**a** <b>")
 
 
-def test_an_interrupt_is_not_taken_for_a_failure_of_the_converter() -> None:
+def test_an_interrupt_is_not_treated_as_a_failure_of_the_converter() -> None:
     def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
         raise KeyboardInterrupt
 
@@ -340,16 +338,16 @@ def test_an_interrupt_is_not_taken_for_a_failure_of_the_converter() -> None:
         "|" * 50_000 + "\n" + "|-" * 20_000 + "\n|x",
     ],
 )
-def test_text_that_would_take_long_to_convert_stays_plain(text: str) -> None:
+def test_text_that_is_slow_to_convert_stays_plain(text: str) -> None:
     assert render(text) == RichText(text=text.strip(" \n"))
 
 
-def test_many_unclosed_formulas_are_left_alone() -> None:
+def test_many_unclosed_formulas_stay_unchanged() -> None:
     assert render("\\[a" * 20_000).text == "[a" * 20_000
     assert render("$a" * 20_000 + "$").text == "$a" * 20_000 + "$"
 
 
-def test_a_link_or_code_is_cut_at_the_borders_of_a_quote() -> None:
+def test_a_link_or_code_is_split_at_the_borders_of_a_quote() -> None:
     spans = [Span(0, 9, "text_link", "https://a.bc"), Span(3, 6, "blockquote")]
 
     assert valid_spans("abcdefghij", spans) == [

@@ -1,4 +1,4 @@
-"""From a text to the parts of the outbox: split, or a beginning and a document; what they replace, and what goes."""
+"""Replies: from a text to the parts of the outbox, also as a document or in place of older messages."""
 
 import pytest
 
@@ -41,14 +41,14 @@ def _paragraphs(count: int) -> str:
     return "\n\n".join(f"Paragraph {number}. " + "word " * 700 for number in range(count))
 
 
-def test_a_short_answer_is_one_message_that_quotes_what_it_answers() -> None:
+def test_a_short_answer_is_one_message_that_replies_to_its_question() -> None:
     (part,) = _plan("**hello**")
 
     assert (part.kind, part.rich.text, part.reply_to, part.thread_id) == ("text", "hello", 9, 7)
     assert (part.message_id, part.epoch, part.edits) == ("m", 2, None)
 
 
-def test_an_empty_answer_only_takes_messages_away() -> None:
+def test_an_empty_answer_only_deletes_messages() -> None:
     parts = _plan("", edits=(3,), deletes=(4,))
 
     assert [(part.kind, part.edits, part.message_id) for part in parts] == [
@@ -58,12 +58,12 @@ def test_an_empty_answer_only_takes_messages_away() -> None:
     assert _plan("") == []
 
 
-def test_a_text_of_which_markdown_leaves_nothing_is_shown_as_it_is_written() -> None:
+def test_a_text_that_renders_to_nothing_is_sent_unrendered() -> None:
     assert [part.rich.text for part in _plan("[]: #")] == ["[]: #"]
 
 
 @pytest.mark.parametrize("unseen", ["\u200b", "\x00", "\x07\x1b", "\u202a\u2028", "\u030a", "\r"])
-def test_for_a_text_that_telegram_would_find_empty_a_sentence_is_said(unseen: str) -> None:
+def test_a_text_that_telegram_treats_as_empty_is_replaced_by_a_sentence(unseen: str) -> None:
     assert [part.rich.text for part in _plan(unseen)] == [WORDS("nothing-to-show")]
 
 
@@ -74,7 +74,7 @@ def test_for_a_text_that_telegram_would_find_empty_a_sentence_is_said(unseen: st
         ((41, 42, 43), [("text", 41), ("text", 42), ("delete", 43), ("delete", 50)]),
     ],
 )
-def test_texts_replace_older_messages_and_what_is_too_much_goes(
+def test_texts_replace_older_messages_and_the_rest_is_deleted(
     edits: tuple[int, ...], expected: list[tuple[str, int | None]]
 ) -> None:
     parts = _plan(_paragraphs(2), edits=edits, deletes=(50,))
@@ -84,14 +84,14 @@ def test_texts_replace_older_messages_and_what_is_too_much_goes(
     assert [parse_part(dump_part(part)) for part in parts] == parts
 
 
-def test_by_default_a_long_answer_is_sent_whole_in_messages() -> None:
+def test_by_default_a_long_answer_is_sent_in_messages() -> None:
     parts = _plan(_paragraphs(9))
 
     assert len(parts) > 4
     assert {part.kind for part in parts} == {"text"}
 
 
-def test_up_to_four_messages_are_no_document() -> None:
+def test_up_to_four_messages_need_no_document() -> None:
     assert [part.kind for part in _plan(_paragraphs(4), long_answers="document")] == ["text"] * 4
 
 
@@ -104,7 +104,7 @@ def test_up_to_four_messages_are_no_document() -> None:
         "An open block:\n```\n" + "x = 1\n" * 700,
     ],
 )
-def test_a_long_answer_may_go_as_its_beginning_and_a_document(text: str) -> None:
+def test_a_long_answer_can_be_sent_as_its_beginning_and_a_document(text: str) -> None:
     beginning, document = _plan(text, long_answers="document", edits=(41,))
 
     assert utf16_length(beginning.rich.text) <= 4096
@@ -132,7 +132,7 @@ FULL = Part(
 )
 
 
-def test_each_refusal_leaves_less_to_refuse() -> None:
+def test_each_refusal_simplifies_the_part() -> None:
     forms = [FULL]
     for refusal in (MessageGone(), ThreadGone(), TelegramRefused("can't parse entities")):
         form = next_form(forms[-1], refusal)
@@ -149,7 +149,7 @@ def test_each_refusal_leaves_less_to_refuse() -> None:
         assert next_form(forms[-1], refusal) is None
 
 
-def test_in_a_chat_that_moved_no_old_message_and_no_old_topic_is_left() -> None:
+def test_a_moved_chat_drops_old_messages_and_topics() -> None:
     moved = next_form(FULL, ChatMigrated(-1009))
 
     assert moved is not None

@@ -1,4 +1,4 @@
-"""Settings: what may never be seen, and what a process needs for what it is set to do."""
+"""Settings: secrets, and dependent values."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from bot.settings import WEBHOOK_CONNECTIONS, Settings, load_settings
 
 @pytest.fixture(autouse=True)
 def nothing_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No `.env`, and no setting of the developer's."""
+    """Remove `.env` and the developer's settings."""
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_a_password_is_secret_as_the_url_has_it_and_as_the_server_knows_it() -> None:
+def test_a_password_is_secret_in_its_encoded_and_decoded_form() -> None:
     settings = load_settings(redis_url="redis://user:p%40ss%2Fword@127.0.0.1:1/0")
 
     assert {"p%40ss%2Fword", "p@ss/word"} <= set(settings.secrets)
@@ -49,7 +49,7 @@ def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch, sche
         ("openai_base_url", "http://user:hid/den@127.0.0.1"),
     ],
 )
-def test_a_port_that_is_none_is_refused_without_a_word_of_the_password(name: str, url: str) -> None:
+def test_an_invalid_port_is_refused_without_the_password(name: str, url: str) -> None:
     with pytest.raises(SettingsInvalid) as refused:
         load_settings(**{name: url})
 
@@ -58,7 +58,7 @@ def test_a_port_that_is_none_is_refused_without_a_word_of_the_password(name: str
     assert "hid" not in problem
 
 
-def test_several_sentinels_are_named_with_their_ports() -> None:
+def test_several_sentinels_are_listed_with_their_ports() -> None:
     assert load_settings(redis_url="redis+sentinel://:word@one:26379,two:26380,[::1]:26381/0").redis_url
 
 
@@ -74,7 +74,7 @@ def test_a_url_without_a_password_adds_no_empty_secret() -> None:
         {"partitions": 1024},
     ],
 )
-def test_there_is_a_connection_for_everything_that_goes_on_at_once(given: dict[str, int]) -> None:
+def test_there_are_enough_connections_for_all_concurrent_work(given: dict[str, int]) -> None:
     settings = load_settings(**given)
     at_once = settings.worker_concurrency + WEBHOOK_CONNECTIONS + 3 * settings.partitions
 
@@ -88,7 +88,7 @@ def test_there_is_a_connection_for_everything_that_goes_on_at_once(given: dict[s
         ({"recall_k": -1}, "RECALL_K:"),
     ],
 )
-def test_a_wrong_setting_of_memory_is_one_line_that_names_it(given: dict[str, object], told: str) -> None:
+def test_a_wrong_setting_of_memory_is_reported_in_one_line(given: dict[str, object], told: str) -> None:
     with pytest.raises(SettingsInvalid) as refused:
         load_settings(**given)
 
@@ -96,7 +96,7 @@ def test_a_wrong_setting_of_memory_is_one_line_that_names_it(given: dict[str, ob
     assert problem.startswith(told)
 
 
-def test_on_an_endpoint_of_ones_own_the_chat_model_writes_the_summaries_unless_another_is_named() -> None:
+def test_on_another_endpoint_the_chat_model_writes_summaries_unless_another_is_set() -> None:
     own = {"openai_base_url": "http://127.0.0.1:1/v1", "openai_model": "qwen3"}
 
     assert load_settings(**own).summary_model == "qwen3"

@@ -1,4 +1,4 @@
-"""What the contexts that are worked on hear of the control lane."""
+"""Signals of the control stream for claimed contexts."""
 
 import asyncio
 from typing import cast
@@ -13,7 +13,7 @@ from tests.contract.inbox_kit import eventually
 
 
 class Lane:
-    """A control lane in memory, that fails as often as it is told to."""
+    """A fake control stream that fails as often as the test says."""
 
     def __init__(self, *, failures: int = 0) -> None:
         self.failures = failures
@@ -56,20 +56,20 @@ async def heard_by(incoming_of: Signals, lane: Lane) -> list[int]:
     return heard
 
 
-async def test_a_context_hears_its_own_signals_in_their_order() -> None:
+async def test_a_context_gets_its_own_signals_in_order() -> None:
     lane = Lane()
 
     assert await heard_by(signals_of(lane), lane) == [1, 4]
 
 
-async def test_a_lane_that_was_away_is_read_on_where_it_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stream_is_read_on_after_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.inbox.signals.PAUSE_S", 0.001)
     lane = Lane(failures=2)
 
     assert await heard_by(signals_of(lane), lane) == [1, 4]
 
 
-async def test_after_its_watch_a_context_hears_nothing() -> None:
+async def test_a_context_gets_no_signals_after_its_watch() -> None:
     lane = Lane()
     signals = signals_of(lane)
     with signals.watch("ours") as ours:

@@ -1,4 +1,4 @@
-"""A worker's slots: as many at work as there are, and one that rests releases its slot."""
+"""A worker's slots: a waiting context releases its slot."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ async def _settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_one_that_rests_releases_its_slot_and_waits_for_one_at_the_end() -> None:
+async def test_a_waiting_context_releases_its_slot_and_gets_one_at_the_end() -> None:
     slots, rested, other_ends, seen = Slots(1), asyncio.Event(), asyncio.Event(), list[str]()
 
     async def resting() -> None:
@@ -37,7 +37,7 @@ async def test_one_that_rests_releases_its_slot_and_waits_for_one_at_the_end() -
     assert seen == ["other", "back"]
 
 
-async def test_one_that_is_cancelled_while_it_waits_for_its_slot_adds_no_slot() -> None:
+async def test_a_context_cancelled_before_it_gets_its_slot_back_adds_no_slot() -> None:
     slots, rested, ends = Slots(1), asyncio.Event(), asyncio.Event()
 
     async def resting() -> None:
@@ -67,7 +67,7 @@ async def test_one_that_is_cancelled_while_it_waits_for_its_slot_adds_no_slot() 
                     pass
 
 
-async def test_one_that_is_cancelled_while_it_rests_ends_at_once_and_takes_no_slot_with_it() -> None:
+async def test_a_context_cancelled_during_its_wait_ends_at_once_and_takes_no_slot() -> None:
     slots, ends = Slots(1), asyncio.Event()
 
     async def resting() -> None:
@@ -92,7 +92,7 @@ async def test_one_that_is_cancelled_while_it_rests_ends_at_once_and_takes_no_sl
                     pass
 
 
-async def test_beyond_the_bound_a_slot_is_kept() -> None:
+async def test_a_slot_is_kept_if_too_many_contexts_wait() -> None:
     slots = Slots(1, resting_at_most=0)
 
     async with slots.work(), slots.rest():

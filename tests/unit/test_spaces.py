@@ -1,4 +1,4 @@
-"""Serving and building spaces, decided from the record alone."""
+"""The plan of serving and building spaces, made from the record alone."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ def test_the_first_space_on_an_empty_store_serves_at_once() -> None:
     assert plan_claim(None, A, is_empty=True, now=NOW) == SpacesRecord(serving=A)
 
 
-def test_data_from_before_there_was_a_record_is_built_anew() -> None:
+def test_data_from_before_the_record_is_built_again() -> None:
     assert claimed(None, A) == SpacesRecord(serving=None, target=A, build=int(NOW))
 
 
@@ -50,16 +50,16 @@ def test_a_start_with_the_same_settings_changes_nothing() -> None:
         assert claimed(record, record.destination) == record
 
 
-def test_a_change_is_built_while_the_former_space_serves() -> None:
+def test_a_new_space_is_built_while_the_former_one_serves() -> None:
     assert claimed(SpacesRecord(serving=A), B) == SpacesRecord(serving=A, target=B, build=int(NOW))
 
 
-def test_the_last_start_decides() -> None:
+def test_the_last_start_wins() -> None:
     building = SpacesRecord(serving=A, target=B, build=int(NOW) + 5)
     assert claimed(building, C) == SpacesRecord(serving=A, target=C, build=int(NOW) + 6)
 
 
-def test_going_back_while_another_is_built_makes_the_serving_space_anew() -> None:
+def test_a_return_to_the_serving_space_rebuilds_it() -> None:
     building = SpacesRecord(serving=A, target=B, build=5)
     assert claimed(building, A) == SpacesRecord(serving=A, target=A, build=int(NOW))
 
@@ -70,12 +70,12 @@ def test_force_builds_the_serving_space_anew_each_time() -> None:
     assert claimed(first, A, is_forced=True) == replace(first, build=int(NOW) + 1)
 
 
-def test_a_switch_lets_the_target_serve_and_the_rest_be_swept_a_minute_later() -> None:
+def test_a_switch_makes_the_target_serve_and_deletes_the_rest_a_minute_later() -> None:
     record = plan_switch(SpacesRecord(serving=A, target=B, build=5), now=NOW)
     assert record == SpacesRecord(serving=B, build=5, sweep_after=NOW + 60)
 
 
-def test_a_space_is_known_by_its_collection() -> None:
+def test_a_space_is_identified_by_its_collection() -> None:
     record = SpacesRecord(serving=A)
     assert claimed(record, replace(A, requested_dimension=None)) == record
 
@@ -91,7 +91,7 @@ records = st.none() | st.builds(
 
 
 @given(records, spaces, st.booleans(), st.booleans())
-def test_what_is_claimed_is_wanted_and_builds_only_grow(
+def test_claimed_spaces_are_needed_and_builds_only_increase(
     record: SpacesRecord | None, ours: SpaceDescription, is_empty: bool, is_forced: bool
 ) -> None:
     after = plan_claim(record, ours, is_empty=is_empty, now=NOW, is_forced=is_forced)

@@ -1,4 +1,4 @@
-"""Splitting a long rich text into messages."""
+"""Splitting of long rich texts into messages."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ def texts(text: str, limit: int, entities: tuple[Entity, ...] = ()) -> list[str]
     return [part.text for part in split(RichText(text=text, entities=entities), limit)]
 
 
-def test_a_short_text_is_one_part_as_it_is() -> None:
+def test_a_short_text_is_one_unchanged_part() -> None:
     rich = RichText(text="short", entities=(Entity(type="bold", offset=0, length=5),))
 
     assert split(rich) == [rich]
@@ -41,11 +41,11 @@ def test_a_limit_below_a_surrogate_pair_is_refused() -> None:
         ("a" * 45, ["a" * 20, "a" * 20, "a" * 5]),
     ],
 )
-def test_a_cut_is_at_the_best_place_of_the_later_half(text: str, parts: list[str]) -> None:
+def test_a_cut_is_at_the_best_place_of_the_second_half(text: str, parts: list[str]) -> None:
     assert texts(text, 20) == parts
 
 
-def test_an_early_place_is_better_than_a_cut_word() -> None:
+def test_an_early_cut_is_better_than_a_cut_word() -> None:
     assert texts("see\n" + "x" * 18, 20) == ["see", "x" * 18]
 
 
@@ -84,7 +84,7 @@ def test_a_grapheme_longer_than_a_part_is_cut_between_code_points() -> None:
     assert all(len(part) <= 50 for part in parts)
 
 
-def test_a_code_block_goes_on_with_its_language_and_indentation() -> None:
+def test_a_continued_code_block_keeps_its_language_and_indentation() -> None:
     code = "def f():\n    x = 1\n\n    return x"
     pre = Entity(type="pre", offset=0, length=len(code), language="py")
 
@@ -118,7 +118,7 @@ def test_indentation_beyond_the_limit_is_dropped() -> None:
     assert texts(text, 20, (Entity(type="pre", offset=0, length=51),)) == ["x"]
 
 
-def test_nested_formatting_and_links_go_on_in_the_next_part() -> None:
+def test_nested_formatting_and_links_continue_in_the_next_part() -> None:
     text = "😀 one two three four"
     entities = (
         Entity(type="text_link", offset=0, length=21, url="https://a.bc"),
@@ -153,7 +153,7 @@ def test_a_part_has_at_most_a_hundred_entities() -> None:
     assert "\n".join(part.text for part in parts) == text.strip()
 
 
-def test_a_hundred_entities_are_kept_of_more_at_one_place() -> None:
+def test_only_a_hundred_entities_at_one_place_are_kept() -> None:
     bold = Entity(type="bold", offset=0, length=1)
 
     (part,) = split(RichText(text="ab", entities=(bold,) * 150))
@@ -161,7 +161,7 @@ def test_a_hundred_entities_are_kept_of_more_at_one_place() -> None:
     assert part.entities == (bold,) * 100
 
 
-def test_entities_that_do_not_fit_the_text_are_left_out() -> None:
+def test_entities_outside_the_text_are_dropped() -> None:
     entities = (
         Entity(type="bold", offset=1, length=1),
         Entity(type="bold", offset=0, length=9),
@@ -171,12 +171,12 @@ def test_entities_that_do_not_fit_the_text_are_left_out() -> None:
     assert split(RichText(text="😀a", entities=entities)) == [RichText(text="😀a")]
 
 
-def test_a_part_of_invisible_characters_is_left_out() -> None:
+def test_a_part_of_invisible_characters_is_dropped() -> None:
     assert texts("a" * 20 + "\n" + "\u200b" * 20 + "\nb", 20) == ["a" * 20, "b"]
 
 
 @pytest.mark.parametrize("unit", ["word ", "a", "🇵🇹", "a\u0301", " ", "line\n", "Yes. "])
-def test_a_megabyte_is_split_at_once(unit: str) -> None:
+def test_a_megabyte_is_split_quickly(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
 
     parts = split(RichText(text=text))

@@ -56,9 +56,7 @@ def _rank_file(ranks: dict[bytes, int]) -> bytes:
     return b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
 
 
-def test_an_encoding_loads_without_a_network(
-    encoding_name: EncodingName, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_encoding_loads_offline(encoding_name: EncodingName, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object) -> None:
         raise OSError("no network in this test")
 
@@ -92,7 +90,7 @@ def test_m08_special_tokens_in_text_are_plain_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["\ud83d", "a\udc00b", "\ud83d\ude00", "\ud800" * 500])
-def test_lone_surrogates_are_counted_and_cut_as_replacement_characters(text: str) -> None:
+def test_lone_surrogates_count_as_replacement_characters(text: str) -> None:
     count = O200K.count(text)
 
     assert count >= 1
@@ -123,7 +121,7 @@ def test_a_long_text_with_spaces_is_counted_exactly(encoding_name: EncodingName)
     assert count == len(load_encoding(encoding_name).encode_ordinary(text))
 
 
-def test_a_long_word_is_counted_within_a_few_tokens_for_each_piece() -> None:
+def test_a_long_word_is_counted_approximately() -> None:
     text = "".join(chr(97 + (n * n * 7919 + n // 3) % 26) for n in range(4 * EXACT_CHARACTERS + 1))
 
     count = O200K.count(text)
@@ -140,16 +138,16 @@ def test_cut_middle_keeps_head_and_tail_around_the_mark() -> None:
     assert O200K.count(cut) <= 20
 
 
-def test_cut_middle_returns_a_text_that_fits_unchanged() -> None:
+def test_cut_middle_leaves_a_fitting_text_unchanged() -> None:
     assert O200K.cut_middle("one two three", O200K.count("one two three")) == "one two three"
 
 
-def test_cut_middle_leaves_the_mark_out_where_it_does_not_fit() -> None:
+def test_cut_middle_drops_the_mark_if_it_does_not_fit() -> None:
     assert O200K.cut_middle("one two three four five six", 2) == "one two"
 
 
 @pytest.mark.parametrize("max_tokens", [0, -5])
-def test_no_room_leaves_nothing(max_tokens: int) -> None:
+def test_a_limit_of_zero_leaves_nothing(max_tokens: int) -> None:
     assert O200K.cut_middle("some text", max_tokens) == ""
     assert O200K.head("some text", max_tokens) == ""
 
@@ -163,7 +161,7 @@ def test_characters_of_several_code_points_stay_whole(character: str) -> None:
         assert cut.replace("|", "").replace(character, "") == ""
 
 
-def test_a_flood_of_accents_is_cut_all_the_same() -> None:
+def test_even_a_flood_of_accents_is_cut() -> None:
     cut = O200K.head("z" + "\u0301" * 5_000, 100)
 
     assert 50 < O200K.count(cut) <= 100
@@ -217,7 +215,7 @@ def test_a_text_is_counted_once() -> None:
     assert counter.asked == ["one two", "", "\ud800"]
 
 
-def test_the_text_that_was_not_used_for_longest_is_forgotten_first() -> None:
+def test_the_least_recently_used_text_is_dropped_first() -> None:
     counter = NotingCounter()
     caching = CachingTokenCounter(counter, max_texts=2)
 
@@ -227,7 +225,7 @@ def test_the_text_that_was_not_used_for_longest_is_forgotten_first() -> None:
     assert counter.asked == ["a", "b", "c", "b"]
 
 
-def test_no_text_is_kept() -> None:
+def test_the_cache_contains_no_text() -> None:
     caching = CachingTokenCounter(WordTokenizer())
 
     caching.count("a secret of mine")
@@ -235,5 +233,5 @@ def test_no_text_is_kept() -> None:
     assert b"secret" not in pickle.dumps(caching)
 
 
-def test_texts_are_cut_as_the_counter_cuts_them() -> None:
+def test_texts_are_cut_like_in_the_counter() -> None:
     assert CachingTokenCounter(WordTokenizer()).cut_middle("a b c d e f", 3) == "a […] f"

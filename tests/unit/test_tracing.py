@@ -1,4 +1,4 @@
-"""The traces of a run: what is told at which level, and that they reach a collector."""
+"""The traces of a run: their contents by log level, and their export to a collector."""
 
 import logging
 import subprocess
@@ -41,7 +41,7 @@ def level(request: pytest.FixtureRequest) -> Generator[str]:
     structlog.reset_defaults()
 
 
-def test_t04_what_was_said_is_told_at_debug_level_only(level: str) -> None:
+def test_t04_message_text_is_logged_at_debug_level_only(level: str) -> None:
     with capture_logs() as logs:
         trace_llm_call(2, 7)
         trace_tool_result("add", '{"a": 2}', "secret 5", is_error=False)
@@ -57,7 +57,7 @@ def test_t04_what_was_said_is_told_at_debug_level_only(level: str) -> None:
     assert logs[2]["characters"] == 13
 
 
-def test_without_an_endpoint_nothing_is_set_up() -> None:
+def test_without_an_endpoint_no_exporter_runs() -> None:
     before = get_tracer_provider()
 
     with configure_tracing(None), traced("agent_run", request_id="1"):
@@ -79,7 +79,7 @@ class _Collector(BaseHTTPRequestHandler):
         return
 
 
-def test_t04_spans_reach_the_collector_before_the_process_ends_without_an_errors_text() -> None:
+def test_t04_spans_reach_the_collector_before_the_process_ends_without_error_texts() -> None:
     _Collector.received = []
     collector = HTTPServer(("127.0.0.1", 0), _Collector)
     thread = threading.Thread(target=collector.serve_forever)

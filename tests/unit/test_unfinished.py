@@ -1,4 +1,4 @@
-"""Markdown that is still being written, as a preview shows it."""
+"""Unfinished Markdown, as a preview shows it."""
 
 import pytest
 
@@ -56,22 +56,22 @@ Title
         ("```py\n*x\n```\n\n**b", "```py\n*x\n```\n\n**b**"),
     ],
 )
-def test_what_is_open_is_closed_and_what_is_not_yet_anything_waits(so_far: str, shown: str) -> None:
+def test_open_markup_is_closed_and_incomplete_markup_is_held_back(so_far: str, shown: str) -> None:
     assert without_loose_ends(so_far) == shown
 
 
-def test_no_mark_of_an_answer_is_seen_while_it_grows() -> None:
+def test_a_growing_answer_never_shows_raw_markup() -> None:
     for end in range(len(ANSWER) + 1):
         text = render(without_loose_ends(ANSWER[:end])).text
 
         assert not set(text) & set("*~`[]#"), ANSWER[:end]
 
 
-def test_a_finished_answer_is_shown_as_it_will_stay() -> None:
+def test_a_finished_answer_is_shown_in_its_final_form() -> None:
     assert render(without_loose_ends(ANSWER)) == render(ANSWER)
 
 
-def test_of_a_text_that_grows_without_end_no_more_is_rendered_than_its_ending() -> None:
+def test_only_the_end_of_a_very_long_text_is_rendered() -> None:
     lines = "".join(f"line {number}\n" for number in range(9_000))
     ends = [ending(lines[:length]) for length in range(16_000, 80_000, 500)]
 
@@ -86,7 +86,7 @@ def test_of_a_text_that_grows_without_end_no_more_is_rendered_than_its_ending() 
     )
 
 
-def test_the_ending_of_a_long_block_of_code_is_code() -> None:
+def test_the_end_of_a_long_code_block_is_code() -> None:
     before = "```sh\nls\n```\nNow look:\n\n~~~~python\n"
     code = "".join(f"x = {number}  # ``` no end\n" for number in range(3_000))
 

@@ -1,4 +1,4 @@
-"""Reading raw Bot API updates."""
+"""Parsing of raw Bot API updates."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def parsed(**fields: object) -> IncomingMessage:
     return update.message
 
 
-def test_a_text_message_is_read_whole() -> None:
+def test_a_text_message_is_parsed_completely() -> None:
     raw = {"update_id": 5, "message": raw_message(text="hello", brand_new_field={"x": [1]})}
 
     assert parse_update(raw) == ParsedUpdate(update_id=5, kind="message", message=PLAIN)
@@ -68,7 +68,7 @@ def test_an_edited_message_has_its_kind_and_edit_date() -> None:
     )
 
 
-def test_a_caption_is_the_text_with_its_own_entities() -> None:
+def test_a_caption_is_parsed_as_text_with_its_entities() -> None:
     message = parsed(photo=["a photo"], caption="hi", caption_entities=[BOLD], entities=[{"type": "x"}])
 
     assert (message.kind, message.text) == ("caption", "hi")
@@ -88,7 +88,7 @@ def test_a_caption_is_the_text_with_its_own_entities() -> None:
         ({"text": ""}, "unknown"),
     ],
 )
-def test_the_kind_names_what_was_sent(content: dict[str, object], kind: str) -> None:
+def test_the_kind_of_content_is_recognised(content: dict[str, object], kind: str) -> None:
     assert (parsed(**content).kind, parsed(**content).text) == (kind, "")
 
 
@@ -129,7 +129,7 @@ def test_an_anonymous_administrator_writes_as_the_chat() -> None:
     assert (message.sender_id, message.sender_name, message.is_from_bot) == (-100, "Garden", False)
 
 
-def test_a_channel_post_has_no_person() -> None:
+def test_a_channel_post_has_no_sender() -> None:
     update = parse_update(
         {"update_id": 5, "channel_post": {"message_id": 1, "chat": {"id": -5, "type": "channel"}}}
     )
@@ -147,11 +147,11 @@ def test_a_channel_post_has_no_person() -> None:
         ({"id": 1}, "1"),
     ],
 )
-def test_a_person_is_called_by_the_best_name_there_is(person: dict[str, object], name: str) -> None:
+def test_a_person_gets_the_best_available_name(person: dict[str, object], name: str) -> None:
     assert parsed(text="hello", **{"from": person}).sender_name == name
 
 
-def test_a_reply_names_what_it_answers() -> None:
+def test_a_reply_has_its_replied_message() -> None:
     replied = {
         "message_id": 3,
         "chat": GROUP,
@@ -190,11 +190,11 @@ def test_a_reply_names_what_it_answers() -> None:
         ({}, ""),
     ],
 )
-def test_a_forward_names_who_wrote_it_first(fields: dict[str, object], name: str) -> None:
+def test_a_forward_has_its_original_author(fields: dict[str, object], name: str) -> None:
     assert parsed(text="hello", **fields).forwarded_from == name
 
 
-def test_an_album_has_one_id() -> None:
+def test_messages_of_an_album_share_one_id() -> None:
     assert parsed(photo=[], media_group_id="g1").media_group_id == "g1"
 
 
@@ -234,22 +234,22 @@ def test_an_album_has_one_id() -> None:
         ({"text": "hello"}, None),
     ],
 )
-def test_the_file_of_a_message_is_named(content: dict[str, object], attachment: Attachment | None) -> None:
+def test_the_file_of_a_message_is_parsed(content: dict[str, object], attachment: Attachment | None) -> None:
     assert parsed(**content).attachment == attachment
 
 
-def test_a_message_has_a_note_on_what_is_in_it() -> None:
+def test_a_message_has_a_note_on_its_content() -> None:
     assert parsed(dice={"emoji": "🎲", "value": 2}).note == "a dice 🎲 that shows 2"
     assert parsed(text="hello").note == ""
 
 
-def test_a_message_of_a_topic_is_no_reply_to_the_topics_creation() -> None:
+def test_a_topics_first_message_is_no_replied_message() -> None:
     created = {"message_id": 9, "chat": GROUP, "from": ANNA, "forum_topic_created": {"name": "t"}}
 
     assert parsed(text="hello", reply_to_message=created).reply_to is None
 
 
-def test_a_migration_names_the_other_chat() -> None:
+def test_a_migration_has_the_id_of_the_other_chat() -> None:
     assert parsed(migrate_to_chat_id=-1001).event.migrate_to_chat_id == -1001
     assert parsed(migrate_from_chat_id=-1).event.migrate_from_chat_id == -1
 
@@ -301,7 +301,7 @@ def test_a_change_of_membership_has_both_statuses() -> None:
         ({"update_id": 1, "my_chat_member": {}}, ParsedUpdate(update_id=1, kind="my_chat_member")),
     ],
 )
-def test_what_cannot_be_read_is_left_empty(raw: dict[str, object], expected: ParsedUpdate) -> None:
+def test_unreadable_fields_stay_empty(raw: dict[str, object], expected: ParsedUpdate) -> None:
     assert parse_update(raw) == expected
 
 
@@ -321,11 +321,11 @@ def command(text: str, length: int, offset: int = 0) -> Command | None:
         ("/reset", -1, None),
     ],
 )
-def test_a_leading_command_is_taken_apart(text: str, length: int, expected: Command | None) -> None:
+def test_a_leading_command_is_parsed(text: str, length: int, expected: Command | None) -> None:
     assert command(text, length) == expected
 
 
-def test_a_command_elsewhere_in_the_text_is_none() -> None:
+def test_a_command_inside_the_text_is_no_command() -> None:
     assert command("say /reset", 6, offset=4) is None
     assert parse_command(replace(PLAIN, text="/reset")) is None
 
@@ -334,16 +334,16 @@ def test_a_command_elsewhere_in_the_text_is_none() -> None:
     ("offset", "length", "part"),
     [(0, 2, "😀"), (2, 1, "a"), (0, 1, ""), (1, 2, ""), (2, 9, ""), (-1, 3, ""), (3, 0, "")],
 )
-def test_a_range_is_cut_out_by_utf16_units(offset: int, length: int, part: str) -> None:
+def test_a_range_is_extracted_by_utf16_units(offset: int, length: int, part: str) -> None:
     assert utf16_slice("😀a", offset, length) == part
 
 
-def test_m02_a_context_is_keyed_by_bot_chat_and_topic() -> None:
+def test_m02_the_keys_of_a_context_are_bot_chat_and_topic() -> None:
     assert context_keys(1, -100, None) == {"bot_id": 1, "chat_id": -100}
     assert context_keys(1, -100, 9) == {"bot_id": 1, "chat_id": -100, "message_thread_id": 9}
 
 
-def test_names_and_texts_can_be_stored_whatever_they_hold() -> None:
+def test_all_names_and_texts_can_be_stored() -> None:
     person = {"id": 1, "first_name": "O\ud800", "last_name": "\udfff"}
     message = parse_update(
         {
@@ -365,7 +365,7 @@ def test_names_and_texts_can_be_stored_whatever_they_hold() -> None:
 
 
 @pytest.mark.parametrize("date", [10**30, -1, True, 1.5, "1760000000"])
-def test_a_date_that_no_calendar_has_is_none(date: object) -> None:
+def test_an_impossible_date_is_none(date: object) -> None:
     message = parse_update(
         {"message": {"message_id": 1, "chat": {"id": 1}, "date": date, "edit_date": date}}
     ).message

@@ -1,4 +1,4 @@
-"""The catalogue: six languages that say the same, each sentence of it used, none of it in the wrong language."""
+"""The catalogue: six languages with the same sentences, all of them used and translated."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ _PLURALS = {"zero", "one", "two", "few", "many", "other"}
 
 
 class _Variables(Visitor):
-    """The variables of a pattern, and which of them are counts."""
+    """The variables of a pattern, and its counts."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -49,7 +49,7 @@ class _Variables(Visitor):
 
 @cache
 def _variables(language: str) -> dict[str, _Variables]:
-    """The variables of every key of a language. Fails for what Fluent cannot read, and for a key that comes twice."""
+    """Return the variables of every key of a language. Fail for invalid Fluent and for a repeated key."""
     found: dict[str, _Variables] = {}
     for entry in FluentParser().parse((CATALOGUE / f"{language}.ftl").read_text("utf-8")).body:
         assert not isinstance(entry, ftl.Junk), (language, entry.content)
@@ -61,7 +61,7 @@ def _variables(language: str) -> dict[str, _Variables]:
 
 
 def _said(language: str, key: str, count: int) -> str:
-    """The sentence with `count` for every count, a day for every date, and a name for every other variable."""
+    """Return the sentence with `count` for every count, a day for every date, and a name for every other variable."""
     counts = set[str]().union(*(_variables(each)[key].counts for each in LANGUAGES))
     names = _variables("en")[key].names
     values = {name: count if name in counts else "Anna" for name in names}
@@ -77,7 +77,7 @@ def test_every_language_has_every_sentence_with_the_same_variables(language: str
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_sentence_can_be_said_with_any_count(language: str) -> None:
+def test_every_sentence_renders_with_any_count(language: str) -> None:
     for key in _variables("en"):
         for count in COUNTS:
             said = _said(language, key, count)
@@ -93,7 +93,7 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["ru", "fa"])
-def test_in_another_script_no_english_word_is_left(language: str) -> None:
+def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
         r"OPENAI_API_KEY|Telegram|Markdown|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
     )
@@ -102,7 +102,7 @@ def test_in_another_script_no_english_word_is_left(language: str) -> None:
         assert re.findall(r"[A-Za-z]{2,}", left) == [], (language, key)
 
 
-def test_every_sentence_is_used_and_every_key_that_is_used_is_there() -> None:
+def test_every_sentence_is_used_and_every_used_key_exists() -> None:
     literals, patterns, asked = _keys_in_code()
     keys = set(_variables("en"))
     unused = {key for key in keys - literals if not any(re.fullmatch(pattern, key) for pattern in patterns)}
@@ -110,13 +110,13 @@ def test_every_sentence_is_used_and_every_key_that_is_used_is_there() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_menu_line_is_as_short_as_telegram_wants_it(language: str) -> None:
+def test_a_menu_line_fits_telegrams_limit(language: str) -> None:
     for key in _variables("en"):
         if key.startswith("menu-"):
             assert 1 <= len(_said(language, key, 0)) <= 256
 
 
-def test_in_persian_whatever_reads_from_left_to_right_stands_apart() -> None:
+def test_in_persian_left_to_right_text_is_isolated() -> None:
     for key in _variables("en"):
         outside, depth = "", 0
         for character in _said("fa", key, 5):
@@ -131,13 +131,11 @@ def test_in_persian_whatever_reads_from_left_to_right_stands_apart() -> None:
     ("code", "language"),
     [("ru", "ru"), ("pt-br", "pt"), ("FA", "fa"), ("", "en"), ("xx", "en"), ("fil", "en"), ("de_AT", "en")],
 )
-def test_the_language_is_the_primary_one_of_the_tag_and_english_where_we_do_not_speak_it(
-    code: str, language: str
-) -> None:
+def test_the_language_is_the_primary_subtag_or_else_english(code: str, language: str) -> None:
     assert words_for(code).language == language
 
 
-def test_a_key_that_is_not_there_and_a_variable_that_is_missing_are_mistakes() -> None:
+def test_a_missing_key_or_variable_raises() -> None:
     with pytest.raises(LookupError):
         words_for("en")("no-such-key")
     with pytest.raises(LookupError):
@@ -167,7 +165,7 @@ def test_counts_agree_with_their_nouns(language: str, counted: list[str]) -> Non
         ("fa", "۳۰ آبان ۱۴۰۵"),
     ],
 )
-def test_a_date_is_written_as_in_the_readers_language(language: str, written: str) -> None:
+def test_a_date_is_written_in_the_readers_language(language: str, written: str) -> None:
     assert written in words_for(language)("memory-messages", count=2, since=DAY)
 
 
@@ -182,7 +180,7 @@ def test_a_date_is_written_as_in_the_readers_language(language: str, written: st
         (date(2000, 1, 1), "۱۱ دی ۱۳۷۸"),  # noqa: RUF001
     ],
 )
-def test_a_persian_date_is_in_the_calendar_of_iran(day: date, written: str) -> None:
+def test_a_persian_date_uses_the_calendar_of_iran(day: date, written: str) -> None:
     assert written in words_for("fa")("memory-messages", count=2, since=day)
 
 
@@ -192,7 +190,7 @@ def test_persian_numbers_have_persian_digits() -> None:
 
 
 def _keys_in_code() -> tuple[set[str], list[str], set[str]]:
-    """Every literal of the code, every f-string as a pattern, and the keys that words are asked for by name."""
+    """Return every string of the code and the keys that it looks up by name. F-strings become patterns."""
     literals: set[str] = set()
     patterns: list[str] = []
     asked: set[str] = set()
