@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
 from memory.history.message import Continuation, Message, Quote, Role, Sender, is_indexed, render_message
 from memory.history.selectors import MessageSelector, TokenCounter
-from memory.history.store import HistoryStore, newest_first, oldest_first
+from memory.history.store import HistoryStore
 from memory.keys import ContextRef
 from memory.recall.ranking import RankedCandidate
 from memory.recall.recall import Recall, RecallQuestion
@@ -16,6 +16,9 @@ from memory.recall.vector_index import Where
 
 _SPARE_HITS = 5
 """Extra hits, in place of messages that were deleted while the index did not answer."""
+
+PAGE = 100
+"""Messages of one round trip: a window of 8,000 tokens rarely has more."""
 
 
 class MessageDetails(TypedDict, total=False):
@@ -288,3 +291,25 @@ async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | N
             if message.role == role:
                 return message
     return None
+
+
+async def newest_first(
+    store: HistoryStore, ref: ContextRef, *, whole: bool = False
+) -> AsyncGenerator[Message]:
+    """Yield the current conversation, or the whole history, from its end; reads only as far as it is consumed."""
+    page = await store.page(ref, limit=PAGE, whole=whole)
+    while page:
+        for message in page:
+            yield message
+        page = await store.page(ref, before_sequence=page[-1].sequence, limit=PAGE, whole=whole)
+
+
+async def oldest_first(
+    store: HistoryStore, ref: ContextRef, *, whole: bool = False
+) -> AsyncGenerator[Message]:
+    """Yield the current conversation, or the whole history, from its beginning, with messages appended meanwhile."""
+    page = await store.page(ref, after_sequence=-1, limit=PAGE, whole=whole)
+    while page:
+        for message in page:
+            yield message
+        page = await store.page(ref, after_sequence=page[-1].sequence, limit=PAGE, whole=whole)

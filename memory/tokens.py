@@ -87,6 +87,8 @@ class Tokenizer:
 
     def _encode(self, text: str) -> list[int]:
         encoding = load_encoding(self.encoding)
+        if len(text) <= EXACT_CHARACTERS:
+            return encoding.encode_ordinary(text)
         return [token for piece in _pieces(text) for token in encoding.encode_ordinary(piece)]
 
     def _head_end(self, text: str, tokens: list[int], count: int) -> int:

@@ -103,7 +103,7 @@ async def _print_history(
     settings: "Settings", name: ChatName, *, limit: int, whole: bool, as_json: bool
 ) -> None:
     """Print the newest `limit` messages (0: all) of the present conversation, or of the whole history."""
-    from memory.history.store import newest_first
+    from memory.chat_history import newest_first
 
     messages: list[Message] = []
     async with open_stores(settings) as stores:

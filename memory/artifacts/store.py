@@ -5,7 +5,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import accumulate, islice
 from uuid import uuid4
 
@@ -80,26 +80,18 @@ class ArtifactGone(LookupError):
     """There is no such artifact, or it has expired."""
 
 
+@dataclass(frozen=True, slots=True)
 class ContextArtifacts:
     """The artifacts of one context."""
 
-    def __init__(
-        self,
-        redis: RedisClient,
-        ref: ContextRef,
-        *,
-        epoch: Callable[[], int],
-        clock: Callable[[], float],
-        ttl_s: int,
-        keep_beyond: int,
-    ) -> None:
-        """Take the parts; a result longer than `keep_beyond` characters becomes an artifact."""
-        self._redis = redis
-        self._ref = ref
-        self._epoch = epoch
-        self._clock = clock
-        self._ttl_s = ttl_s
-        self.keep_beyond = keep_beyond
+    redis: RedisClient
+    ref: ContextRef
+    _: KW_ONLY
+    epoch: Callable[[], int]
+    clock: Callable[[], float]
+    ttl_s: int
+    keep_beyond: int
+    """A result of more characters becomes an artifact."""
 
     async def keep(self, text: str, *, tool: str, key: str) -> Artifact:
         """Store a text under an id made of `key`; the same key replaces it. Lone surrogates become U+FFFD.
@@ -109,12 +101,12 @@ class ContextArtifacts:
         """
         check_size(text)
         text = well_formed(text)
-        epoch, now = self._epoch(), self._clock()
+        epoch, now = self.epoch(), self.clock()
         artifact = Artifact(
-            id="a" + message_id(self._ref.context_id, epoch, key).replace("-", "")[:11],
+            id="a" + message_id(self.ref.context_id, epoch, key).replace("-", "")[:11],
             tool=tool,
             length=len(text),
-            ends_at=now + self._ttl_s,
+            ends_at=now + self.ttl_s,
         )
         # Not durably: the journal's durable record of the call comes after it in the same log.
         writing = uuid4().hex
@@ -131,7 +123,7 @@ class ContextArtifacts:
         """Return the artifact, or None if this context does not have it (any more)."""
         if not _ID.fullmatch(artifact_id):
             return None
-        about = await self._redis.call("HGET", self._key(artifact_id), "about")
+        about = await self.redis.call("HGET", self._key(artifact_id), "about")
         return None if about is None else parse_json(Artifact, str(about))
 
     async def read(self, artifact_id: str, *, start: int, length: int) -> str:
@@ -175,7 +167,7 @@ class ContextArtifacts:
         self, artifact: Artifact, fields: list[str], writing: str, *, epoch: int, now: float, is_first: bool
     ) -> None:
         call = write_artifact(
-            self._ref,
+            self.ref,
             artifact=self._key(artifact.id),
             write=ArtifactWrite(
                 id=artifact.id,
@@ -183,13 +175,13 @@ class ContextArtifacts:
                 expected_epoch=str(epoch),
                 ends_at=artifact.ends_at,
                 now=now,
-                ttl_ms=self._ttl_s * 1000,
+                ttl_ms=self.ttl_s * 1000,
                 prefix=self._key(""),
                 is_first=is_first,
             ),
             fields=fields,
         )
-        written = await self._redis.run(call)
+        written = await self.redis.run(call)
         if written is None:
             raise Forgotten
         if not int(written):
@@ -198,15 +190,15 @@ class ContextArtifacts:
     async def _drop(self, artifact_id: str, writing: str) -> None:
         """Erase what this writing left, if the store answers; otherwise it ends with its TTL."""
         call = drop_artifact(
-            self._ref, artifact=self._key(artifact_id), artifact_id=artifact_id, writing=writing
+            self.ref, artifact=self._key(artifact_id), artifact_id=artifact_id, writing=writing
         )
         with suppress(MemoryFailure):
-            await self._redis.run(call)
+            await self.redis.run(call)
 
     async def pieces(self, artifact_id: str, numbers: Iterable[int]) -> list[str]:
         """Return these pieces of a complete artifact, up to its last one. Raises ArtifactGone."""
         about, *pieces = (
-            await self._redis.call("HMGET", self._key(artifact_id), "about", *numbers)
+            await self.redis.call("HMGET", self._key(artifact_id), "about", *numbers)
             if _ID.fullmatch(artifact_id)
             else [None]
         )
@@ -219,7 +211,7 @@ class ContextArtifacts:
         return await self.read(artifact_id, start=start, length=end + AROUND - start)
 
     def _key(self, artifact_id: str) -> Key:
-        return context_key(self._ref, "artifact", artifact_id)
+        return context_key(self.ref, "artifact", artifact_id)
 
 
 async def drop_unnamed(redis: RedisClient, ref: ContextRef, *, epoch: int) -> int:

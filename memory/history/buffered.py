@@ -1,13 +1,18 @@
 """The history during one turn: read once, appended to in memory, written by the turn's commit."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 
 from memory.errors import Forgotten
-from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, TraceCounts
 from memory.keys import ContextRef
+
+_SEQUENCE = attrgetter("sequence")
+"""Preloaded and pending messages have sequences, in ascending order."""
 
 
 class BufferedHistory:
@@ -27,17 +32,13 @@ class BufferedHistory:
         hidden_from: int | None = None,
     ) -> None:
         self.pending: list[Message] = []
+        self.snapshot = snapshot if hidden_from is None else rewind(snapshot, hidden_from)
+        self.epoch = snapshot.epoch  # rises when the turn itself erases the history
         self._store = store
         self._ref = ref
         self._hidden_from = hidden_from
-        self.snapshot = snapshot if hidden_from is None else rewind(snapshot, hidden_from)
         self._hidden_count = len(snapshot.newest) - len(self.snapshot.newest)
         self._next_sequence = snapshot.next_sequence
-
-    @property
-    def epoch(self) -> int:
-        """Return the context's epoch in this turn; it rises when the turn itself erases the history."""
-        return self.snapshot.epoch
 
     async def restore(self, messages: Sequence[Message]) -> None:
         """Append the pending messages of an interrupted turn, except those that are pending already."""
@@ -46,33 +47,40 @@ class BufferedHistory:
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore; no round trip unless more messages are wanted than were preloaded."""
         _check(ref, self._ref)
-        if limit > len(self._loaded()) and not self.snapshot.has_all_uncovered:
-            await self._reload(limit)
-        known = self._loaded()
-        newest = tuple(known[max(len(known) - limit, 0) :])
-        pending = len(self.pending)
+        snapshot, pending = self.snapshot, len(self.pending)
+        is_whole = len(snapshot.newest) >= snapshot.conversation_count - snapshot.covered_count
+        if limit > len(snapshot.newest) + pending and not is_whole:
+            snapshot = await self._reload(limit)
+        messages = (*snapshot.newest, *self.pending)
+        newest = messages[max(len(messages) - limit, 0) :]
+        ledger = snapshot.ledger
+        if ledger:
+            first = newest[0].sequence if newest else self._next_sequence
+            ledger = tuple([turn for turn in ledger if turn.last_sequence >= (first or 0)])
         return replace(
-            self.snapshot,
-            count=self.snapshot.count + pending,
-            conversation_count=self.snapshot.conversation_count + pending,
+            snapshot,
+            count=snapshot.count + pending,
+            conversation_count=snapshot.conversation_count + pending,
             next_sequence=self._next_sequence,
             newest=newest,
-            ledger=_of_messages(self.snapshot.ledger, newest),
-            people=_with_senders(self.snapshot.people, self.pending),
+            ledger=ledger,
+            people=_with_senders(snapshot.people, self.pending),
         )
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
         """See HistoryStore; nothing is written."""
         _check(ref, self._ref)
-        if epoch != self.snapshot.epoch:
+        if epoch != self.epoch:
             raise Forgotten
-        known = {message.id: message for message in self._loaded()}
+        appended: list[Message] = []
         for message in messages:
-            if message.id not in known:
-                known[message.id] = replace(message, sequence=self._next_sequence)
-                self.pending.append(known[message.id])
+            known = self._find(message.id)
+            if known is None:
+                known = replace(message, sequence=self._next_sequence)
+                self.pending.append(known)
                 self._next_sequence += 1
-        return [known[message.id] for message in messages]
+            appended.append(known)
+        return appended
 
     async def page(
         self,
@@ -87,13 +95,11 @@ class BufferedHistory:
         _check(ref, self._ref)
         if after_sequence is not None:
             return await self._page_forward(after_sequence, limit=limit, whole=whole)
-        known = [
-            message
-            for message in reversed(self._loaded())
-            if before_sequence is None or _sequence(message) < before_sequence
-        ]
-        if known or (self.snapshot.is_whole_conversation and not whole):
-            return known[:limit]
+        known = [*self.snapshot.newest, *self.pending]
+        if before_sequence is not None:
+            del known[bisect_left(known, before_sequence, key=_SEQUENCE) :]
+        if known or (self._has_conversation() and not whole):
+            return known[::-1][:limit]
         bounds = [bound for bound in (before_sequence, self._hidden_from) if bound is not None]
         before = min(bounds, default=None)
         return await self._store.page(ref, before_sequence=before, limit=limit, whole=whole)
@@ -101,12 +107,18 @@ class BufferedHistory:
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
         """See HistoryStore; reads the store only for messages that were not preloaded."""
         _check(ref, self._ref)
-        found = {message.id: message for message in self._loaded() if message.id in ids}
-        missing = [wanted for wanted in ids if wanted not in found]
-        stored = await self._store.get(ref, missing) if missing else {}
-        return found | {
-            each: message for each, message in stored.items() if is_before(message, self._hidden_from)
-        }
+        found: dict[str, Message] = {}
+        missing: list[str] = []
+        for message_id in ids:
+            known = self._find(message_id)
+            if known is None:
+                missing.append(message_id)
+            else:
+                found[message_id] = known
+        if missing:
+            stored = await self._store.get(ref, missing)
+            found |= {each: m for each, m in stored.items() if is_before(m, self._hidden_from)}
+        return found
 
     async def around(
         self, ref: ContextRef, sequences: Collection[int], *, reach: int
@@ -174,28 +186,39 @@ class BufferedHistory:
         erased = await self._store.erase(ref)
         self._hidden_from, self._hidden_count = None, 0
         self.snapshot = await self._store.load(ref, limit=0)
-        self._next_sequence = self.snapshot.next_sequence
+        self.epoch, self._next_sequence = self.snapshot.epoch, self.snapshot.next_sequence
         self.pending.clear()
         return erased
 
-    async def _reload(self, limit: int) -> None:
+    async def _reload(self, limit: int) -> HistorySnapshot:
         snapshot = await self._store.load(self._ref, limit=limit + self._hidden_count)
-        if snapshot.epoch != self.snapshot.epoch:
+        if snapshot.epoch != self.epoch:
             raise Forgotten
         self.snapshot = snapshot if self._hidden_from is None else rewind(snapshot, self._hidden_from)
+        return self.snapshot
 
     async def _page_forward(self, after: int, *, limit: int, whole: bool) -> list[Message]:
-        if not self.snapshot.is_whole_conversation or whole:
+        known = self.pending
+        if self._has_conversation() and not whole:
+            known = [*self.snapshot.newest, *self.pending]
+        else:
             stored = await self._store.page(self._ref, after_sequence=after, limit=limit, whole=whole)
             page = [message for message in stored if is_before(message, self._hidden_from)]
             if page:
                 return page
-            return [message for message in self.pending if _sequence(message) > after][:limit]
-        return [message for message in self._loaded() if _sequence(message) > after][:limit]
+        start = bisect_right(known, after, key=_SEQUENCE)
+        return known[start : start + limit]
 
-    def _loaded(self) -> list[Message]:
-        """Return the preloaded and the pending messages, oldest first."""
-        return [*self.snapshot.newest, *self.pending]
+    def _has_conversation(self) -> bool:
+        """Return True if every stored message of the current conversation is preloaded."""
+        return len(self.snapshot.newest) >= self.snapshot.conversation_count
+
+    def _find(self, message_id: str) -> Message | None:
+        """Return the preloaded or pending message with this id."""
+        for message in chain(self.pending, self.snapshot.newest):
+            if message.id == message_id:
+                return message
+        return None
 
 
 def _check(ref: ContextRef, own: ContextRef) -> None:
@@ -213,19 +236,11 @@ def _strip_quotes(messages: list[Message], telegram_ids: Collection[int | None])
 def _with_senders(people: Mapping[int, str], messages: Sequence[Message]) -> Mapping[int, str]:
     """Return the people of a context after these messages are appended."""
     found = dict(people)
-    for sender in (message.sender for message in messages if message.sender):
-        if sender.id in found or len(found) < PEOPLE_LIMIT:
+    for message in messages:
+        sender = message.sender
+        if sender is not None and (sender.id in found or len(found) < PEOPLE_LIMIT):
             found[sender.id] = sender.name
     return found
-
-
-def _of_messages(ledger: Sequence[LedgerTurn], messages: Sequence[Message]) -> tuple[LedgerTurn, ...]:
-    first = _sequence(messages[0]) if messages else None
-    return tuple(turn for turn in ledger if first is not None and turn.last_sequence >= first)
-
-
-def _sequence(message: Message) -> int:
-    return -1 if message.sequence is None else message.sequence
 
 
 def rewind(snapshot: HistorySnapshot, sequence: int) -> HistorySnapshot:

@@ -90,6 +90,8 @@ def render_text(text: str, *, note: str, forwarded_from: str) -> str:
 
     A line of the text that looks like one of these lines is quoted with `> `.
     """
+    if not note and not forwarded_from and text.isascii() and "(" not in text:
+        return text  # nearly every message
     name = " ".join(re.split(r"[()\s]+", forwarded_from)).strip()
     lines = [
         *([f"(forwarded from {name or 'somebody'})"] if forwarded_from else []),
@@ -109,7 +111,7 @@ def _unmarked(line: str) -> str:
 
 def message_id(*parts: object) -> str:
     """Return the id (UUIDv5) of these parts: the same parts give the same id, so repeating an append is harmless."""
-    return str(uuid5(_NAMESPACE, "\x1f".join(str(part) for part in parts)))
+    return str(uuid5(_NAMESPACE, "\x1f".join(map(str, parts))))
 
 
 def is_indexed(message: Message) -> bool:

@@ -117,7 +117,16 @@ class RedisHistory:
         if not wanted:
             return {}
         replies = await self._redis.run_all([get_messages(ref, ids=list(ids)) for ref, ids in wanted.items()])
-        return {ref: _parse_current(reply) for ref, reply in zip(wanted, replies, strict=True)}
+        current: dict[ContextRef, CurrentMessages] = {}
+        for ref, (epoch, rows, starts, people) in zip(wanted, replies, strict=True):
+            ids = rows[::3]
+            current[ref] = CurrentMessages(
+                epoch=int(epoch),
+                messages=dict(zip(ids, _parse_messages(rows), strict=True)),
+                people=_parse_people(people),
+                sessions=dict(zip(ids, map(int, starts), strict=True)),
+            )
+        return current
 
     async def around(
         self, ref: ContextRef, sequences: Collection[int], *, reach: int
@@ -335,24 +344,24 @@ def new_conversation(ref: ContextRef, *, expected_epoch: int) -> ScriptCall: ...
 
 def message_batch(messages: Sequence[Message]) -> MessageBatch:
     """Return the messages as scripts append them."""
+    rows: list[MessageRow] = []
+    for message in messages:
+        telegram_id, sender = message.telegram_message_id, message.sender
+        row = MessageRow(
+            id=message.id,
+            json=dump_message(message),
+            sent_at=message.sent_at,
+            is_indexed=is_indexed(message),
+            telegram_id="" if telegram_id is None else str(telegram_id),
+            sender_id=str(sender.id) if sender else "",
+            sender_name=sender.name if sender else "",
+        )
+        rows.append(row)
     return MessageBatch(
-        rows=tuple(map(_row, messages)),
+        rows=tuple(rows),
         people_limit=PEOPLE_LIMIT,
         session_gap_s=SESSION_GAP_S,
         session_messages=SESSION_MESSAGES,
-    )
-
-
-def _row(message: Message) -> MessageRow:
-    telegram_id, sender = message.telegram_message_id, message.sender
-    return MessageRow(
-        id=message.id,
-        json=dump_message(message),
-        sent_at=message.sent_at,
-        is_indexed=is_indexed(message),
-        telegram_id="" if telegram_id is None else str(telegram_id),
-        sender_id=str(sender.id) if sender else "",
-        sender_name=sender.name if sender else "",
     )
 
 
@@ -375,12 +384,12 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         newest=tuple(reversed(_parse_messages(rows))),
         summary=parse_json(Summary, summary) if summary else None,
         covered_count=int(covered_count),
-        ledger=tuple(parse_json(LedgerTurn, turn) for turn in turns),
+        ledger=tuple([parse_json(LedgerTurn, turn) for turn in turns]) if turns else (),
         active_agent=active_agent,
         revision=int(revision),
         summary_failed_at=int(failed_at) if failed_at else None,
         people=_parse_people(people),
-        talk=tuple(_parse_talk(talk)),
+        talk=_parse_talk(talk) if talk else (),
     )
 
 
@@ -401,31 +410,22 @@ def _parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deletion:
 
 
 def _parse_messages(rows: Sequence[str]) -> list[Message]:
-    return [
-        replace(parse_json(Message, line), sequence=int(float(sequence)))
-        for _, sequence, line in zip(rows[::3], rows[1::3], rows[2::3], strict=True)
-    ]
-
-
-def _parse_current(reply: Sequence[Any]) -> CurrentMessages:
-    epoch, rows, starts, people = reply
-    messages = _parse_messages(rows)
-    return CurrentMessages(
-        epoch=int(epoch),
-        messages={message.id: message for message in messages},
-        people=_parse_people(people),
-        sessions={message.id: int(start) for message, start in zip(messages, starts, strict=True)},
-    )
+    """Return the messages of rows of id, sequence and JSON."""
+    messages: list[Message] = []
+    for sequence, line in zip(rows[1::3], rows[2::3], strict=True):
+        message = parse_json(Message, line)
+        messages.append(replace(message, sequence=int(float(sequence))))
+    return messages
 
 
 def _parse_people(pairs: Sequence[str]) -> dict[int, str]:
-    return {int(number): name for number, name in zip(pairs[::2], pairs[1::2], strict=True)}
+    return dict(zip(map(int, pairs[::2]), pairs[1::2], strict=True))
 
 
-def _parse_talk(lines: Sequence[str]) -> list[TalkLine]:
+def _parse_talk(lines: Sequence[str]) -> tuple[TalkLine, ...]:
     """Return the lines that can be read: a damaged line is talk, and must not stop a turn."""
     found: list[TalkLine] = []
     for line in lines:
         with suppress(RecordCorrupt):
             found.append(parse_json(TalkLine, line))
-    return found
+    return tuple(found)

@@ -1,6 +1,6 @@
-"""The contract of a store of histories, its records, and reading it page by page."""
+"""The contract of a store of histories, and its records."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,8 +14,6 @@ SESSION_GAP_S = 3600.0
 """A message that comes at least this long after the previous one begins a session, a stretch of talk."""
 SESSION_MESSAGES = 100
 """Limit of messages in a session: talk without a pause would be one session otherwise."""
-PAGE = 100
-"""Messages of one round trip: a window of 8,000 tokens rarely has more."""
 PEOPLE_LIMIT = 500
 """Names that are stored of the people of a context, at most."""
 
@@ -51,16 +49,6 @@ class HistorySnapshot:
     """Sender id → the name shown last, of up to PEOPLE_LIMIT senders."""
     talk: tuple[TalkLine, ...] = ()
     """Recent talk that was not addressed to the bot, oldest first."""
-
-    @property
-    def is_whole_conversation(self) -> bool:
-        """Return True if `newest` has every message of the current conversation."""
-        return len(self.newest) >= self.conversation_count
-
-    @property
-    def has_all_uncovered(self) -> bool:
-        """Return True if `newest` has every message of the current conversation that no summary covers."""
-        return len(self.newest) >= self.conversation_count - self.covered_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,25 +199,3 @@ class HistoryStore(Protocol):
     async def erase(self, ref: ContextRef) -> Erasure:
         """Erase the whole history and begin a new epoch; queue the removal of the vectors."""
         ...
-
-
-async def newest_first(
-    store: HistoryStore, ref: ContextRef, *, whole: bool = False
-) -> AsyncGenerator[Message]:
-    """Yield the current conversation, or the whole history, from its end; reads only as far as it is consumed."""
-    page = await store.page(ref, limit=PAGE, whole=whole)
-    while page:
-        for message in page:
-            yield message
-        page = await store.page(ref, before_sequence=page[-1].sequence, limit=PAGE, whole=whole)
-
-
-async def oldest_first(
-    store: HistoryStore, ref: ContextRef, *, whole: bool = False
-) -> AsyncGenerator[Message]:
-    """Yield the current conversation, or the whole history, from its beginning, with messages appended meanwhile."""
-    page = await store.page(ref, after_sequence=-1, limit=PAGE, whole=whole)
-    while page:
-        for message in page:
-            yield message
-        page = await store.page(ref, after_sequence=page[-1].sequence, limit=PAGE, whole=whole)

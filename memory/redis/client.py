@@ -152,16 +152,23 @@ class RedisClient:
         StoreNotDurable if the disk or a replica does not confirm in time, and the failure of the whole trip.
         """
         owned = calls[0].keys[0]
-        replies = await self._run_and_wait(owned, [_evalsha(call) for call in calls])
-        unknown = [at for at, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+        replies = await self._run_and_wait(owned, list(map(_evalsha, calls)))
+        unknown: list[int] = []
+        for at, reply in enumerate(replies):
+            if isinstance(reply, NoScriptError):
+                unknown.append(at)
+            elif isinstance(reply, Exception):
+                replies[at] = _translated(reply)
         if unknown:
             again = await self._run_and_wait(owned, [_eval(calls[at]) for at in unknown])
             for at, reply in zip(unknown, again, strict=True):
-                replies[at] = reply
-        return [_translated(reply) if isinstance(reply, Exception) else reply for reply in replies]
+                replies[at] = _translated(reply) if isinstance(reply, Exception) else reply
+        return replies
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        has_waitaof = await self._can_wait_for_disk(key)
+        if self._waits_for_disk is None:
+            self._waits_for_disk = await self._can_wait_for_disk(key)
+        has_waitaof = self._waits_for_disk
         if not has_waitaof and not self._replicas:
             return await self._send_together(key, commands)
         local: Command = ("WAITAOF", 1) if has_waitaof else ("WAIT",)
@@ -194,13 +201,11 @@ class RedisClient:
             raise _translated(error) from error
 
     async def _can_wait_for_disk(self, key: str) -> bool:
-        if self._waits_for_disk is None:
-            try:
-                _checked(await self._send_together(key, [_WAIT_FOR_DISK]))
-                self._waits_for_disk = True
-            except CommandRefused:
-                self._waits_for_disk = False
-        return self._waits_for_disk
+        try:
+            _checked(await self._send_together(key, [_WAIT_FOR_DISK]))
+        except CommandRefused:
+            return False
+        return True
 
     async def _send(self, *command: str | int | float | bytes) -> Any:
         async with self._connection():
@@ -273,32 +278,29 @@ class GroupCommit:
     async def _travel(self) -> None:
         try:
             while self._waiting:
-                await self._take_along()
+                calls, replies = zip(*self._waiting[:CALLS_PER_TRIP], strict=True)
+                del self._waiting[:CALLS_PER_TRIP]
+                await self._take_along(calls, replies)
         finally:
             self._under_way -= 1
 
-    async def _take_along(self) -> None:
-        group = self._waiting[:CALLS_PER_TRIP]
-        del self._waiting[:CALLS_PER_TRIP]
+    async def _take_along(self, calls: Sequence[ScriptCall], replies: Sequence[asyncio.Future[Any]]) -> None:
+        outcomes: list[Any]
         try:
-            replies = await self._run_all([call for call, _ in group])
+            outcomes = await self._run_all(calls)
         except asyncio.CancelledError:
-            for _, reply in group:
+            for reply in replies:
                 reply.cancel()
             raise
         except Exception as error:  # noqa: BLE001 — raised in each caller
-            replies = [error] * len(group)
-        for (_, reply), outcome in zip(group, replies, strict=True):
-            _resolve(reply, outcome)
-
-
-def _resolve(reply: asyncio.Future[Any], outcome: Any) -> None:
-    if reply.done():  # its caller was cancelled
-        return
-    if isinstance(outcome, Exception):
-        reply.set_exception(outcome)
-    else:
-        reply.set_result(outcome)
+            outcomes = [error] * len(calls)
+        for reply, outcome in zip(replies, outcomes, strict=True):
+            if reply.done():  # its caller was cancelled
+                continue
+            if isinstance(outcome, Exception):
+                reply.set_exception(outcome)
+            else:
+                reply.set_result(outcome)
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any, Literal, ParamSpec, get_type_hints
 
@@ -199,7 +199,7 @@ def _encoder(hint: Any) -> Callable[[Any], str | int | float]:
     if _is_scalar(hint):
         return _or_empty
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    return lambda value: encode_json(adapter, value, exclude_none=True)
+    return partial(encode_json, adapter, exclude_none=True)
 
 
 def _or_empty(value: str | float | None) -> str | int | float:

@@ -131,9 +131,12 @@ def has_reached_trigger(
     """Return True if the uncovered messages with their ledger and the summary reach a trigger."""
     if len(uncovered) >= limits.trigger_messages:
         return True
-    spoken = sum(map(_message_tokens, uncovered))
-    called = sum(_entry_tokens(entry) for turn in ledger for entry in turn.entries)
-    return spoken + called + (summary.tokens if summary else 0) >= limits.trigger_tokens
+    tokens = summary.tokens if summary else 0
+    for message in uncovered:
+        tokens += message.tokens + _MESSAGE_OVERHEAD
+    for turn in ledger:
+        tokens += sum(map(_entry_tokens, turn.entries))
+    return tokens >= limits.trigger_tokens
 
 
 def plan_compression(
@@ -230,7 +233,7 @@ def _exchange_tokens(
     exchange: Sequence[Message], entries: Mapping[int, Sequence[LedgerEntry]]
 ) -> Iterator[int]:
     for message in exchange:
-        yield _message_tokens(message)
+        yield message.tokens + _MESSAGE_OVERHEAD
         yield from map(_entry_tokens, entries.get(_sequence(message), ()))
 
 
@@ -282,10 +285,6 @@ def _room_of_a_part(room: int) -> int:
 def _entries_by_sequence(ledger: Iterable[LedgerTurn]) -> dict[int, tuple[LedgerEntry, ...]]:
     """Return each turn's entries by the sequence of its last message, the reply."""
     return {turn.last_sequence: turn.entries for turn in ledger}
-
-
-def _message_tokens(message: Message) -> int:
-    return message.tokens + _MESSAGE_OVERHEAD
 
 
 def _entry_tokens(entry: LedgerEntry) -> int:

@@ -6,10 +6,11 @@ import pytest
 
 from bot.errors import Fenced
 from memory import keys
+from memory.chat_history import newest_first, oldest_first
 from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
-from memory.history.store import HistoryStore, newest_first, oldest_first
+from memory.history.store import HistoryStore
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, a_turn, an_entry

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.chat_history import newest_first, oldest_first
 from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
-from memory.history.store import HistoryStore, newest_first, oldest_first
+from memory.history.store import HistoryStore
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import RedisMemory, a_summary
 from tests.contract.memory_kit import a_turn as a_call

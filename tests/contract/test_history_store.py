@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from memory.chat_history import newest_first, oldest_first
 from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
-from memory.history.store import Deletion, newest_first, oldest_first
+from memory.history.store import Deletion
 from memory.keys import PREFIX, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Store, open_history
@@ -70,8 +71,8 @@ async def test_a_load_returns_the_newest_messages_oldest_first_and_counts_all(st
     assert ids(snapshot.newest) == ["m4", "m5", "m6"]
     assert (snapshot.count, snapshot.conversation_count, snapshot.next_sequence) == (7, 7, 7)
     assert snapshot.created_at == 1000.5
-    assert not snapshot.is_whole_conversation
-    assert (await store.load(REF, limit=7)).is_whole_conversation
+    assert len(snapshot.newest) < snapshot.conversation_count
+    assert len((await store.load(REF, limit=7)).newest) == snapshot.conversation_count
     assert (await store.load(REF, limit=0)).newest == ()
 
 
