@@ -11,8 +11,6 @@ from memory.recall.vector_index import Where
 
 ASSISTANT_NAMES = frozenset(["assistant", "bot", "you", "yourself"])
 """Names of the assistant, compared without case."""
-
-
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _WORD = re.compile(r"\w+")
 
@@ -22,16 +20,16 @@ def find_people(name: str, people: Mapping[int, str]) -> frozenset[int]:
 
     An exact match wins over people who have it among their names, and these win over inflected and short forms.
     """
-    searched = _words(name.removeprefix("@"))
-    if not searched:
+    name_words = _words(name.removeprefix("@"))
+    if not name_words:
         return frozenset(
             each for each, display_name in people.items() if display_name.strip() == name.strip() != ""
         )
     names = {each: _words(display_name) for each, display_name in people.items()}
-    exact = frozenset(each for each, words in names.items() if words == searched)
+    exact = frozenset(each for each, words in names.items() if words == name_words)
     if exact:
         return exact
-    partial = frozenset(each for each, words in names.items() if set(searched) <= set(words))
+    partial = frozenset(each for each, words in names.items() if set(name_words) <= set(words))
     # Inside a sentence and with capitals: short forms and names that are common words need both.
     return partial or find_names(f"of {normal(name).title()}", people).ids
 
