@@ -42,6 +42,7 @@ from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
+from bot.turn.commands import COMMANDS
 from bot.turn.turn import Turns
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
@@ -257,6 +258,7 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
         inbox=inbox,
         ingest=Ingest(
             inbox.accept,
+            commands=COMMANDS,
             bot=bot,
             access=build_access(settings),
             rules=DoorRules(partitions=1),

@@ -55,6 +55,7 @@ from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
 from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
+from bot.turn.commands import COMMANDS
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
@@ -217,6 +218,7 @@ class _Service:
         return Ingest(
             inbox.accept,
             bot=outside.bot,
+            commands=COMMANDS,
             access=build_access(settings),
             rules=DoorRules(
                 partitions=settings.partitions,
@@ -230,7 +232,13 @@ class _Service:
 
     def _menus(self, stores: Stores, outside: Outside) -> CommandMenus:
         operators = build_access(self._settings).operator_ids
-        return CommandMenus(outside.telegram, stores.redis, bot_id=outside.bot.id, operator_ids=operators)
+        return CommandMenus(
+            outside.telegram,
+            stores.redis,
+            commands=COMMANDS,
+            bot_id=outside.bot.id,
+            operator_ids=operators,
+        )
 
     def _build_worker(
         self,

@@ -25,21 +25,25 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
+from bot.transport.gating import HELP_BUTTON, RESET_BUTTON
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
 from bot.turn.answer import Answerer, AnswerLimits
 from bot.turn.batch import BurstWaits
-from bot.turn.chat_events import Edits, GroupRules, Memberships
+from bot.turn.chat_events import Buttons, Edits, GroupRules, Interruptions, Memberships
 from bot.turn.commands import Commands
 from bot.turn.commands.forget import ForgetCommand
-from bot.turn.commands.memory import MemoryCommands
+from bot.turn.commands.help import HelpCommand
+from bot.turn.commands.memory import MemoryCommand
+from bot.turn.commands.new import NewCommand
 from bot.turn.commands.reset import ResetCommand
-from bot.turn.commands.start import StartCommands
-from bot.turn.commands.usage import Statistics, UsageCommands
+from bot.turn.commands.start import StartCommand
+from bot.turn.commands.stats import Statistics, StatsCommand
+from bot.turn.commands.stop import say_nothing_to_stop
+from bot.turn.commands.usage import UsageCommand
 from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, Traffic, send_part
 from bot.turn.erasure import ChatContexts, Eraser
-from bot.turn.interruption import Buttons, Interruptions
 from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
@@ -181,35 +185,40 @@ def _build_shared(
 def _build_commands(
     settings: Settings, stores: Stores, shared: _Shared, *, inbox: RedisInbox, clock: Callable[[], float]
 ) -> Commands:
-    permissions = shared.permissions
+    permissions, guard = shared.permissions, shared.guard
+    help_command = HelpCommand(permissions=permissions, buttons=shared.buttons)
+    start = StartCommand(guests=stores.guests, help=help_command, is_offline=settings.is_offline)
+    forget = ForgetCommand(
+        permissions=permissions,
+        redis=stores.redis,
+        store=shared.store,
+        history=stores.history,
+        talk=RedisTalk(stores.redis),
+        recall=stores.recall,
+    )
+    reset = ResetCommand(
+        permissions=permissions,
+        eraser=shared.eraser,
+        chat_contexts=shared.chat_contexts,
+        history=stores.history,
+        store=shared.store,
+        buttons=shared.buttons,
+        clock=clock,
+    )
+    statistics = _statistics_of(stores, inbox)
     return Commands(
-        start=StartCommands(
-            permissions=permissions,
-            guests=stores.guests,
-            buttons=shared.buttons,
-            is_offline=settings.is_offline,
-        ),
-        memory=MemoryCommands(permissions=permissions, history=stores.history, recall=stores.recall),
-        forget=ForgetCommand(
-            permissions=permissions,
-            redis=stores.redis,
-            store=shared.store,
-            history=stores.history,
-            talk=RedisTalk(stores.redis),
-            recall=stores.recall,
-        ),
-        reset=ResetCommand(
-            permissions=permissions,
-            eraser=shared.eraser,
-            chat_contexts=shared.chat_contexts,
-            history=stores.history,
-            store=shared.store,
-            buttons=shared.buttons,
-            clock=clock,
-        ),
-        usage=UsageCommands(
-            guard=shared.guard, permissions=permissions, statistics=_statistics_of(stores, inbox)
-        ),
+        {
+            "start": start.run,
+            "help": help_command.run,
+            "new": NewCommand(permissions=permissions).run,
+            "memory": MemoryCommand(history=stores.history, recall=stores.recall).run,
+            "forget": forget.run,
+            "reset": reset.run,
+            "stop": say_nothing_to_stop,
+            "usage": UsageCommand(guard=guard).run,
+            "stats": StatsCommand(guard=guard, permissions=permissions, statistics=statistics).run,
+        },
+        buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press},
     )
 
 

@@ -3,9 +3,9 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast, get_args
 
 import structlog
 
@@ -25,13 +25,16 @@ AGAIN_AFTER_S = 60.0
 REFUSED_AGAIN_S = 3600.0
 """Pause after a refusal: an operator gets a menu only after the first message to the bot."""
 
-_EVERYBODY = ("help", "memory", "forget", "stop", "usage")
-_OWNER = ("help", "new", "memory", "forget", "reset", "stop", "usage")
-_EVERYWHERE: tuple[tuple[CommandScope, int, tuple[str, ...]], ...] = (
-    ("default", 0, _EVERYBODY),
-    ("all_private_chats", 0, _OWNER),
-    ("all_group_chats", 0, _EVERYBODY),
-    ("all_chat_administrators", 0, _OWNER),
+Audience = Literal["nobody", "everybody", "owners", "operators"]
+"""The people whose menu shows a command. Each of the last three sees what those before it see.
+
+The owners of a chat's memory are the person of a private chat, and the administrators of a group.
+"""
+_EVERYWHERE: tuple[tuple[CommandScope, Audience], ...] = (
+    ("default", "everybody"),
+    ("all_private_chats", "owners"),
+    ("all_group_chats", "everybody"),
+    ("all_chat_administrators", "owners"),
 )
 
 
@@ -55,12 +58,15 @@ class Menu:
         return hashlib.sha256(json.dumps(self.commands).encode()).hexdigest()[:16]
 
 
-def plan_menus(operator_ids: frozenset[int]) -> Iterator[Menu]:
+def plan_menus(commands: Mapping[str, Audience], operator_ids: frozenset[int]) -> Iterator[Menu]:
     """Yield every menu. English is for all languages without a catalogue."""
-    operators: list[tuple[CommandScope, int, tuple[str, ...]]] = [
-        ("chat", operator, (*_OWNER, "stats")) for operator in sorted(operator_ids)
+    places: list[tuple[CommandScope, int, Audience]] = [
+        *((scope, 0, audience) for scope, audience in _EVERYWHERE),
+        *(("chat", operator, "operators") for operator in sorted(operator_ids)),
     ]
-    for scope, chat_id, names in (*_EVERYWHERE, *operators):
+    ranks = get_args(Audience)[1:]
+    for scope, chat_id, audience in places:
+        names = [name for name, least in commands.items() if least in ranks[: ranks.index(audience) + 1]]
         for language in LANGUAGES:
             words = words_for(language)
             yield Menu(
@@ -75,12 +81,18 @@ class CommandMenus:
     """Registration of the menus. Commands work without them, so failures are only logged."""
 
     def __init__(
-        self, telegram: TelegramApi, redis: RedisClient, *, bot_id: int, operator_ids: frozenset[int]
+        self,
+        telegram: TelegramApi,
+        redis: RedisClient,
+        *,
+        commands: Mapping[str, Audience],
+        bot_id: int,
+        operator_ids: frozenset[int],
     ) -> None:
         self._telegram = telegram
         self._redis = redis
         self._key = keys.global_key("commands", bot_id)
-        self._menus = tuple(plan_menus(operator_ids))
+        self._menus = tuple(plan_menus(commands, operator_ids))
 
     async def keep_registered(self) -> None:
         """Register changed menus and retry failed ones; never returns."""

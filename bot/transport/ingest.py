@@ -1,6 +1,6 @@
 """From a raw update to the inbox: decide what to do with it, then store it. Webhook and polling share this."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -30,9 +30,6 @@ from memory.keys import ContextRef, context_id, partition_of
 
 NAMESPACE = "telegram"
 """Namespace of Telegram's contexts in the hash of a context id."""
-
-COMMANDS = ("start", "help", "new", "reset", "forget", "memory", "stop", "stats", "usage")
-"""Names of our commands."""
 
 TALK, TALK_EDIT = "talk", "talk_edit"
 """Reasons in the record of an update that was only stored as talk, and of an edit of such a message."""
@@ -85,6 +82,7 @@ class Ingest:
         accept: Callable[[Arrival], Awaitable[Accepted]],
         *,
         bot: BotIdentity,
+        commands: Collection[str],
         access: Access,
         rules: DoorRules,
         anchors: Migrations,
@@ -92,6 +90,7 @@ class Ingest:
     ) -> None:
         self._accept = accept
         self._bot = bot
+        self._commands = commands
         self._access = access
         self._is_open = not access.is_closed
         self._rules = rules
@@ -105,7 +104,7 @@ class Ingest:
         update = parse_update(raw)
         message = update.message
         if message is None:
-            admission = admit(update, bot=self._bot, is_permitted=False, commands=COMMANDS)
+            admission = admit(update, bot=self._bot, is_permitted=False, commands=self._commands)
             # Only noted, so that a repeat is recognised.
             arrival = Arrival(
                 update_id=update.update_id, ref=self._nowhere, mode="ignored", reason=admission.reason
@@ -129,7 +128,7 @@ class Ingest:
 
     async def _admit(self, update: ParsedUpdate, message: IncomingMessage, anchor_id: int) -> Admission:
         is_permitted = self._is_open or await self._is_permitted(asker_of(update), message.chat_id, anchor_id)
-        admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=COMMANDS)
+        admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=self._commands)
         if admission.reason == INVITED:
             return self._with_digest(admission, message)
         if update.kind == "message" and message.chat_type in GROUPS:

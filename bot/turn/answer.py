@@ -17,8 +17,8 @@ from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.updates import context_keys
 from bot.turn.batch import dump_stop
+from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, trace_of
-from bot.turn.interruption import Interruptions
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
 from bot.turn.outbox import LongAnswers, blank_part, plan_reply

@@ -26,11 +26,10 @@ from bot.turn.batch import (
     plan_batch,
     seconds_for_more,
 )
-from bot.turn.chat_events import Edits, Memberships, has_same_text
+from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Committer, Reply
-from bot.turn.interruption import Buttons
 from bot.turn.limits import LimitGuard, Refusal
 from bot.turn.outbox import blank_part, plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in

@@ -10,6 +10,7 @@ from bot.transport import command_menus
 from bot.transport.command_menus import AGAIN_AFTER_S, REFUSED_AGAIN_S, CommandMenus, Menu, plan_menus
 from bot.transport.telegram_api import CommandScope, TelegramApi
 from bot.transport.words import LANGUAGES
+from bot.turn.commands import COMMANDS
 from memory.redis.client import RedisClient
 
 OPERATOR = 1001
@@ -40,7 +41,9 @@ class Registered:
 
 def menus_of(api: Registered, redis: RedisClient, **changes: Any) -> CommandMenus:
     telegram = cast(TelegramApi, api)
-    return CommandMenus(telegram, redis, bot_id=7, **({"operator_ids": frozenset({OPERATOR})} | changes))
+    return CommandMenus(
+        telegram, redis, commands=COMMANDS, bot_id=7, **({"operator_ids": frozenset({OPERATOR})} | changes)
+    )
 
 
 async def test_there_is_a_menu_for_every_scope_and_language_and_for_each_operator(redis: RedisClient) -> None:
@@ -102,12 +105,12 @@ async def test_changed_texts_are_registered_again(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await menus_of(Registered(), redis).register()
-    plan = [*plan_menus(frozenset({OPERATOR}))]
+    plan = [*plan_menus(COMMANDS, frozenset({OPERATOR}))]
     (changed,) = [menu for menu in plan if menu.name == "default:0:ru"]
     new = Menu(scope="default", chat_id=0, language="ru", commands=(("help", "Помощь"),))
     now = [new if menu == changed else menu for menu in plan]
 
-    def plan_now(_: frozenset[int]) -> list[Menu]:
+    def plan_now(*_: object) -> list[Menu]:
         return now
 
     monkeypatch.setattr(command_menus, "plan_menus", plan_now)

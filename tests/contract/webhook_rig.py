@@ -14,6 +14,7 @@ from bot.settings import WEBHOOK_PATH
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.http_server import SECRET_HEADER, Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
+from bot.turn.commands import COMMANDS
 from memory.redis.client import RedisClient
 from tests.anchors import no_migrations
 
@@ -67,7 +68,14 @@ async def served_webhook(
     """Serve the webhook on this store. `down` is the content of /health/ready."""
     inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: 1000.0)
     ingest = (
-        Ingest(inbox.accept, bot=BOT, access=Access(), rules=DoorRules(partitions=1), anchors=no_migrations())
+        Ingest(
+            inbox.accept,
+            commands=COMMANDS,
+            bot=BOT,
+            access=Access(),
+            rules=DoorRules(partitions=1),
+            anchors=no_migrations(),
+        )
         if is_ready
         else None
     )

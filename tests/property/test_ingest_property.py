@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
+from bot.turn.commands import COMMANDS
 from memory.codec import parse_json
 from memory.history.talk import TalkLine
 from tests.anchors import no_migrations
@@ -51,7 +52,12 @@ def test_any_update_is_accepted_and_can_be_read_again(
     access = Access() if is_open else Access(allowed_user_ids=frozenset({5}))
     door = Door()
     ingest = Ingest(
-        door.accept, bot=BOT, access=access, rules=DoorRules(partitions=4), anchors=no_migrations()
+        door.accept,
+        commands=COMMANDS,
+        bot=BOT,
+        access=access,
+        rules=DoorRules(partitions=4),
+        anchors=no_migrations(),
     )
     asyncio.run(ingest.take_in(raw | {"update_id": update_id}))
 

@@ -11,6 +11,7 @@ from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, WaitingUpdate, parse_waiting, telegram_ref
 from bot.transport.people import digest_of
 from bot.transport.updates import Command, parse_update
+from bot.turn.commands import COMMANDS
 from memory.codec import dump_json, parse_json
 from memory.errors import RecordCorrupt
 from memory.history.message import Sender
@@ -51,7 +52,14 @@ async def _arrivals(*updates: dict[str, Any], access: Access | None = None, **pa
     rules = DoorRules(**({"partitions": 1} | parts.pop("rules", {})))
     anchors, guests = parts.pop("anchors", no_migrations()), parts.pop("guests", None)
     ingest = Ingest(
-        door.accept, bot=BOT, access=access or Access(), rules=rules, anchors=anchors, guests=guests, **parts
+        door.accept,
+        commands=COMMANDS,
+        bot=BOT,
+        access=access or Access(),
+        rules=rules,
+        anchors=anchors,
+        guests=guests,
+        **parts,
     )
     for update in updates:
         await ingest.take_in(update)

@@ -13,6 +13,7 @@ from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling
 from bot.transport.telegram_api import TelegramApi
+from bot.turn.commands import COMMANDS
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 from tests.anchors import no_migrations
 
@@ -63,6 +64,7 @@ async def _poll(source: Source, door: Door) -> list[float]:
 
     ingest = Ingest(
         door.accept,
+        commands=COMMANDS,
         bot=BotIdentity(id=42, username="mnemo_bot"),
         access=Access(),
         rules=DoorRules(partitions=1),
@@ -151,6 +153,7 @@ async def test_a_429_is_waited_for_as_long_as_it_says() -> None:
 async def test_polling_ends_when_it_is_cancelled() -> None:
     ingest = Ingest(
         Door().accept,
+        commands=COMMANDS,
         bot=BotIdentity(id=42, username="m"),
         access=Access(),
         rules=DoorRules(partitions=1),

@@ -40,6 +40,11 @@ class CommandCall:
         return words_for(callback.language_code if callback else self.message.language_code)
 
     @property
+    def user_id(self) -> int:
+        """The person whose limits count; the chat if the sender is anonymous."""
+        return self.message.sender_id or self.message.chat_id
+
+    @property
     def is_group(self) -> bool:
         """True if others read the answer too."""
         return self.message.chat_type != "private"

@@ -34,7 +34,7 @@ class ForgetCommand:
     talk: RedisTalk
     recall: Recall
 
-    async def forget(self, call: CommandCall) -> Reply:
+    async def run(self, call: CommandCall) -> Reply:
         """Return the receipt, or the reason why nothing was erased.
 
         A message outside the history may be known as talk, from a quotation or from a dead letter.

@@ -14,10 +14,10 @@ from bot.transport.texts import (
     reset_button,
     reset_question,
 )
+from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
-from bot.turn.interruption import Buttons
 from bot.turn.permissions import Permissions
 from bot.turn.store import ErasedContext, TurnStore
 from memory.codec import dump_json, parse_json
@@ -48,7 +48,7 @@ class ResetCommand:
     buttons: Buttons
     clock: Callable[[], float]
 
-    async def reset(self, call: CommandCall) -> Reply:
+    async def run(self, call: CommandCall) -> Reply:
         """Ask about this context or, for `all`, this chat. An operator's `/reset CHAT_ID` erases at once."""
         argument = call.argument.strip()
         if argument and argument != "all":

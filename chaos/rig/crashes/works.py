@@ -26,6 +26,7 @@ from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.rates import OF_THE_SIMULATOR, SendRates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.batch import BurstWaits
+from bot.turn.commands import COMMANDS
 from bot.turn.outbox import parse_part
 from bot.turn.preview import Previews, PreviewSettings
 from bot.turn.turn import Turns
@@ -276,6 +277,7 @@ def _build(
         inbox=inbox,
         ingest=Ingest(
             inbox.accept,
+            commands=COMMANDS,
             bot=identity,
             access=build_access(settings),
             rules=DoorRules(partitions=1),
