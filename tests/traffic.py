@@ -1,10 +1,8 @@
-"""Fakes for a delivery: rate budgets, reachability marks, migrations and slots."""
+"""Fakes for a delivery: rate budgets and migrations."""
 
 from dataclasses import dataclass, field
 
-from bot.inbox.slots import Slots
 from bot.transport.rates import Importance
-from bot.turn.delivery import Traffic
 
 
 @dataclass(slots=True)
@@ -33,19 +31,6 @@ class OpenRates:
 
 
 @dataclass(slots=True)
-class Marked:
-    """The marks of unreachable chats."""
-
-    chats: set[int] = field(default_factory=set[int])
-
-    async def mark(self, partition: int, chat_id: int) -> None:
-        self.chats.add(chat_id)
-
-    async def is_marked(self, partition: int, chat_id: int) -> bool:
-        return chat_id in self.chats
-
-
-@dataclass(slots=True)
 class Moved:
     """Recorded migrations."""
 
@@ -53,19 +38,3 @@ class Moved:
 
     async def learn(self, old_chat_id: int, new_chat_id: int) -> None:
         self.learned.append((old_chat_id, new_chat_id))
-
-
-def open_traffic(
-    *,
-    rates: OpenRates | None = None,
-    marks: Marked | None = None,
-    moves: Moved | None = None,
-    slots: Slots | None = None,
-) -> Traffic:
-    """Return traffic that lets everything pass, except the given parts. Its one slot can be lent."""
-    return Traffic(
-        rates=rates or OpenRates(),
-        marks=marks or Marked(),
-        learn_migration=(moves or Moved()).learn,
-        slots=slots or Slots(1),
-    )

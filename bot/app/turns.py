@@ -42,7 +42,7 @@ from bot.turn.commands.stats import Statistics, StatsCommand
 from bot.turn.commands.stop import say_nothing_to_stop
 from bot.turn.commands.usage import UsageCommand
 from bot.turn.commit import Committer
-from bot.turn.delivery import Delivery, Reachability, Traffic, send_part
+from bot.turn.delivery import Delivery, Reachability, send_part
 from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
 from bot.turn.media import MessageReader
@@ -83,9 +83,14 @@ def build_turns(
     shared = _build_shared(settings, stores, outside, spec=spec, clock=clock)
     reachability = Reachability(stores.redis, clock=clock)
     rates = SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM)
-    learn = stores.migrations.learn
-    traffic = Traffic(rates=rates, marks=reachability, learn_migration=learn, slots=slots)
-    delivery = Delivery(shared.store, partial(send_part, outside.telegram), traffic)
+    delivery = Delivery(
+        store=shared.store,
+        send=partial(send_part, outside.telegram),
+        rates=rates,
+        marks=reachability,
+        learn_migration=stores.migrations.learn,
+        slots=slots,
+    )
     committer = Committer(store=shared.store, delivery=delivery)
     shown = PreviewSettings(is_streaming=settings.streaming)
     return Turns(

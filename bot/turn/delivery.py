@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+import stamina
 import structlog
 
 from bot.errors import (
@@ -38,7 +39,6 @@ SENDS_AT_MOST = 2
 """Sends of one part with an unknown outcome: the first one and one repetition."""
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 60.0
-LONGEST_NOTING_PAUSE_S = 2.0
 SHORT_WAIT_S = 0.25
 """A shorter wait, for a gap between calls for other chats, is not counted and keeps the worker's slot."""
 KNOWN_AT_MOST = 10_000
@@ -48,6 +48,11 @@ Pause = Callable[[float], Awaitable[None]]
 Send = Callable[[Part], Awaitable[int | None]]
 """Sends one part. Returns the Telegram message that shows it, if any. Raises the TelegramFailure errors."""
 
+_until_stored = stamina.AsyncRetryingCaller(
+    attempts=None, timeout=None, wait_initial=FIRST_PAUSE_S, wait_max=2.0, wait_jitter=0.0
+).on((StoreUnavailable, StoreFull))
+"""Repeats a write until it succeeds or raises Fenced: only this worker knows what was sent."""
+
 
 class Rates(Protocol):
     """The budgets of calls: see bot/transport/rates.py."""
@@ -55,24 +60,6 @@ class Rates(Protocol):
     async def reserve(self, chat_id: int, importance: Importance) -> float | None: ...
     async def held(self, chat_id: int) -> float: ...
     async def hold(self, chat_id: int, retry_after: float) -> None: ...
-
-
-class Marks(Protocol):
-    """The chats that do not take our messages: see `Reachability`."""
-
-    async def mark(self, partition: int, chat_id: int) -> None: ...
-    async def is_marked(self, partition: int, chat_id: int) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """The things outside its outbox that a delivery respects."""
-
-    rates: Rates
-    marks: Marks
-    learn_migration: Callable[[int, int], Awaitable[None]]
-    """Takes the old and the new id of a group that became a supergroup; repeating it is harmless."""
-    slots: Slots
 
 
 async def send_part(api: TelegramApi, part: Part) -> int | None:
@@ -97,266 +84,6 @@ async def send_part(api: TelegramApi, part: Part) -> int | None:
     return await api.send_message(
         part.chat_id, part.rich, thread_id=part.thread_id, reply_to=part.reply_to, buttons=part.buttons
     )
-
-
-class Delivery:
-    """Sends a context's outbox to Telegram, in order."""
-
-    def __init__(
-        self, store: TurnStore, send: Send, traffic: Traffic, *, pause: Pause = asyncio.sleep
-    ) -> None:
-        self._store = store
-        self._send = send
-        self._traffic = traffic
-        self._pause = pause
-
-    async def deliver(self, claim: Claim, parts: Sequence[Part], *, sends_begun: int = 0) -> None:
-        """Send every part. `sends_begun` counts the sends of the first part that a crash has interrupted.
-
-        Such a send may have arrived: it is repeated once, not twice. This waits for 429s and outages as long as
-        it takes, with the claim but without the worker's slot. An unreachable chat ends the outbox. Raises
-        Fenced and the store's errors; undelivered parts stay.
-        """
-        async with AsyncExitStack() as rest:
-            run = _DeliveryRun(
-                store=self._store,
-                send=self._send,
-                traffic=self._traffic,
-                pause=self._pause,
-                claim=claim,
-                rest=rest,
-                counted=sends_begun,
-            )
-            left = deque(parts)
-            while left:
-                part = left.popleft()
-                instead = await run.deliver(part, run.counted + 1)
-                if instead is None:
-                    await run.clean_up([part, *left])
-                    return
-                left.extendleft(reversed(instead))
-                run.counted = 0
-
-
-@dataclass(slots=True, kw_only=True)
-class _DeliveryRun:
-    """The delivery of one outbox under one claim.
-
-    `stored` is always the part as the outbox has it, and `part` the form that is sent now.
-    """
-
-    store: TurnStore
-    send: Send
-    traffic: Traffic
-    pause: Pause
-    claim: Claim
-    rest: AsyncExitStack
-    """The slot is released here once the delivery has to wait."""
-    counted: int
-    """The sends of the first part with an unknown outcome that the store knows of."""
-    is_resting: bool = False
-    moved: dict[int, int] = field(default_factory=dict[int, int])
-    note: SentPart = field(default_factory=lambda: SentPart(number=0, kind="", outcome=""))
-
-    async def deliver(self, stored: Part, begun: int) -> Sequence[Part] | None:
-        """Deliver the outbox's first part. Return parts to send before the others; None ends the outbox."""
-        part = stored
-        self.note = SentPart(number=part.number, kind=part.kind, outcome="", repeats=max(0, begun - 1))
-        if part.chat_id in self.moved:
-            there = moved_part(part, self.moved[part.chat_id])
-            if there is None:
-                return await self._finish(stored, "sent", NO_MESSAGE)
-            part = there
-        try:
-            if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
-                raise ChatUnreachable
-            return await self._deliver(stored, part, begun)
-        except ChatUnreachable as error:
-            await self.traffic.marks.mark(self.claim.ref.partition, part.chat_id)
-            return await self._give_up(stored, part, error)
-
-    async def clean_up(self, parts: Sequence[Part]) -> None:
-        """After the end of an outbox: delete the messages that its parts would have edited or deleted.
-
-        Such a message shows a part of an answer, with a button. Each is tried once.
-        """
-        for part in parts:
-            if part.edits is None or part.chat_id in self.moved:
-                continue
-            if await self.traffic.marks.is_marked(self.claim.ref.partition, part.chat_id):
-                return
-            await self._delete(part)
-
-    async def _deliver(self, stored: Part, part: Part, begun: int) -> Sequence[Part] | None:
-        pause = FIRST_PAUSE_S
-        is_there = True
-        while is_there:
-            if begun > SENDS_AT_MOST and not part.is_repeatable:
-                log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
-                return await self._finish(stored, "unknown", None)
-            try:
-                is_there = await self._wait_for_budget(stored, begun, part)
-                if is_there:
-                    shown_by = await self._send(stored, part, begun) or NO_MESSAGE
-                    return await self._finish(stored, "sent", shown_by)
-            except TelegramUnavailable as error:
-                wait = pause if error.retry_after is None else error.retry_after
-                metrics.SENDS.labels("retried").inc()
-                if error.retry_after is not None:
-                    await self.traffic.rates.hold(part.chat_id, wait)
-                pause = min(LONGEST_PAUSE_S, pause * 2)
-                is_there = await self._wait_unsent(stored, begun, wait)
-            except SendUnknown:
-                metrics.SENDS.labels("retried").inc()
-                log.warning("send_repeated", chat=part.chat_id, number=part.number, kind=part.kind)
-                begun += 1
-                self.note = replace(self.note, repeats=self.note.repeats + 1)
-                await self._release_slot()
-                await self.pause(pause)  # a gateway that fails for a moment may be back by then
-                pause = min(LONGEST_PAUSE_S, pause * 2)
-            except (ChatMigrated, TelegramRefused) as refusal:
-                self.note = replace(self.note, refusals=self.note.refusals + 1)
-                form = await self._next_form(part, refusal)
-                if form is None:
-                    return await self._refused(stored, part, refusal)
-                # Edits with an unknown outcome concerned the message that was there before.
-                unknown = 0 if part.is_repeatable else begun - 1
-                is_there = await self._store_form(stored, form, unknown)
-                stored, part, begun = form, form, unknown + 1
-        return None
-
-    async def _send(self, stored: Part, part: Part, begun: int) -> int | None:
-        try:
-            return await self.send(part)
-        except TokenRefused as error:  # no other form would be accepted; with a good token this one will be
-            log.warning("token_refused", chat=part.chat_id)
-            raise TelegramUnavailable(str(error)) from None
-        except asyncio.CancelledError as cancelled:
-            if is_unsent(cancelled):
-                with suppress(Fenced, MemoryFailure):
-                    await self.store.count_sends(self.claim, stored, begun - 1)
-            raise
-
-    async def _next_form(self, part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
-        form = next_form(part, refusal)
-        if isinstance(refusal, ChatMigrated):
-            self.moved[part.chat_id] = refusal.new_chat_id
-            log.info("chat_migrated", chat=part.chat_id, to=refusal.new_chat_id)
-            try:
-                await self.traffic.learn_migration(part.chat_id, refusal.new_chat_id)
-            except MemoryFailure as error:  # the migration's service message brings it too
-                log.warning("migration_not_stored", chat=part.chat_id, error=type(error).__name__)
-        elif form is not None:
-            if isinstance(refusal, MessageGone):
-                await self._delete(part)  # a file, for instance, exists and cannot become a text
-            log.warning(
-                "sent_in_another_form",
-                chat=part.chat_id,
-                number=part.number,
-                kind=part.kind,
-                error=str(refusal),
-            )
-        return form
-
-    async def _delete(self, part: Part) -> None:
-        with suppress(TelegramFailure):
-            await self.send(replace(part, kind="delete"))
-
-    async def _wait_for_budget(self, stored: Part, begun: int, part: Part) -> bool:
-        """Wait until the budgets and Telegram's 429s allow the send, then count it. False: the outbox was erased.
-
-        A send is counted right before it: a crash while none was running must not make its outcome unknown.
-        """
-        rates = self.traffic.rates
-        if part.kind == "delete":
-            wait = await rates.held(part.chat_id)
-        else:
-            wait = await rates.reserve(part.chat_id, "final") or 0.0
-        while wait > 0:
-            if wait < SHORT_WAIT_S:
-                await self.pause(wait)
-            else:
-                metrics.SENDS.labels("waited").inc()
-                if not await self._wait_unsent(stored, begun, wait):
-                    return False
-            wait = await rates.held(part.chat_id)
-        return await self._count(stored, begun)
-
-    async def _wait_unsent(self, stored: Part, begun: int, wait: float) -> bool:
-        """Wait with a part that was certainly not sent; a crash now must not count as a send. False: erased."""
-        if not await self._count(stored, begun - 1):
-            return False
-        log.info("send_waits", seconds=round(wait, 2))
-        self.note = replace(self.note, waited_s=round(self.note.waited_s + wait, 1))
-        await self._release_slot()
-        await self.pause(wait)
-        return True
-
-    async def _count(self, stored: Part, begun: int) -> bool:
-        """Store how many sends were begun. False: the outbox was erased meanwhile."""
-        if self.counted == begun:
-            return True
-        is_there = await self._insist(lambda: self.store.count_sends(self.claim, stored, begun))
-        self.counted = begun
-        return is_there
-
-    async def _store_form(self, stored: Part, form: Part, unknown: int) -> bool:
-        """Store the form to try next, and how many sends had an unknown outcome. False: erased meanwhile.
-
-        After a crash nobody begins with a refused form, and a worker that lost the chat sends no other one.
-        """
-        is_there = await self._insist(
-            lambda: self.store.replace_part(self.claim, stored, [form], sends_begun=unknown)
-        )
-        self.counted = unknown
-        return is_there
-
-    async def _insist(self, note: Callable[[], Awaitable[bool]]) -> bool:
-        """Repeat a write until it succeeds or the claim is lost: only we know what was sent."""
-        pause = FIRST_PAUSE_S
-        while True:
-            try:
-                return await note()
-            except (StoreUnavailable, StoreFull) as error:
-                log.warning("delivery_not_noted", context=self.claim.ref.context_id, error=str(error))
-                await self.pause(pause)
-                pause = min(LONGEST_NOTING_PAUSE_S, pause * 2)
-
-    async def _release_slot(self) -> None:
-        if not self.is_resting:
-            self.is_resting = True
-            await self.rest.enter_async_context(self.traffic.slots.rest())
-
-    async def _finish(
-        self, stored: Part, outcome: Literal["sent", "unknown"], telegram_id: int | None
-    ) -> Sequence[Part] | None:
-        """Note what was sent: a store that is away for a moment must not cause a repetition."""
-        metrics.SENDS.labels(outcome).inc()
-        note = replace(self.note, outcome=outcome)
-        is_there = await self._insist(
-            lambda: self.store.sent(self.claim, stored, telegram_id=telegram_id, note=note)
-        )
-        return () if is_there else None
-
-    async def _refused(
-        self, stored: Part, part: Part, refusal: TelegramRefused | ChatMigrated
-    ) -> Sequence[Part] | None:
-        """Keep a message that cannot be deleted, send a file as messages, give up a text with its outbox."""
-        if part.kind == "delete":
-            log.info("message_not_deleted", chat=part.chat_id, error=str(refusal))
-            return await self._finish(stored, "sent", NO_MESSAGE)
-        if part.kind == "document":
-            log.warning("document_refused", chat=part.chat_id, error=str(refusal))
-            instead = plan_texts_of(part)
-            return instead if await self.store.replace_part(self.claim, stored, instead) else None
-        return await self._give_up(stored, part, refusal)
-
-    async def _give_up(self, stored: Part, part: Part, error: TelegramFailure) -> None:
-        outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"
-        metrics.SENDS.labels(outcome).inc()
-        log.warning("send_given_up", chat=part.chat_id, outcome=outcome, error=str(error))
-        note = replace(self.note, outcome=outcome)
-        await self.store.sent(self.claim, stored, undeliverable=f"undeliverable_{outcome}", note=note)
 
 
 class Reachability:
@@ -403,3 +130,250 @@ class Reachability:
         except MemoryFailure as error:
             log.warning("reachability_unknown", error=type(error).__name__)
             return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """Sends a context's outbox to Telegram, in order."""
+
+    store: TurnStore
+    send: Send
+    rates: Rates
+    marks: Reachability
+    learn_migration: Callable[[int, int], Awaitable[None]]
+    """Takes the old and the new id of a group that became a supergroup; repeating it is harmless."""
+    slots: Slots
+    pause: Pause = asyncio.sleep
+
+    async def deliver(self, claim: Claim, parts: Sequence[Part], *, sends_begun: int = 0) -> None:
+        """Send every part. `sends_begun` counts the sends of the first part that a crash has interrupted.
+
+        Such a send may have arrived: it is repeated once, not twice. This waits for 429s and outages as long as
+        it takes, with the claim but without the worker's slot. An unreachable chat ends the outbox. Raises
+        Fenced and the store's errors; undelivered parts stay.
+        """
+        async with AsyncExitStack() as rest:
+            run = _DeliveryRun(self, claim, rest, counted=sends_begun)
+            left = deque(parts)
+            while left:
+                instead = await run.deliver(left[0])
+                if instead is None:
+                    await run.clean_up(left)
+                    return
+                left.popleft()
+                left.extendleft(reversed(instead))
+                run.counted = 0
+
+
+class _DeliveryRun:
+    """The delivery of one outbox under one claim: its first part, the form that is sent now, and its sends so far."""
+
+    def __init__(self, delivery: Delivery, claim: Claim, rest: AsyncExitStack, *, counted: int) -> None:
+        self.counted = counted
+        """The sends of the first part with an unknown outcome that the store knows of."""
+        self._delivery = delivery
+        self._claim = claim
+        self._rest = rest
+        """The slot is released here once the delivery has to wait."""
+        self._is_resting = False
+        self._moved: dict[int, int] = {}
+
+    async def deliver(self, stored: Part) -> Sequence[Part] | None:
+        """Deliver the outbox's first part. Return parts to send before the others; None ends the outbox."""
+        self._stored = self._part = stored
+        self._begun = self.counted + 1
+        self._note = SentPart(number=stored.number, kind=stored.kind, outcome="", repeats=self.counted)
+        if stored.chat_id in self._moved:
+            there = moved_part(stored, self._moved[stored.chat_id])
+            if there is None:
+                return await self._finish("sent", NO_MESSAGE)
+            self._part = there
+        partition, marks = self._claim.ref.partition, self._delivery.marks
+        try:
+            if await marks.is_marked(partition, self._part.chat_id):
+                raise ChatUnreachable
+            return await self._deliver()
+        except ChatUnreachable as error:
+            await marks.mark(partition, self._part.chat_id)
+            return await self._give_up(error)
+
+    async def clean_up(self, parts: Iterable[Part]) -> None:
+        """After the end of an outbox: delete the messages that its parts would have edited or deleted.
+
+        Such a message shows a part of an answer, with a button. Each is tried once.
+        """
+        for part in parts:
+            if part.edits is None or part.chat_id in self._moved:
+                continue
+            if await self._delivery.marks.is_marked(self._claim.ref.partition, part.chat_id):
+                return
+            await self._delete(part)
+
+    async def _deliver(self) -> Sequence[Part] | None:
+        pause = FIRST_PAUSE_S
+        is_there = True
+        while is_there:
+            part = self._part
+            if self._begun > SENDS_AT_MOST and part.edits is None:  # an edit or a deletion may be repeated
+                log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
+                return await self._finish("unknown", None)
+            try:
+                is_there = await self._wait_for_budget()
+                if is_there:
+                    return await self._finish("sent", await self._send() or NO_MESSAGE)
+            except TelegramUnavailable as error:
+                wait = pause if error.retry_after is None else error.retry_after
+                metrics.SENDS.labels("retried").inc()
+                if error.retry_after is not None:
+                    await self._delivery.rates.hold(part.chat_id, wait)
+                pause = min(LONGEST_PAUSE_S, pause * 2)
+                is_there = await self._wait_unsent(wait)
+            except SendUnknown:
+                metrics.SENDS.labels("retried").inc()
+                log.warning("send_repeated", chat=part.chat_id, number=part.number, kind=part.kind)
+                self._begun += 1
+                self._note = replace(self._note, repeats=self._note.repeats + 1)
+                await self._release_slot()
+                await self._delivery.pause(pause)  # a gateway that fails for a moment may be back by then
+                pause = min(LONGEST_PAUSE_S, pause * 2)
+            except (ChatMigrated, TelegramRefused) as refusal:
+                self._note = replace(self._note, refusals=self._note.refusals + 1)
+                form = await self._next_form(refusal)
+                if form is None:
+                    return await self._refused(refusal)
+                is_there = await self._take_form(form)
+        return None
+
+    async def _send(self) -> int | None:
+        try:
+            return await self._delivery.send(self._part)
+        except TokenRefused as error:  # no other form would be accepted; with a good token this one will be
+            log.warning("token_refused", chat=self._part.chat_id)
+            raise TelegramUnavailable(str(error)) from None
+        except asyncio.CancelledError as cancelled:
+            if is_unsent(cancelled):
+                with suppress(Fenced, MemoryFailure):
+                    await self._delivery.store.count_sends(self._claim, self._stored, self._begun - 1)
+            raise
+
+    async def _next_form(self, refusal: TelegramRefused | ChatMigrated) -> Part | None:
+        part = self._part
+        form = next_form(part, refusal)
+        if isinstance(refusal, ChatMigrated):
+            self._moved[part.chat_id] = refusal.new_chat_id
+            log.info("chat_migrated", chat=part.chat_id, to=refusal.new_chat_id)
+            try:
+                await self._delivery.learn_migration(part.chat_id, refusal.new_chat_id)
+            except MemoryFailure as error:  # the migration's service message brings it too
+                log.warning("migration_not_stored", chat=part.chat_id, error=type(error).__name__)
+        elif form is not None:
+            if isinstance(refusal, MessageGone):
+                await self._delete(part)  # a file, for instance, exists and cannot become a text
+            log.warning(
+                "sent_in_another_form",
+                chat=part.chat_id,
+                number=part.number,
+                kind=part.kind,
+                error=str(refusal),
+            )
+        return form
+
+    async def _delete(self, part: Part) -> None:
+        with suppress(TelegramFailure):
+            await self._delivery.send(replace(part, kind="delete"))
+
+    async def _wait_for_budget(self) -> bool:
+        """Wait until the budgets and Telegram's 429s allow the send, then count it. False: the outbox was erased.
+
+        A send is counted right before it: a crash while none was running must not make its outcome unknown.
+        """
+        rates, chat_id = self._delivery.rates, self._part.chat_id
+        if self._part.kind == "delete":
+            wait = await rates.held(chat_id)
+        else:
+            wait = await rates.reserve(chat_id, "final") or 0.0
+        while wait > 0:
+            if wait < SHORT_WAIT_S:
+                await self._delivery.pause(wait)
+            else:
+                metrics.SENDS.labels("waited").inc()
+                if not await self._wait_unsent(wait):
+                    return False
+            wait = await rates.held(chat_id)
+        return await self._count(self._begun)
+
+    async def _wait_unsent(self, wait: float) -> bool:
+        """Wait with a part that was certainly not sent; a crash now must not count as a send. False: erased."""
+        if not await self._count(self._begun - 1):
+            return False
+        log.info("send_waits", seconds=round(wait, 2))
+        self._note = replace(self._note, waited_s=round(self._note.waited_s + wait, 1))
+        await self._release_slot()
+        await self._delivery.pause(wait)
+        return True
+
+    async def _count(self, begun: int) -> bool:
+        """Store how many sends were begun. False: the outbox was erased meanwhile."""
+        if self.counted == begun:
+            return True
+        store = self._delivery.store
+        is_there = await _until_stored(store.count_sends, self._claim, self._stored, begun)
+        self.counted = begun
+        return is_there
+
+    async def _take_form(self, form: Part) -> bool:
+        """Store the form to try next, and how many sends had an unknown outcome. False: erased meanwhile.
+
+        After a crash nobody begins with a refused form, and a worker that lost the chat sends no other one.
+        """
+        # Edits with an unknown outcome concerned the message that was there before.
+        unknown = self._begun - 1 if self._part.edits is None else 0
+        is_there = await _until_stored(
+            self._delivery.store.replace_part, self._claim, self._stored, [form], sends_begun=unknown
+        )
+        self._stored = self._part = form
+        self.counted, self._begun = unknown, unknown + 1
+        return is_there
+
+    async def _release_slot(self) -> None:
+        if not self._is_resting:
+            self._is_resting = True
+            await self._rest.enter_async_context(self._delivery.slots.rest())
+
+    async def _finish(
+        self, outcome: Literal["sent", "unknown"], telegram_id: int | None
+    ) -> Sequence[Part] | None:
+        """Note what was sent: a store that is away for a moment must not cause a repetition."""
+        metrics.SENDS.labels(outcome).inc()
+        is_there = await _until_stored(
+            self._delivery.store.sent,
+            self._claim,
+            self._stored,
+            telegram_id=telegram_id,
+            note=replace(self._note, outcome=outcome),
+        )
+        return () if is_there else None
+
+    async def _refused(self, refusal: TelegramRefused | ChatMigrated) -> Sequence[Part] | None:
+        """Keep a message that cannot be deleted, send a file as messages, give up a text with its outbox."""
+        part = self._part
+        if part.kind == "delete":
+            log.info("message_not_deleted", chat=part.chat_id, error=str(refusal))
+            return await self._finish("sent", NO_MESSAGE)
+        if part.kind == "document":
+            log.warning("document_refused", chat=part.chat_id, error=str(refusal))
+            texts = plan_texts_of(part)
+            is_there = await self._delivery.store.replace_part(self._claim, self._stored, texts)
+            return texts if is_there else None
+        return await self._give_up(refusal)
+
+    async def _give_up(self, error: TelegramFailure) -> None:
+        outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"
+        metrics.SENDS.labels(outcome).inc()
+        log.warning("send_given_up", chat=self._part.chat_id, outcome=outcome, error=str(error))
+        await self._delivery.store.sent(
+            self._claim,
+            self._stored,
+            undeliverable=f"undeliverable_{outcome}",
+            note=replace(self._note, outcome=outcome),
+        )

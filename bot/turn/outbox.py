@@ -55,11 +55,6 @@ class Part:
     file_name: str = ""
     buttons: tuple[Button, ...] = ()
 
-    @property
-    def is_repeatable(self) -> bool:
-        """Return True if doing it twice is harmless: it edits or deletes a message."""
-        return self.edits is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentPart:

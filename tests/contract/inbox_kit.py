@@ -7,13 +7,16 @@ from typing import Any, Literal
 
 from bot.inbox.records import Accepted, Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.slots import Slots
 from bot.transport.rich_text import RichText
+from bot.turn.delivery import Delivery, Pause, Reachability, Send
 from bot.turn.outbox import Part, parse_part, plan_parts
 from bot.turn.store import ATTEMPTS_AT_MOST, Commit, Todo, TurnStore
 from memory import keys
 from memory.history.store import HistorySnapshot
 from memory.redis.client import RedisClient
 from tests.messages import a_ref
+from tests.traffic import Moved, OpenRates
 
 NOW = 1_800_000_000.0
 DEADLINE_S = 5.0
@@ -148,3 +151,25 @@ class Clocked:
         self.waits.append(seconds)
         if self.during is not None:
             await self.during()
+
+
+def open_delivery(
+    box: Inbox,
+    send: Send,
+    *,
+    rates: OpenRates | None = None,
+    marks: Reachability | None = None,
+    moves: Moved | None = None,
+    slots: Slots | None = None,
+    pause: Pause = asyncio.sleep,
+) -> Delivery:
+    """Return a delivery from this inbox. By default every call has a budget, and there is one slot."""
+    return Delivery(
+        store=box.turns,
+        send=send,
+        rates=rates or OpenRates(),
+        marks=marks or Reachability(box.redis, clock=lambda: NOW),
+        learn_migration=(moves or Moved()).learn,
+        slots=slots or Slots(1),
+        pause=pause,
+    )

@@ -1,11 +1,12 @@
 """Delivery of the outbox: no part is lost, and only a send with an unknown outcome is repeated, once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
+from stamina.instrumentation import set_on_retry_hooks
 
 from bot.errors import (
     ChatMigrated,
@@ -20,20 +21,19 @@ from bot.errors import (
 from bot.inbox.records import Claim
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import open_telegram
-from bot.turn.delivery import Delivery, send_part
+from bot.turn.delivery import send_part
 from bot.turn.outbox import Part, plan_parts
 from chaos.rig.program import until_it_is
-from chaos.rig.tcp_proxy import TcpProxy
 from memory import keys
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
 from simulator.api.config import DEFAULT_TOKEN
-from tests.contract.inbox_kit import Inbox, a_blank, open_inbox, some_parts
+from tests.contract.inbox_kit import Inbox, a_blank, eventually, open_delivery, open_inbox, some_parts
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
-from tests.traffic import OpenRates, open_traffic
+from tests.traffic import OpenRates
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ async def test_every_part_is_sent_in_order_and_the_update_is_answered(redis: Red
     box, claim = await _committed(redis, lines, a_message("m0", role="assistant"))
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert telegram.arrived == ["one", "two", "three"]
     assert await box.state_of(1) == ("answered", "")
@@ -98,7 +98,7 @@ async def test_a_send_of_unknown_outcome_is_repeated_once(redis: RedisClient) ->
     box, claim = await _committed(redis, lines)
     telegram = Telegram([SendUnknown()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one", "one", "two"]
     assert await box.state_of(1) == ("answered", "")
@@ -109,7 +109,7 @@ async def test_a_send_of_unknown_outcome_is_repeated_only_once(redis: RedisClien
     box, claim = await _committed(redis, lines)
     telegram = Telegram([SendUnknown(), SendUnknown()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one", "one", "two"]
     assert await box.outbox() == []
@@ -125,7 +125,7 @@ async def test_a_429_is_waited_for_and_counts_as_no_send(redis: RedisClient) -> 
 
     telegram, pauses = Telegram([TelegramUnavailable(retry_after=7)] * 5), Pauses(during=look)
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines)
+    await open_delivery(box, telegram, pause=pauses).deliver(claim, lines)
 
     assert pauses.waits == [7.0] * 5
     assert counted == ["0"] * 5
@@ -137,7 +137,7 @@ async def test_an_outage_is_waited_for_with_growing_pauses(redis: RedisClient) -
     box, claim = await _committed(redis, lines)
     telegram, pauses = Telegram([TelegramUnavailable()] * 9), Pauses()
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines)
+    await open_delivery(box, telegram, pause=pauses).deliver(claim, lines)
 
     assert pauses.waits == [0.5, 1, 2, 4, 8, 16, 32, 60, 60]
     assert telegram.arrived == ["one"]
@@ -148,7 +148,7 @@ async def test_an_unknown_outcome_can_be_repeated_after_an_outage(redis: RedisCl
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramUnavailable(), SendUnknown(), TelegramUnavailable(), SendUnknown(), None])
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, lines)
+    await open_delivery(box, telegram, pause=Pauses()).deliver(claim, lines)
 
     assert len(telegram.tried) == 4
     assert telegram.arrived == []
@@ -159,7 +159,7 @@ async def test_a_chat_that_blocked_the_bot_gets_no_further_parts(redis: RedisCli
     box, claim = await _committed(redis, lines)
     telegram = Telegram([ChatUnreachable()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert len(telegram.tried) == 1
     assert await box.state_of(1) == ("ignored", "undeliverable_unreachable")
@@ -176,7 +176,7 @@ async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) 
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused("can't parse entities")])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [(part.rich.entities != (), part.reply_to) for part in telegram.tried] == [
         (True, 9),
@@ -191,7 +191,7 @@ async def test_plain_text_that_is_refused_as_well_is_given_up(redis: RedisClient
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused(), TelegramRefused()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert len(telegram.tried) == 2
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
@@ -202,7 +202,7 @@ async def test_refused_plain_text_is_not_sent_again(redis: RedisClient) -> None:
     box, claim = await _committed(redis, lines)
     telegram = Telegram([TelegramRefused()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert len(telegram.tried) == 1
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
@@ -213,7 +213,7 @@ async def test_an_answer_follows_its_group_to_the_supergroup(redis: RedisClient)
     box, claim = await _committed(redis, lines)
     telegram = Telegram([ChatMigrated(-1009)])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [part.chat_id for part in telegram.tried] == [1, -1009]
     assert telegram.arrived == ["one"]
@@ -224,7 +224,7 @@ async def test_an_answer_erased_between_two_parts_is_not_continued(redis: RedisC
     box, claim = await _committed(redis, lines)
     telegram = Telegram(during=lambda: box.turns.reset(a_ref()))
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one"]
     assert (await box.state_of(1))[0] == "forgotten"
@@ -238,7 +238,7 @@ async def test_an_answer_erased_before_its_send_is_not_sent(
     box, claim = await _committed(redis, lines)
     telegram = Telegram([failure], during=lambda: box.turns.reset(a_ref()))
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, lines)
+    await open_delivery(box, telegram, pause=Pauses()).deliver(claim, lines)
 
     assert telegram.arrived == []
     assert len(telegram.tried) == 1
@@ -250,7 +250,7 @@ async def test_a_worker_that_lost_its_claim_during_a_send_sends_no_more(redis: R
     telegram = Telegram(during=lambda: box.sweep("bert"))
 
     with pytest.raises(Fenced):
-        await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+        await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [part.rich.text for part in telegram.tried] == ["one"]
 
@@ -263,7 +263,7 @@ async def test_a_worker_that_lost_its_claim_during_a_refused_send_tries_no_other
     telegram = Telegram([TelegramRefused()], during=lambda: box.sweep("bert"))
 
     with pytest.raises(Fenced):
-        await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+        await open_delivery(box, telegram).deliver(claim, lines)
 
     assert len(telegram.tried) == 1
 
@@ -283,9 +283,7 @@ async def test_a_crash_between_commit_and_send_keeps_both_tries(redis: RedisClie
     telegram = Telegram([SendUnknown()])
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(
-        claim, parts, sends_begun=begun
-    )
+    await open_delivery(box, telegram, pause=Pauses()).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one", "two"]
     assert await box.state_of(1) == ("answered", "")
@@ -295,13 +293,13 @@ async def test_a_second_crash_inside_the_same_send_does_not_repeat_it_again(redi
     box, _ = await _committed(redis, some_parts("one", "two"))
     for _ in range(2):  # each sends the first part and dies before it can note that
         claim, parts, begun = await _take_over(box)
-        dying = Delivery(box.turns, Telegram(during=_die), open_traffic())
+        dying = open_delivery(box, Telegram(during=_die))
         with pytest.raises(asyncio.CancelledError):
             await dying.deliver(claim, parts, sends_begun=begun)
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
+    await open_delivery(box, telegram).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two"]
     assert await box.state_of(1) == ("answered", "send_outcome_unknown")
@@ -309,20 +307,18 @@ async def test_a_second_crash_inside_the_same_send_does_not_repeat_it_again(redi
 
 async def test_a_crash_during_a_wait_for_telegram_counts_as_no_send(redis: RedisClient) -> None:
     box, claim = await _committed(redis, some_parts("one"))
-    first = Delivery(box.turns, Telegram([TelegramUnavailable()]), open_traffic(), pause=Pauses(during=_die))
+    first = open_delivery(box, Telegram([TelegramUnavailable()]), pause=Pauses(during=_die))
     with pytest.raises(asyncio.CancelledError):
         await first.deliver(claim, await box.outbox())
     for _ in range(5):
         claim, parts, begun = await _take_over(box)
-        waiting = Delivery(
-            box.turns, Telegram([TelegramUnavailable()]), open_traffic(), pause=Pauses(during=_die)
-        )
+        waiting = open_delivery(box, Telegram([TelegramUnavailable()]), pause=Pauses(during=_die))
         with pytest.raises(asyncio.CancelledError):
             await waiting.deliver(claim, parts, sends_begun=begun)
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
+    await open_delivery(box, telegram).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
 
@@ -347,9 +343,7 @@ async def test_a_send_without_a_connection_counts_as_no_send(
             for _ in range(3):
                 claim, parts, begun = await _take_over(box)
                 ending = asyncio.create_task(
-                    Delivery(box.turns, partial(send_part, api), open_traffic()).deliver(
-                        claim, parts, sends_begun=begun
-                    )
+                    open_delivery(box, partial(send_part, api)).deliver(claim, parts, sends_begun=begun)
                 )
                 await until_it_is(1, lambda: _sends_begun(box), within_s=5)
                 ending.cancel()
@@ -363,7 +357,7 @@ async def test_an_answer_waits_for_a_valid_token(redis: RedisClient) -> None:
     box, claim = await _committed(redis, some_parts("one"))
     telegram = Telegram([TokenRefused()] * 5)
 
-    await Delivery(box.turns, telegram, open_traffic(), pause=Pauses()).deliver(claim, await box.outbox())
+    await open_delivery(box, telegram, pause=Pauses()).deliver(claim, await box.outbox())
 
     assert telegram.arrived == ["one"]
     assert await box.state_of(1) == ("answered", "")
@@ -374,15 +368,15 @@ async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(r
     box, _ = await _committed(redis, some_parts("one"))
     for _ in range(3):
         claim, parts, begun = await _take_over(box)
-        gap = open_traffic(rates=OpenRates(waits=[0.1]))
+        gap = OpenRates(waits=[0.1])
         with pytest.raises(asyncio.CancelledError):
-            await Delivery(box.turns, Telegram(), gap, pause=Pauses(during=_die)).deliver(
+            await open_delivery(box, Telegram(), rates=gap, pause=Pauses(during=_die)).deliver(
                 claim, parts, sends_begun=begun
             )
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
+    await open_delivery(box, telegram).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
     assert await box.state_of(1) == ("answered", "")
@@ -390,13 +384,13 @@ async def test_crashes_before_a_repeated_send_has_begun_do_not_lose_the_answer(r
 
 async def test_a_crash_in_the_pause_after_an_unknown_outcome_counts_as_no_send(redis: RedisClient) -> None:
     box, claim = await _committed(redis, some_parts("one"))
-    first = Delivery(box.turns, Telegram([SendUnknown()]), open_traffic(), pause=Pauses(during=_die))
+    first = open_delivery(box, Telegram([SendUnknown()]), pause=Pauses(during=_die))
     with pytest.raises(asyncio.CancelledError):
         await first.deliver(claim, await box.outbox())
     telegram = Telegram()
 
     claim, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, parts, sends_begun=begun)
+    await open_delivery(box, telegram).deliver(claim, parts, sends_begun=begun)
 
     assert telegram.arrived == ["one"]
 
@@ -408,54 +402,56 @@ async def test_sent_parts_are_not_sent_again_after_a_crash(redis: RedisClient) -
     await box.turns.sent(claim, lines[0], telegram_id=71)
 
     taken, parts, begun = await _take_over(box)
-    await Delivery(box.turns, telegram, open_traffic()).deliver(taken, parts, sends_begun=begun)
+    await open_delivery(box, telegram).deliver(taken, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two", "three"]
 
 
+@pytest.fixture
+def retries() -> Iterator[list[float]]:
+    """The pauses before writes that are tried again."""
+    waits: list[float] = []
+    set_on_retry_hooks([lambda details: waits.append(details.wait_for)])
+    yield waits
+    set_on_retry_hooks(None)
+
+
 async def test_a_short_outage_of_the_store_does_not_repeat_a_send(
-    redis_url: str,
+    redis_url: str, retries: list[float]
 ) -> None:
     async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
         lines = some_parts("one", "two")
         box, claim = await _committed(redis, lines)
-        telegram, pauses = Telegram(during=way.cut), Pauses(during=way.mend)
+        telegram = Telegram(during=way.cut)
 
-        await Delivery(box.turns, telegram, open_traffic(), pause=pauses).deliver(claim, lines)
+        delivering = asyncio.create_task(open_delivery(box, telegram).deliver(claim, lines))
+        for retried in (1, 2):
+            await eventually(lambda retried=retried: len(retries) == retried)
+            await way.mend()
+        await delivering
 
         assert telegram.arrived == ["one", "two"]
-        assert pauses.waits == [0.5, 0.5]
+        assert retries == [0.5, 0.5]
         assert await box.state_of(1) == ("answered", "")
 
 
-async def test_a_send_that_could_not_be_counted_keeps_its_repetition(redis_url: str) -> None:
+async def test_a_send_that_could_not_be_counted_keeps_its_repetition(
+    redis_url: str, retries: list[float]
+) -> None:
     async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
         lines = some_parts("one")
         box, claim = await _committed(redis, lines)
-        store = _Flickering(way)
-        telegram = Telegram([SendUnknown()])
-        gap = open_traffic(rates=OpenRates(waits=[0.1]))
+        telegram, pauses = Telegram([SendUnknown()]), Pauses(during=way.cut)
+        delivery = open_delivery(box, telegram, rates=OpenRates(waits=[0.1]), pause=pauses)
 
-        await Delivery(box.turns, telegram, gap, pause=store).deliver(claim, lines)
+        delivering = asyncio.create_task(delivery.deliver(claim, lines))
+        await eventually(lambda: len(retries) == 1)
+        pauses.during = None
+        await way.mend()
+        await delivering
 
-        assert store.times_cut == 1
         assert telegram.arrived == ["one"]
         assert await box.state_of(1) == ("answered", "")
-
-
-@dataclass(slots=True)
-class _Flickering:
-    """Pauses that end at once. The store is unavailable after the first, and back after the second."""
-
-    way: TcpProxy
-    times_cut: int = 0
-
-    async def __call__(self, seconds: float) -> None:
-        if self.times_cut:
-            await self.way.mend()
-        else:
-            self.times_cut += 1
-            await self.way.cut()
 
 
 async def test_a_full_store_does_not_interrupt_an_answer(redis: RedisClient) -> None:
@@ -464,7 +460,7 @@ async def test_a_full_store_does_not_interrupt_an_answer(redis: RedisClient) -> 
     telegram = Telegram(during=lambda: redis.call("CONFIG", "SET", "maxmemory", "1"))
     try:
         async with asyncio.timeout(20):
-            await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+            await open_delivery(box, telegram).deliver(claim, lines)
     finally:
         await redis.call("CONFIG", "SET", "maxmemory", "0")
 

@@ -20,16 +20,16 @@ from bot.errors import (
 from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.transport.rich_text import Entity, RichText
-from bot.turn.delivery import Delivery, Reachability
+from bot.turn.delivery import Reachability
 from bot.turn.outbox import Part, plan_changes, plan_parts
 from memory import keys
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import Inbox, eventually, open_inbox
+from tests.contract.inbox_kit import Inbox, eventually, open_delivery, open_inbox
 from tests.messages import a_message, a_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
-from tests.traffic import Moved, OpenRates, open_traffic
+from tests.traffic import Moved, OpenRates
 
 CHAT = 1
 TEXT = Part(
@@ -90,7 +90,7 @@ async def test_an_answer_stays_in_its_message_after_a_lost_reply_of_the_store(
 
     telegram = Telegram(during=go_through)
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert telegram.told() == [("text", "hello", 70)]
 
@@ -103,7 +103,7 @@ async def test_an_answer_replaces_older_messages_and_deletes_the_rest(
     box, claim, lines = await _committed(redis, *plan_changes(parts, TEXT, edits=(41, 42, 43), deletes=(50,)))
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert telegram.told() == [
         ("text", "one", 41),
@@ -120,7 +120,7 @@ async def test_an_edit_of_a_deleted_message_becomes_a_new_message(redis: RedisCl
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram([MessageGone()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     # A file cannot be edited into a text, but it is there.
     assert telegram.told() == [("text", "hello", 41), ("delete", "hello", 41), ("text", "hello", None)]
@@ -136,7 +136,7 @@ async def test_a_repeated_answer_is_shown_twice_at_most_despite_crashes(
     for _ in range(4):
         telegram = _DyingInSends()
         with suppress(asyncio.CancelledError):
-            await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=sends_begun)
+            await open_delivery(box, telegram).deliver(claim, lines, sends_begun=sends_begun)
         shown += telegram.shown
         (claim,) = await box.sweep("bert")
         todo = await box.take(claim)
@@ -162,7 +162,7 @@ class _DyingInSends:
 async def test_edits_with_an_unknown_outcome_count_as_no_sends(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram([*[SendUnknown()] * 3, MessageGone(), None, SendUnknown()])
-    delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
+    delivery = open_delivery(box, telegram, pause=_passing)
 
     await delivery.deliver(claim, lines)
 
@@ -178,7 +178,7 @@ async def test_edits_and_deletions_are_repeated_until_their_outcome_is_known(
     )
     unknown = SendUnknown()
     telegram = Telegram([*[unknown] * 5, None, *[unknown] * 4])
-    delivery = Delivery(box.turns, telegram, open_traffic(), pause=_passing)
+    delivery = open_delivery(box, telegram, pause=_passing)
 
     await delivery.deliver(claim, lines)
 
@@ -190,7 +190,7 @@ async def test_an_edit_is_repeated_after_any_number_of_crashes(redis: RedisClien
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines, sends_begun=7)
+    await open_delivery(box, telegram).deliver(claim, lines, sends_begun=7)
 
     assert telegram.told() == [("text", "hello", 41)]
 
@@ -201,7 +201,7 @@ async def test_a_message_that_cannot_be_deleted_does_not_stop_the_answer(redis: 
     )
     telegram = Telegram([MessageGone("message can't be deleted")])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert telegram.told() == [("delete", "hello", 50), ("text", "hello", None)]
     assert await box.state_of(1) == ("answered", "")
@@ -212,7 +212,7 @@ async def test_an_answer_to_a_deleted_topic_goes_to_the_chat(redis: RedisClient)
     box, claim, lines = await _committed(redis, replace(TEXT, rich=rich, thread_id=9, reply_to=3))
     telegram = Telegram([ThreadGone()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [(part.thread_id, part.reply_to, part.rich) for part in telegram.asked] == [
         (9, 3, rich),
@@ -227,7 +227,7 @@ async def test_an_answer_refused_with_and_without_its_topic_is_given_up(
     box, claim, lines = await _committed(redis, replace(TEXT, thread_id=9))
     telegram = Telegram(outcomes)
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert len(telegram.asked) == 2
     assert await box.state_of(1) == ("ignored", "undeliverable_refused")
@@ -237,7 +237,7 @@ async def test_a_failed_answer_leaves_no_button(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT, replace(TEXT, kind="delete", edits=50, number=1))
     telegram = Telegram([TelegramRefused()])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert telegram.told() == [("text", "hello", None), ("delete", "hello", 50)]
 
@@ -251,10 +251,10 @@ async def test_a_refused_or_erased_answer_leaves_no_preview(
     async def reset(seconds: float) -> None:
         await box.turns.reset(a_ref())
 
-    await Delivery(box.turns, erased, open_traffic(), pause=reset).deliver(claim, lines)
+    await open_delivery(box, erased, pause=reset).deliver(claim, lines)
     await box.accept(2)
     await box.commit(claim, 2, epoch=1, parts=lines)
-    await Delivery(box.turns, refused, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, refused).deliver(claim, lines)
 
     assert erased.told() == refused.told() == [("text", "hello", 41), ("delete", "hello", 41)]
 
@@ -265,7 +265,7 @@ async def test_a_chat_without_files_gets_the_text_in_messages(redis: RedisClient
     box, claim, lines = await _committed(redis, TEXT, file, replace(TEXT, number=2))
     telegram = Telegram([None, TelegramRefused("not enough rights to send documents to the chat")])
 
-    await Delivery(box.turns, telegram, open_traffic()).deliver(claim, lines)
+    await open_delivery(box, telegram).deliver(claim, lines)
 
     assert [kind for kind, _, _ in telegram.told()] == ["text", "document", "text", "text", "text"]
     shown = "".join(text for _, text, _ in telegram.told()[2:4])
@@ -286,7 +286,7 @@ async def test_every_part_follows_a_moved_group_and_its_memory_learns_it(
     )
     telegram, moves = Telegram([ChatMigrated(-1009)]), Moved()
 
-    await Delivery(box.turns, telegram, open_traffic(moves=moves)).deliver(claim, lines)
+    await open_delivery(box, telegram, moves=moves).deliver(claim, lines)
 
     assert [(part.chat_id, part.kind, part.edits) for part in telegram.asked] == [
         (-5, "text", 41),
@@ -300,14 +300,13 @@ async def test_every_part_follows_a_moved_group_and_its_memory_learns_it(
 async def test_a_chat_that_blocked_the_bot_is_marked_and_not_called_again(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     marks = Reachability(redis, clock=lambda: 77.0)
-    traffic = replace(open_traffic(), marks=marks)
     telegram = Telegram([ChatUnreachable()])
-    await Delivery(box.turns, telegram, traffic).deliver(claim, lines)
+    await open_delivery(box, telegram, marks=marks).deliver(claim, lines)
     await box.accept(2)
     later = [replace(TEXT, update_id=2)]
     await box.commit(claim, 2, parts=later)
 
-    await Delivery(box.turns, telegram, traffic).deliver(claim, later)
+    await open_delivery(box, telegram, marks=marks).deliver(claim, later)
 
     assert len(telegram.asked) == 1
     assert await box.state_of(2) == ("ignored", "undeliverable_unreachable")
@@ -323,7 +322,7 @@ async def test_a_chat_that_unblocked_the_bot_is_answered_again(redis: RedisClien
     )  # as accept.lua does, maybe in another process
     telegram = Telegram()
 
-    await Delivery(box.turns, telegram, replace(open_traffic(), marks=marks)).deliver(claim, lines)
+    await open_delivery(box, telegram, marks=marks).deliver(claim, lines)
 
     assert telegram.told() == [("text", "hello", None)]
 
@@ -337,7 +336,7 @@ async def test_a_wait_for_the_rate_budget_counts_as_no_send(redis: RedisClient) 
         counted.append(await redis.call("GET", keys.context_key(a_ref(), "sending")))
 
     telegram = Telegram()
-    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=pause).deliver(claim, lines)
+    await open_delivery(box, telegram, rates=rates, pause=pause).deliver(claim, lines)
 
     assert waits == [2.5, 0.1]
     assert counted[0] is None
@@ -349,7 +348,7 @@ async def test_a_429_holds_the_chat_for_everybody(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, TEXT)
     rates, telegram = OpenRates(), Telegram([TelegramUnavailable(retry_after=7)])
 
-    await Delivery(box.turns, telegram, open_traffic(rates=rates), pause=_passing).deliver(claim, lines)
+    await open_delivery(box, telegram, rates=rates, pause=_passing).deliver(claim, lines)
 
     assert rates.holds == [(CHAT, 7)]
 
@@ -367,7 +366,7 @@ async def test_a_waiting_delivery_lends_its_slot_to_others(
     async def deliver() -> None:
         async with slots.work():
             telegram = Telegram([failure])
-            await Delivery(box.turns, telegram, open_traffic(slots=slots), pause=pause).deliver(claim, lines)
+            await open_delivery(box, telegram, slots=slots, pause=pause).deliver(claim, lines)
 
     delivering = asyncio.create_task(deliver())
     await eventually(lambda: slots.resting == 1)
