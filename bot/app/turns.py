@@ -67,6 +67,7 @@ class _Shared:
     buttons: Buttons
     eraser: Eraser
     chat_contexts: ChatContexts
+    committer: Committer
 
 
 def build_turns(
@@ -80,18 +81,8 @@ def build_turns(
     clock: Callable[[], float],
 ) -> Turns:
     """Return the turns with all their parts."""
-    shared = _build_shared(settings, stores, outside, spec=spec, clock=clock)
-    reachability = Reachability(stores.redis, clock=clock)
-    rates = SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM)
-    delivery = Delivery(
-        store=shared.store,
-        send=partial(send_part, outside.telegram),
-        rates=rates,
-        marks=reachability,
-        learn_migration=stores.migrations.learn,
-        slots=slots,
-    )
-    committer = Committer(store=shared.store, delivery=delivery)
+    shared = _build_shared(settings, stores, outside, spec=spec, slots=slots, clock=clock)
+    delivery = shared.committer.delivery
     shown = PreviewSettings(is_streaming=settings.streaming)
     return Turns(
         bot=outside.bot,
@@ -104,21 +95,19 @@ def build_turns(
             team=shared.team,
             conversations=build_conversations(settings, stores, spec.options, clock=clock),
             reader=build_reader(settings, spec, outside),
-            previews=Previews(outside.telegram, rates, reachability, shown),
+            previews=Previews(outside.telegram, delivery.rates, delivery.marks, shown),
             interruptions=Interruptions(
                 store=shared.store, permissions=shared.permissions, buttons=shared.buttons
             ),
             permissions=shared.permissions,
             guard=shared.guard,
-            committer=committer,
+            committer=shared.committer,
             limits=_answer_limits(settings, spec),
         ),
         commands=_build_commands(settings, stores, shared, inbox=inbox, clock=clock),
-        memberships=_build_memberships(
-            settings, spec.options, stores, outside, shared=shared, reachability=reachability
-        ),
+        memberships=_build_memberships(settings, spec.options, stores, outside, shared=shared),
         edits=Edits(bot=outside.bot, history=stores.history, tokenizer=counter_for(settings.openai_model)),
-        committer=committer,
+        committer=shared.committer,
         buttons=shared.buttons,
         burst_waits=BURST_WAITS,
         clock=clock,
@@ -169,11 +158,25 @@ def build_limits(settings: Settings, options: Options) -> UsageLimits:
 
 
 def _build_shared(
-    settings: Settings, stores: Stores, outside: Outside, *, spec: TeamSpec, clock: Callable[[], float]
+    settings: Settings,
+    stores: Stores,
+    outside: Outside,
+    *,
+    spec: TeamSpec,
+    slots: Slots,
+    clock: Callable[[], float],
 ) -> _Shared:
     access, team = build_access(settings), build_team(settings, spec, outside.models)
     store = TurnStore(stores.redis, clock=clock)
     administrators = Administrators(outside.telegram.is_administrator, clock=clock)
+    delivery = Delivery(
+        store=store,
+        send=partial(send_part, outside.telegram),
+        rates=SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM),
+        marks=Reachability(stores.redis, clock=clock),
+        learn_migration=stores.migrations.learn,
+        slots=slots,
+    )
     return _Shared(
         store=store,
         team=team,
@@ -184,6 +187,7 @@ def _build_shared(
         buttons=Buttons(telegram=outside.telegram),
         eraser=Eraser(store, stores.history, stores.recall),
         chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
+        committer=Committer(store=store, delivery=delivery),
     )
 
 
@@ -234,7 +238,6 @@ def _build_memberships(
     outside: Outside,
     *,
     shared: _Shared,
-    reachability: Reachability,
 ) -> Memberships:
     rules = GroupRules(
         keeps_talk=settings.group_context,
@@ -245,7 +248,7 @@ def _build_memberships(
         bot=outside.bot,
         telegram=outside.telegram,
         rules=rules,
-        reachability=reachability,
+        reachability=shared.committer.delivery.marks,
         migrations=stores.migrations,
         eraser=shared.eraser,
         chat_contexts=shared.chat_contexts,
