@@ -18,6 +18,14 @@ from memory.embedded.guardian import load_port
 from memory.embedded.index_server import answers_ready
 from memory.embedded.supervisor import EmbeddedServer, use_server
 
+_SERVER = """
+import asyncio, sys
+from pathlib import Path
+from memory.embedded.index.server import serve
+from memory.embedded.index.upkeep import UpkeepTimes
+
+asyncio.run(serve(Path(sys.argv[1]), UpkeepTimes(patience=1.0)))
+"""
 _GIVE_UP_AFTER_S = 1_800.0
 _BETWEEN_S = 0.02
 """Pause between two searches: the benchmark measures their waiting time, not their load."""
@@ -53,10 +61,9 @@ async def index_server(url: str | None) -> AsyncGenerator[Server]:
         return
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as parent:
         directory = prepare_directory(Path(parent), "index")
-        command = (sys.executable, "-m", "memory.embedded.index.server", "--directory", str(directory))
         embedded = EmbeddedServer(
             directory=directory,
-            command=(*command, "--patience", "1"),
+            command=(sys.executable, "-c", _SERVER, str(directory)),
             is_ready=partial(answers_ready, directory / "endpoint"),
             listens=True,
         )

@@ -7,7 +7,6 @@ Only kernel locks say who is alive, so kill -9 leaves nothing stale:
 - `server.lock`: inherited by the server. It shows a server that still runs after its guardian was killed.
 """
 
-import argparse
 import contextlib
 import ctypes
 import fcntl
@@ -31,14 +30,11 @@ MAX_PAUSE_S = 2.0
 _PR_SET_PDEATHSIG = 1
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Become the guardian of a folder, detached from the starter; return 0 at once if it has one already."""
-    parser = argparse.ArgumentParser(prog="guardian")
-    parser.add_argument("--directory", type=Path, required=True)
-    parser.add_argument("--listen", action="store_true", help="open a loopback port and pass it as stdin")
-    parser.add_argument("command", nargs="+")
-    options = parser.parse_args(arguments)
-    directory: Path = options.directory
+def main(directory: Path, listens: str, *command: str) -> int:
+    """Become the guardian of a folder, detached from the starter; return 0 at once if it has one already.
+
+    `listens` is "listen" if the server gets a loopback port as its standard input, otherwise "-".
+    """
     os.umask(0o077)
     if not _take(open_lock(directory / "guardian.lock"), patience=0.5):
         return 0
@@ -51,8 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not end_orphan(server_lock):
         _log("a server without a guardian could not be ended")
         return 1
-    listener = _listen(directory / "endpoint") if options.listen else None
-    spawn = partial(_spawn, options.command, listener, server_lock)
+    listener = _listen(directory / "endpoint") if listens == "listen" else None
+    spawn = partial(_spawn, command, listener, server_lock)
     return guard(spawn, open_lock(directory / "users.lock"))
 
 
@@ -128,11 +124,10 @@ def is_held(path: Path) -> bool:
 
 def load_port(record: Path) -> int:
     """Return the recorded port of a server, or 0 if the record is missing or cannot be ours."""
-    try:
-        port = int(record.read_text())
-    except (FileNotFoundError, ValueError):
-        return 0
-    return port if 1024 <= port <= 65535 else 0
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        if 1024 <= (port := int(record.read_text())) <= 65535:
+            return port
+    return 0
 
 
 def save_port(record: Path, port: int) -> None:
@@ -218,8 +213,7 @@ def _take(descriptor: int, *, patience: float) -> bool:
 def _log(text: str) -> None:
     """Write to our standard error, which is the server's log file."""
     sys.stderr.write(f"guardian: {text}\n")
-    sys.stderr.flush()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

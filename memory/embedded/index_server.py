@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from memory.embedded.data_dir import prepare_directory
-from memory.embedded.errors import data_dir_failure
 from memory.embedded.guardian import load_port
 from memory.embedded.supervisor import EmbeddedServer, is_answering, use_server
 
@@ -34,16 +33,12 @@ async def open_index_server(data_dir: Path) -> AsyncGenerator[IndexEndpoint]:
     directory = prepare_directory(data_dir, "index")
     server = EmbeddedServer(
         directory=directory,
-        command=(sys.executable, "-m", "memory.embedded.index.server", "--directory", str(directory)),
+        command=(sys.executable, "-m", "memory.embedded.index.server", str(directory)),
         is_ready=partial(answers_ready, directory / "endpoint"),
         listens=True,
     )
     async with use_server(server):
-        try:
-            port = load_port(directory / "endpoint")
-            api_key = (directory / "api-key").read_text()
-        except OSError as error:
-            raise data_dir_failure(directory, error) from error
+        port, api_key = load_port(directory / "endpoint"), (directory / "api-key").read_text()
         yield IndexEndpoint(url=f"http://127.0.0.1:{port}", api_key=api_key)
 
 

@@ -115,19 +115,20 @@ async def _keep_guarded(server: EmbeddedServer) -> None:
                 _log.warning("embedded.guardian_lost", extra={"store": server.directory.name})
                 await _spawn_guardian(server)
         except (OSError, ServerDidNotStart) as error:
-            details = {"store": server.directory.name, "error": str(error)}
-            _log.warning("embedded.restart_failed", extra=details)
+            _log.warning(
+                "embedded.restart_failed", extra={"store": server.directory.name, "error": str(error)}
+            )
 
 
 async def _spawn_guardian(server: EmbeddedServer) -> None:
-    options = ["--directory", str(server.directory), *(["--listen"] if server.listens else [])]
+    arguments = (str(server.directory), "listen" if server.listens else "-", *server.command)
     environment = {name: value for name, value in os.environ.items() if _ENVIRONMENT.match(name)}
     log = os.open(server.directory / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         if os.fstat(log).st_size > MAX_LOG_BYTES:
             os.ftruncate(log, 0)
         guardian = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "memory.embedded.guardian", *options, "--", *server.command),
+            *(sys.executable, "-m", "memory.embedded.guardian", *arguments),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -142,10 +143,7 @@ async def _spawn_guardian(server: EmbeddedServer) -> None:
 
 def _start_failure(server: EmbeddedServer, reason: str) -> ServerDidNotStart:
     log = server.directory / "log"
-    try:
-        end = " | ".join(log.read_text(errors="replace").splitlines()[-5:])
-    except OSError:
-        end = ""
+    end = " | ".join(log.read_text(errors="replace").splitlines()[-5:])
     return ServerDidNotStart(
         f"DATA_DIR: the server of {server.directory} {reason}; {log} ends: {end or 'empty'}"
     )

@@ -21,7 +21,7 @@ SETTINGS = {
 }
 EVERYTHING = {"limit": 10_000, "with_payload": True, "with_vector": True}
 SERVER = """
-import asyncio, os, signal, socket, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from memory.embedded.index.server import serve
 from memory.embedded.index.upkeep import UpkeepTimes
@@ -31,7 +31,7 @@ async def reached(stage):
         os.kill(os.getpid(), signal.SIGKILL)
 
 times = UpkeepTimes(tick=0.01, quiet=3600, patience=0.0)
-asyncio.run(serve(Path(sys.argv[1]), socket.socket(fileno=os.dup(0)), times, reached=reached))
+asyncio.run(serve(Path(sys.argv[1]), times, reached=reached))
 """
 
 

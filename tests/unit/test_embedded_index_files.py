@@ -1,5 +1,6 @@
 """The files of the embedded index: half-made collections and shards, the key, and the mark of garbage."""
 
+import asyncio
 import shutil
 import stat
 import subprocess
@@ -19,7 +20,7 @@ from memory.embedded.index.requests import (
     UpsertPoints,
 )
 from memory.embedded.index.server import load_api_key
-from memory.embedded.index.upkeep import FLUSH_POINTS, UpkeepTimes, is_flush_due, is_vacuum_due, vacuum
+from memory.embedded.index.upkeep import FLUSH_POINTS, UpkeepTimes, is_vacuum_due, keep_up, vacuum
 
 SETTINGS = CollectionSettings.model_validate({"vectors": {"dense": {"size": 4, "distance": "Cosine"}}})
 
@@ -171,22 +172,26 @@ def wrong_points() -> list[Any]:
 
 async def test_a_flush_leaves_nothing_to_flush(collection: Collection) -> None:
     collection.upsert(points(1, 2, 3))
-    assert collection.shard.unflushed_since is not None
     assert collection.shard.unflushed_points == 3
     await collection.shard.flush()
-    assert collection.shard.unflushed_since is None
     assert collection.shard.unflushed_points == 0
 
 
-async def test_a_flush_is_due_after_a_while_or_after_many_writes(collection: Collection) -> None:
-    shard = collection.shard
-    assert not is_flush_due(shard, now=1e9)
-    collection.upsert(points(1, 2))
-    written = shard.unflushed_since or 0
-    assert not is_flush_due(shard, now=written + 59)
-    assert is_flush_due(shard, now=written + 61)
-    shard.unflushed_points = FLUSH_POINTS
-    assert is_flush_due(shard, now=written + 1)
+async def test_many_writes_are_flushed_while_the_server_runs(tmp_path: Path) -> None:
+    collections = Collections(tmp_path / "c")
+    collections.create("few", SETTINGS)
+    collections.create("many", SETTINGS)
+    few, many = collections.get("few").shard, collections.get("many").shard
+    collections.get("few").upsert(points(1))
+    collections.get("many").upsert(points(*range(FLUSH_POINTS)))
+    upkeep = asyncio.create_task(keep_up(collections, UpkeepTimes(tick=0.01)))
+    async with asyncio.timeout(20):
+        while many.unflushed_points:  # noqa: ASYNC110 - the upkeep does not notify
+            await asyncio.sleep(0.01)
+    assert few.unflushed_points == 1
+    upkeep.cancel()
+    await asyncio.gather(upkeep, return_exceptions=True)
+    await collections.close()
 
 
 async def test_a_vacuum_waits_for_a_quiet_moment_but_not_forever(collection: Collection) -> None:
@@ -221,15 +226,11 @@ with engine_errors():
     assert b"index out of bounds" in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "message"),
-    [
-        (RuntimeError("disk on fire"), 500, "Service internal error: disk on fire"),
-        (RuntimeError("Vector dimension error: got 2"), 400, "Wrong input: Vector dimension error: got 2"),
-        (ValueError("no path"), 400, "Wrong input: no path"),
-    ],
-)
-def test_errors_of_the_engine_become_refusals(error: Exception, status: int, message: str) -> None:
-    with pytest.raises(IndexFailure, match=message) as refusal, engine_errors():
+@pytest.mark.parametrize("error", [RuntimeError("disk on fire"), ValueError("disk on fire")])
+def test_errors_of_the_engine_become_refusals(error: Exception) -> None:
+    with (
+        pytest.raises(IndexFailure, match="Service internal error: disk on fire") as refusal,
+        engine_errors(),
+    ):
         raise error
-    assert refusal.value.status == status
+    assert refusal.value.status == 500

@@ -1,6 +1,6 @@
 """Bodies of the requests that the index server answers, and their form for the engine.
 
-A field that is not listed here is refused, never ignored.
+A field that is not listed here is refused, never ignored, except for options of payload indexes.
 """
 
 from collections.abc import Sequence
@@ -48,19 +48,11 @@ class MatchValue(Body):
 
     value: StrictStr | Integer
 
-    def to_engine(self) -> edge.MatchValue:
-        """Return the engine's form of this match."""
-        return edge.MatchValue(self.value)
-
 
 class MatchAny(Body):
     """Equality with one of several values of one type."""
 
     any: list[StrictStr] | list[Integer]
-
-    def to_engine(self) -> edge.MatchAny:
-        """Return the engine's form of this match."""
-        return edge.MatchAny(self.any)
 
 
 class FieldMatch(Body):
@@ -71,31 +63,22 @@ class FieldMatch(Body):
 
     def to_engine(self) -> edge.FieldCondition:
         """Return the engine's form of this condition."""
-        return edge.FieldCondition(self.key, match=self.match.to_engine())
-
-
-class Bounds(Body):
-    """From `gte` up to, but not including, `lt`."""
-
-    gte: Annotated[float, Field(strict=True)] | None = None
-    lt: Annotated[float, Field(strict=True)] | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.gte is None and self.lt is None:
-            raise ValueError("a range has at least one bound")
-        return self
+        match self.match:
+            case MatchValue(value=value):
+                return edge.FieldCondition(self.key, match=edge.MatchValue(value))
+            case MatchAny(any=values):
+                return edge.FieldCondition(self.key, match=edge.MatchAny(values))
 
 
 class FieldRange(Body):
-    """A payload field with a number in this range."""
+    """A payload field with a number from `gte` up to, but not including, `lt`. One of them may be absent."""
 
     key: StrictStr
-    range: Bounds
+    range: dict[Literal["gte", "lt"], Number] = Field(min_length=1)
 
     def to_engine(self) -> edge.FieldCondition:
         """Return the engine's form of this condition."""
-        return edge.FieldCondition(self.key, range=edge.RangeFloat(gte=self.range.gte, lt=self.range.lt))
+        return edge.FieldCondition(self.key, range=edge.RangeFloat(**self.range))
 
 
 class HasId(Body):
@@ -149,17 +132,11 @@ class SparseParams(Body):
 
 
 class CollectionSettings(Body):
-    """The named vectors of a collection."""
+    """The named vectors of a collection; the engine refuses one without any."""
 
     vectors: dict[str, DenseParams] = {}
     sparse_vectors: dict[str, SparseParams] = {}
     hnsw_config: Ignored = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if not self.vectors and not self.sparse_vectors:
-            raise ValueError("a collection has at least one vector")
-        return self
 
     def to_engine(self) -> edge.EdgeConfig:
         """Return the engine's form. It names no optimizer, because none ever runs: a vacuum removes garbage."""
@@ -181,14 +158,10 @@ class CollectionSettings(Body):
         return name in self.vectors and len(vector) == self.vectors[name].size
 
 
-class FieldSchema(Body):
-    """The index of a payload field."""
+class FieldSchema(Body, extra="ignore"):
+    """The index of a payload field. Its other options affect only the speed of a Qdrant server."""
 
     type: Literal["keyword", "integer", "float"]
-    is_tenant: StrictBool | None = None
-    lookup: Ignored = None
-    range: Ignored = None
-    enable_hnsw: Ignored = None
 
 
 class CreateIndex(Body):
@@ -199,12 +172,8 @@ class CreateIndex(Body):
 
     def to_engine(self) -> edge.UpdateOperation:
         """Return the operation for the engine."""
-        schema = self.field_schema
-        params = {
-            "keyword": edge.KeywordIndexParams(is_tenant=schema.is_tenant),
-            "integer": edge.IntegerIndexParams(),
-            "float": edge.FloatIndexParams(),
-        }[schema.type]
+        kinds = {"keyword": edge.KeywordIndexParams, "integer": edge.IntegerIndexParams}
+        params = kinds.get(self.field_schema.type, edge.FloatIndexParams)()
         return edge.UpdateOperation.create_field_index(self.field_name, params)
 
 

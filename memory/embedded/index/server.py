@@ -1,9 +1,8 @@
-"""The index server: `python -m memory.embedded.index.server --directory DIR`, with its listening socket as stdin.
+"""The index server: `python -m memory.embedded.index.server DIR`, with its listening socket as stdin.
 
 It answers the requests that we send, in Qdrant's paths, results and errors.
 """
 
-import argparse
 import asyncio
 import hmac
 import os
@@ -43,31 +42,12 @@ _OPERATIONS: dict[tuple[str, str], Operation] = {
     ("POST", "points/scroll"): (requests.ScrollPoints, Collection.scroll),
     ("POST", "points/query/batch"): (requests.SearchBatch, Collection.search),
 }
-_FIELD_TYPES = {
-    edge.PayloadSchemaType.Keyword: "keyword",
-    edge.PayloadSchemaType.Integer: "integer",
-    edge.PayloadSchemaType.Float: "float",
-}
 
 
-def main() -> int:
-    """Serve until SIGTERM."""
-    parser = argparse.ArgumentParser(prog="index")
-    parser.add_argument("--directory", type=Path, required=True)
-    parser.add_argument(
-        "--patience", type=float, default=UpkeepTimes().patience, help="seconds before a vacuum in busy times"
-    )
-    options = parser.parse_args()
+async def serve(directory: Path, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
+    """Load all collections, answer on the socket in standard input until SIGTERM, then flush and close them."""
     os.umask(0o077)
     listener = socket.socket(fileno=os.dup(sys.stdin.fileno()))
-    asyncio.run(serve(options.directory, listener, UpkeepTimes(patience=options.patience)))
-    return 0
-
-
-async def serve(
-    directory: Path, listener: socket.socket, times: UpkeepTimes, *, reached: Reached = go_on
-) -> None:
-    """Answer on a listening socket, after all collections are loaded; at the end flush and close them."""
     collections = Collections(directory / "collections")
     config = uvicorn.Config(
         IndexApp(collections, load_api_key(directory / "api-key")),
@@ -98,31 +78,24 @@ class IndexApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         status, answer = await self._answer(scope, receive)
-        body = to_json(answer)
+        body = to_json(answer, fallback=_sparse_to_json)
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, scope: Scope, receive: Receive) -> tuple[int, dict[str, Any]]:
         """Return the status and Qdrant's envelope around the result or the error."""
-        started = time.perf_counter()
         try:
             if scope["path"] != "/readyz":
-                self._check_key(scope)
-            result = await self._run(scope["method"], scope["path"], receive)
+                if not hmac.compare_digest(dict(scope["headers"]).get(b"api-key", b""), self._api_key):
+                    raise IndexFailure(401, "Invalid API key or JWT")
+                self._collections.used_at = time.monotonic()
+            return 200, {"result": await self._run(scope["method"], scope["path"], receive), "status": "ok"}
         except IndexFailure as refusal:
-            status, error = refusal.status, str(refusal)
+            return refusal.status, {"status": {"error": str(refusal)}}
         except Exception:  # noqa: BLE001 - the process goes on after a mistake of ours
             traceback.print_exc(file=sys.stderr)
-            status, error = 500, "Service internal error"
-        else:
-            return 200, {"result": result, "status": "ok", "time": time.perf_counter() - started}
-        return status, {"status": {"error": error}, "time": time.perf_counter() - started}
-
-    def _check_key(self, scope: Scope) -> None:
-        if not hmac.compare_digest(dict(scope["headers"]).get(b"api-key", b""), self._api_key):
-            raise IndexFailure(401, "Invalid API key or JWT")
-        self._collections.used_at = time.monotonic()
+            return 500, {"status": {"error": "Service internal error"}}
 
     async def _run(self, method: str, path: str, receive: Receive) -> Any:
         match method, path.split("/")[1:]:
@@ -133,26 +106,23 @@ class IndexApp:
             case "GET", ["collections", name]:
                 return _describe(self._collections.get(name))
             case "PUT", ["collections", name]:
-                self._collections.create(name, await _read(receive, requests.CollectionSettings))
+                settings = await _read(receive, requests.CollectionSettings)
+                with engine_errors():
+                    self._collections.create(name, settings)
                 return True
             case "DELETE", ["collections", name]:
                 return self._collections.delete(name)
             case _, ["collections", name, *rest] if operation := _OPERATIONS.get((method, "/".join(rest))):
-                return await self._operate(name, operation, receive)
+                kind, run = operation
+                body = await _read(receive, kind)
+                collection = self._collections.get(name)
+                with engine_errors():
+                    if (result := run(collection, body)) is not None:
+                        return result
+                await collection.sync()  # a write is on the disk before it is acknowledged
+                return {"status": "completed"}
             case _:
                 raise IndexFailure(501, f"the embedded index does not support {method} {path}")
-
-    async def _operate(self, name: str, operation: Operation, receive: Receive) -> Any:
-        """Run an operation of a collection. A write is on the disk before it is acknowledged."""
-        kind, run = operation
-        body = await _read(receive, kind)
-        collection = self._collections.get(name)
-        with engine_errors():
-            result = run(collection, body)
-        if result is None:
-            await collection.sync()
-            return {"status": "completed"}
-        return result
 
 
 def _describe(collection: Collection) -> dict[str, Any]:
@@ -161,7 +131,6 @@ def _describe(collection: Collection) -> dict[str, Any]:
     return {
         "status": "green",
         "optimizer_status": "ok",
-        "points_count": info.points_count,
         "segments_count": info.segments_count,
         "config": {
             "params": collection.settings.model_dump(exclude={"hnsw_config"}, exclude_none=True),
@@ -169,21 +138,25 @@ def _describe(collection: Collection) -> dict[str, Any]:
             "optimizer_config": {"default_segment_number": 1, "flush_interval_sec": 60},
         },
         "payload_schema": {
-            field: {"data_type": _FIELD_TYPES[index.data_type], "points": index.points}
+            # The engine's enumeration has no names, only texts such as "PayloadSchemaType.Keyword".
+            field: {"data_type": str(index.data_type).split(".")[1].lower(), "points": index.points}
             for field, index in info.payload_schema.items()
         },
     }
 
 
+def _sparse_to_json(vector: edge.SparseVector) -> dict[str, Any]:
+    """Return the only kind of object in an answer that JSON does not know: a sparse vector of a scrolled point."""
+    return {"indices": vector.indices, "values": vector.values}
+
+
 async def _read(receive: Receive, kind: type[SomeBody]) -> SomeBody:
     """Parse the body. The error says where it is wrong, and never quotes it: it may be the text of a user."""
-    body, is_complete = bytearray(), False
-    while not is_complete:
+    body, is_incomplete = bytearray(), True
+    while is_incomplete:  # a client that disconnects leaves a body that cannot be parsed
         message = await receive()
-        if message["type"] == "http.disconnect":
-            raise IndexFailure(400, "the client disconnected")
         body += message.get("body", b"")
-        is_complete = not message.get("more_body", False)
+        is_incomplete = message.get("more_body", False)
         if len(body) > MAX_BODY_BYTES:
             raise IndexFailure(413, f"JSON payload is larger than allowed ({MAX_BODY_BYTES} bytes)")
     try:
@@ -206,4 +179,4 @@ def load_api_key(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    asyncio.run(serve(Path(sys.argv[1]), UpkeepTimes()))
