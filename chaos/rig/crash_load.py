@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from random import Random
 
 from chaos.card import Bench
-from chaos.rig.crowd import Crowd, crowd_in
+from chaos.rig.chat_load import ChatLoad, open_chat_load
 from chaos.rig.evidence import settled
 from chaos.rig.program import until
 from chaos.rig.system import System
@@ -15,10 +15,10 @@ _MOMENT_WITHIN_S = 600.0
 _KEPT_REQUESTS = 100
 
 
-def crash_crowd(system: System, bench: Bench) -> AbstractAsyncContextManager[Crowd]:
+def crash_crowd(system: System, bench: Bench) -> AbstractAsyncContextManager[ChatLoad]:
     """200 chats and topics in the long form, of whose requests to the model only the last are kept."""
     system.model.most_kept = _KEPT_REQUESTS
-    return crowd_in(system, private=bench.pick(20, 176), groups=bench.pick(1, 8))
+    return open_chat_load(system, private=bench.pick(20, 176), groups=bench.pick(1, 8))
 
 
 def line_count(bench: Bench) -> int:
@@ -26,7 +26,7 @@ def line_count(bench: Bench) -> int:
     return bench.pick(200, 20_000)
 
 
-async def write_all(bench: Bench, crowd: Crowd, *, per_second: float) -> None:
+async def write_all(bench: Bench, crowd: ChatLoad, *, per_second: float) -> None:
     """Write at this rate, or as fast as is answered."""
     await crowd.write_steadily(
         line_count(bench),
@@ -43,12 +43,12 @@ def plan_moments(bench: Bench, random: Random, count: int) -> Sequence[int]:
     return sorted(random.sample(range(lines // 20, lines * 19 // 20), count))
 
 
-async def moment_of(crowd: Crowd, lines: int) -> None:
+async def moment_of(crowd: ChatLoad, lines: int) -> None:
     """Return once so many lines were written."""
     await until(lambda: len(crowd.written) >= lines, within_s=_MOMENT_WITHIN_S, what="the moment of a crash")
 
 
-async def quiet(system: System, crowd: Crowd) -> None:
+async def quiet(system: System, crowd: ChatLoad) -> None:
     """Return once Telegram has handed everything over and nobody works any more."""
     await until(
         lambda: len(system.simulator.simulation.queue) == 0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count, repeat
 from math import inf
 
-from chaos.rig.crowd import LINE, Heard, gather_people, listening
+from chaos.rig.chat_load import LINE, BotMessages, collect_bot_messages, gather_people
 from chaos.rig.program import until
 from chaos.rig.system import System
 from simulator.api.people import Line, write_line
@@ -38,7 +38,7 @@ class Dialogues:
     """What was said in these chats so far; the lines of a chat are numbered through."""
 
     system: System
-    heard: Heard
+    heard: BotMessages
     chats: Sequence[int]
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
     _numbers: dict[int, Iterator[int]] = field(default_factory=dict[int, Iterator[int]])
@@ -104,5 +104,5 @@ def _news(heard: Sequence[str], before: Sequence[str]) -> str | None:
 async def dialogues(system: System, *, chats: int) -> AsyncGenerator[Dialogues]:
     """So many new people, and what they hear while the block runs."""
     people = await gather_people(system.simulator, chats)
-    async with listening(system.simulator) as heard:
+    async with collect_bot_messages(system.simulator) as heard:
         yield Dialogues(system=system, heard=heard, chats=people)

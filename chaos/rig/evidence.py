@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
-from chaos.rig.crowd import LINE
+from chaos.rig.chat_load import LINE
+from chaos.rig.command_monitor import RecordedSend, RecordedStep
 from chaos.rig.program import until_it_is
-from chaos.rig.witness import Recorded, Sending
 from memory import keys
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
@@ -23,7 +23,7 @@ SETTLED_WITHIN_S = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModelRequest:
     """A request as it reached the model: for which line (of a crowd; else the whole text), after how many tool steps.
 
     `reply_id` names the reply: where it asked for a tool that is the call's id.
@@ -35,30 +35,30 @@ class Asked:
     reply_id: str
 
 
-def read_asked(request: Mapping[str, Any], *, at: float, reply_id: str) -> Asked:
+def read_model_request(request: Mapping[str, Any], *, at: float, reply_id: str) -> ModelRequest:
     """The facts of a chat request."""
     messages = cast("list[dict[str, Any]]", request["messages"])
     last_user = max(at for at, message in enumerate(messages) if message["role"] == "user")
     tool_steps = sum(bool(message.get("tool_calls")) for message in messages[last_user:])
     text = text_of(messages[last_user])
     lines = LINE.findall(text)
-    return Asked(at=at, line=lines[-1] if lines else text, step=tool_steps + 1, reply_id=reply_id)
+    return ModelRequest(at=at, line=lines[-1] if lines else text, step=tool_steps + 1, reply_id=reply_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class FinishedStep:
     """When the journal took a step in, and when it was forgotten because its turn became a dead letter."""
 
     at: float
     until: float = math.inf
 
 
-Steps = Mapping[tuple[str, int], Sequence[Finished]]
+Steps = Mapping[tuple[str, int], Sequence[FinishedStep]]
 """When each model step was finished: a line, the number of the call for it."""
 
 
 def finished_steps(
-    asked: Sequence[Asked], recorded: Iterable[Recorded], buried: Mapping[str, Sequence[float]]
+    asked: Sequence[ModelRequest], recorded: Iterable[RecordedStep], buried: Mapping[str, Sequence[float]]
 ) -> Steps:
     """What the journal took in. What had joined the turn of a dead letter (`buried`: when, by context) begins anew.
 
@@ -66,13 +66,13 @@ def finished_steps(
     which repeats its line.
     """
     by_reply = {call.reply_id: call for call in asked}
-    finished: dict[tuple[str, int], list[Finished]] = defaultdict(list)
+    finished: dict[tuple[str, int], list[FinishedStep]] = defaultdict(list)
     for record in recorded:
         if record.step.startswith("model:"):
             calls = record.value.get("tool_calls", [])
             call = by_reply[calls[0]["id"] if calls else record.value["text"]]
             until = min((at for at in buried.get(record.context_id, ()) if at > record.at), default=math.inf)
-            finished[call.line, call.step].append(Finished(at=record.at, until=until))
+            finished[call.line, call.step].append(FinishedStep(at=record.at, until=until))
     return finished
 
 
@@ -85,7 +85,7 @@ def finished_twice(finished: Steps) -> list[tuple[str, int]]:
     ]
 
 
-def late_calls(asked: Sequence[Asked], finished: Steps) -> list[Asked]:
+def late_calls(asked: Sequence[ModelRequest], finished: Steps) -> list[ModelRequest]:
     """Model calls for a step that the journal had already: there must be none.
 
     A step that was not in the journal yet when its worker died may be asked for again; then the journal's entry
@@ -98,7 +98,7 @@ def late_calls(asked: Sequence[Asked], finished: Steps) -> list[Asked]:
     ]
 
 
-def finished_tools(recorded: Iterable[Recorded]) -> dict[str, float]:
+def finished_tools(recorded: Iterable[RecordedStep]) -> dict[str, float]:
     """When the journal took in the result of each tool call of a model's."""
     asked: dict[str, Sequence[str]] = {}
     finished: dict[str, float] = {}
@@ -121,7 +121,7 @@ IN_FLIGHT_S = 1.0
 """What a killed process had written into its socket is still done: its commit may be younger than its death."""
 
 
-def unexplained_repeats(sendings: Iterable[Sending], kills: Sequence[float]) -> list[Sending]:
+def unexplained_repeats(sendings: Iterable[RecordedSend], kills: Sequence[float]) -> list[RecordedSend]:
     """Sends begun a second time though no kill fell between the first time and that: there must be none."""
     return [
         sending

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bot.inbox.records import GROUP
+from chaos.rig.command_monitor import CommandMonitor, RecordedSend
 from chaos.rig.evidence import IN_FLIGHT_S
 from chaos.rig.program import Program
 from chaos.rig.system import System
-from chaos.rig.witness import Sending, Witness
 from memory import keys
 
 _HELD = """
@@ -46,7 +46,7 @@ class Fleet:
         """Start processes side by side; returns when each is ready."""
         self.alive += await self.system.start(*commands)
 
-    def those(self, command: str) -> list[Program]:
+    def running(self, command: str) -> list[Program]:
         """The ready ones."""
         return [program for program in self.alive if program.command == command]
 
@@ -69,7 +69,7 @@ class Fleet:
 
     async def replace_oldest(self, command: str, *, within_s: float) -> int:
         """As a deploy does: a new one is ready, then the oldest gets nothing new any more and SIGTERM; its exit status."""
-        oldest = self.those(command)[0]
+        oldest = self.running(command)[0]
         await self.start(command)
         self._take_off(oldest)
         self.alive.remove(oldest)
@@ -100,7 +100,7 @@ class Resumed:
     is_hit_again: bool
 
 
-def resumed_after(kills: Sequence[Kill], witness: Witness) -> list[Resumed]:
+def resumed_after(kills: Sequence[Kill], witness: CommandMonitor) -> list[Resumed]:
     """For each kill and each context that the dead worker held, when it went on; what never went on is left out.
 
     A context for which nothing was left to do but to rest counts with that.
@@ -116,7 +116,7 @@ def resumed_after(kills: Sequence[Kill], witness: Witness) -> list[Resumed]:
     return found
 
 
-def cut_twice(kills: Sequence[Kill], sendings: Sequence[Sending]) -> int:
+def cut_twice(kills: Sequence[Kill], sendings: Sequence[RecordedSend]) -> int:
     """How many parts were being sent at the deaths of two workers."""
     return sum(
         sum(

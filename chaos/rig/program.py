@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from chaos.rig.forks import Forks
+from chaos.rig.fork_server import Forks
 from memory.errors import StoreUnavailable
 
 T = TypeVar("T")

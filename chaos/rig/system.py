@@ -17,7 +17,7 @@ import httpx
 
 from bot.settings import WEBHOOK_PATH
 from bot.transport.ingest import telegram_ref
-from chaos.rig.forks import Forks, forks
+from chaos.rig.fork_server import Forks, forks
 from chaos.rig.program import Outcome, Program, run_console, start_program
 from chaos.rig.tcp_proxy import TcpProxy, place_of, tcp_proxy
 from memory.embedded.index_server import IndexEndpoint, open_index_server

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from random import Random
 
 from chaos.card import Bench, Row, Score
+from chaos.rig.chat_load import ChatLoad
+from chaos.rig.command_monitor import CommandMonitor, monitoring_commands
 from chaos.rig.crash_load import crash_crowd, line_count, moment_of, plan_moments, quiet, write_all
-from chaos.rig.crowd import Crowd
-from chaos.rig.effects import agents_with_effects, effects
 from chaos.rig.evidence import (
     finished_steps,
     finished_tools,
@@ -18,12 +18,12 @@ from chaos.rig.evidence import (
     unexplained_repeats,
 )
 from chaos.rig.fleet import Fleet, Kill, Resumed, cut_twice, resumed_after
-from chaos.rig.judging import A_DEAD_ONE_OF, Verdict, judge
 from chaos.rig.measures import percentile
 from chaos.rig.program import Program, until
+from chaos.rig.recording_model import RecordingModel
 from chaos.rig.system import LEASE_S, running_system
-from chaos.rig.witness import Witness, watching
-from chaos.rig.witnessed_model import WitnessedModel
+from chaos.rig.tool_effects import agents_with_effects, effects
+from chaos.rig.verdict import A_DEAD_ONE_OF, Verdict, judge
 
 RESUMED_WITHIN_S = LEASE_S + 5
 PER_SECOND = 10
@@ -37,11 +37,11 @@ PROCESSES = ("serve", "serve", "work", "work")
 
 async def run(bench: Bench) -> Score:
     """Write, kill, wait until all is quiet, and judge."""
-    score, model = Score(), WitnessedModel(tool="note_call")
+    score, model = Score(), RecordingModel(tool="note_call")
     agents = agents_with_effects(bench.directory)
     async with (
         running_system(bench.directory, model, through={"webhook"}, AGENTS_FILE=agents) as system,
-        watching(system.redis_socket) as witness,
+        monitoring_commands(system.redis_socket) as witness,
         crash_crowd(system, bench) as crowd,
     ):
         async with asyncio.TaskGroup() as group:
@@ -58,7 +58,7 @@ async def run(bench: Bench) -> Score:
     return score
 
 
-async def _kill(bench: Bench, fleet: Fleet, crowd: Crowd, witness: Witness) -> None:
+async def _kill(bench: Bench, fleet: Fleet, crowd: ChatLoad, witness: CommandMonitor) -> None:
     """Kill at moments that are spread over the load; every third of them a webhook, the others a worker at work."""
     random = bench.random
     for number, moment in enumerate(plan_moments(bench, random, bench.pick(4, 300))):
@@ -66,7 +66,7 @@ async def _kill(bench: Bench, fleet: Fleet, crowd: Crowd, witness: Witness) -> N
         if number % 3 == 0:
             await fleet.kill(await _any(fleet, "serve", random))
         else:
-            await fleet.kill(await _a_worker_at_work(fleet, witness, random))
+            await fleet.kill(await _pick_busy_worker(fleet, witness, random))
         if number % 20 == 19:
             bench.say(
                 f"{number + 1} kills, {len(crowd.written):,} lines, {crowd.waiting} wait for their answers"
@@ -74,11 +74,11 @@ async def _kill(bench: Bench, fleet: Fleet, crowd: Crowd, witness: Witness) -> N
 
 
 async def _any(fleet: Fleet, command: str, random: Random) -> Program:
-    await until(lambda: bool(fleet.those(command)), within_s=MOMENT_WITHIN_S, what=f"a {command} to kill")
-    return random.choice(fleet.those(command))
+    await until(lambda: bool(fleet.running(command)), within_s=MOMENT_WITHIN_S, what=f"a {command} to kill")
+    return random.choice(fleet.running(command))
 
 
-async def _a_worker_at_work(fleet: Fleet, witness: Witness, random: Random) -> Program:
+async def _pick_busy_worker(fleet: Fleet, witness: CommandMonitor, random: Random) -> Program:
     """The one that has just written what is drawn: the so-and-so-manieth step journaled, or reply committed.
 
     Any, if that does not come.
@@ -98,8 +98,8 @@ def _score(
     bench: Bench,
     fleet: Fleet,
     *,
-    witness: Witness,
-    model: WitnessedModel,
+    witness: CommandMonitor,
+    model: RecordingModel,
     verdict: Verdict,
 ) -> None:
     verdict.hold(

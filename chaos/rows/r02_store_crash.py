@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chaos.card import Bench, Row, Score
+from chaos.rig.chat_load import ChatLoad
 from chaos.rig.crash_load import crash_crowd, line_count, moment_of, plan_moments, quiet, write_all
-from chaos.rig.crowd import Crowd
-from chaos.rig.judging import Verdict, fields_of, judge
 from chaos.rig.measures import parent_of
 from chaos.rig.program import until
+from chaos.rig.recording_model import RecordingModel
 from chaos.rig.system import System, running_system
-from chaos.rig.witnessed_model import WitnessedModel
+from chaos.rig.verdict import Verdict, fields_of, judge
 
 BACK_WITHIN_S = 60.0
 PROCESSES = ("serve", "serve", "work", "work")
@@ -40,7 +40,7 @@ async def run(bench: Bench) -> Score:
     """Write, kill the store, wait until all is quiet, and judge."""
     score, outages = Score(), Outages()
     async with (
-        running_system(bench.directory, WitnessedModel(), through={"webhook"}) as system,
+        running_system(bench.directory, RecordingModel(), through={"webhook"}) as system,
         crash_crowd(system, bench) as crowd,
     ):
         await system.start(*PROCESSES)
@@ -61,7 +61,7 @@ async def run(bench: Bench) -> Score:
     return score
 
 
-async def _kill(bench: Bench, system: System, crowd: Crowd, outages: Outages) -> None:
+async def _kill(bench: Bench, system: System, crowd: ChatLoad, outages: Outages) -> None:
     random = bench.random
     for number, moment in enumerate(plan_moments(bench, random, bench.pick(4, 100)), start=1):
         await moment_of(crowd, moment)
@@ -85,7 +85,7 @@ async def _kill_store(system: System, outages: Outages, *, with_guardian: bool) 
     outages.guardians += with_guardian
 
 
-async def _acknowledged_unstored(system: System, crowd: Crowd, outages: Outages) -> Sequence[int]:
+async def _acknowledged_unstored(system: System, crowd: ChatLoad, outages: Outages) -> Sequence[int]:
     """Updates that came in after the store's death, by their records, and got their 200 before it was back.
 
     A 200 may be on its way when the store dies: its update came in before.
@@ -100,7 +100,7 @@ async def _acknowledged_unstored(system: System, crowd: Crowd, outages: Outages)
     ]
 
 
-def _score(score: Score, crowd: Crowd, outages: Outages, verdict: Verdict, *, kills: int) -> None:
+def _score(score: Score, crowd: ChatLoad, outages: Outages, verdict: Verdict, *, kills: int) -> None:
     meanwhile = [one for one in crowd.acknowledged.values() if outages.death_before(one.at) is not None]
     score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
     score.at_least("kills of the store", len(outages.spans), kills)

@@ -14,10 +14,10 @@ from typing import Literal
 
 from bot.transport.ingest import telegram_ref
 from chaos.card import Bench, Row, Score
-from chaos.rig.lanes import Lanes, Written, delivering
-from chaos.rig.powered_store import SOCKET, PoweredStore, powered_store
+from chaos.rig.power_cut_store import SOCKET, PowerCutStore, power_cut_store
 from chaos.rig.program import until
 from chaos.rig.system import BOT_ID, SECRET, System, free_port, running_system
+from chaos.rig.webhook_client import WebhookClient, Written, open_webhook_client
 from memory import keys
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.redis.client import Command, RedisClient, open_redis
@@ -110,11 +110,11 @@ async def _measure(system: System, mode: Mode, bench: Bench, at_once: asyncio.Se
     directory = bench.directory / mode.name.partition(" ")[0]
     random = Random(f"{bench.seed}-{mode.name}")
     port = free_port()
-    async with at_once, powered_store(directory, mode.command(directory)) as store:
+    async with at_once, power_cut_store(directory, mode.command(directory)) as store:
         early = await _confirmed_early(store) if mode.promises == "confirmed" else 0
         settings = {"REDIS_URL": store.url, "HTTP_PORT": str(port), "PARTITIONS": str(mode.partitions)}
         (serve,) = await system.start("serve", **settings)
-        async with delivering(
+        async with open_webhook_client(
             [port], secret=SECRET, most_rest_s=COME_AGAIN_S, connections=mode.connections
         ) as lanes:
             for number in range(mode.updates):
@@ -141,7 +141,7 @@ async def _measure(system: System, mode: Mode, bench: Bench, at_once: asyncio.Se
     )
 
 
-async def _confirmed_early(store: PoweredStore) -> int:
+async def _confirmed_early(store: PowerCutStore) -> int:
     """How many of a few writes WAITAOF confirms though nothing was brought to the disk since."""
     early = 0
     async with open_redis(store.url) as redis:
@@ -153,7 +153,7 @@ async def _confirmed_early(store: PoweredStore) -> int:
     return early
 
 
-async def _until_acknowledged(lanes: Lanes, count: int) -> None:
+async def _until_acknowledged(lanes: WebhookClient, count: int) -> None:
     await until(
         lambda: len(lanes.written) - lanes.waiting >= count,
         within_s=NEXT_CUT_WITHIN_S,

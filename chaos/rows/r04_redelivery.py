@@ -4,13 +4,13 @@ import asyncio
 from collections import Counter
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import Crowd, crowd_in
+from chaos.rig.chat_load import ChatLoad, open_chat_load
 from chaos.rig.evidence import settled, update_records
-from chaos.rig.judging import judge
-from chaos.rig.multiplier import Multiplier, multiplying
 from chaos.rig.program import Program, until, until_it_is
+from chaos.rig.recording_model import RecordingModel
+from chaos.rig.redelivery_proxy import RedeliveryProxy, open_redelivery_proxy
 from chaos.rig.system import System, free_port, running_system
-from chaos.rig.witnessed_model import WitnessedModel
+from chaos.rig.verdict import judge
 from memory.redis.client import RedisClient
 from tests.stores import all_keys
 
@@ -21,11 +21,11 @@ ANSWERED_WITHIN_S = 120.0
 
 async def run(bench: Bench) -> Score:
     """Write, with a restart within each part; then everything again: now, and after a restart of the store, 23 h later."""
-    score, model = Score(), WitnessedModel()
+    score, model = Score(), RecordingModel()
     async with (
-        multiplying(bench.random) as multiplier,
+        open_redelivery_proxy(bench.random) as multiplier,
         running_system(bench.directory, model, WEBHOOK_URL=multiplier.url) as system,
-        crowd_in(system, private=bench.pick(16, 90), groups=bench.pick(1, 3)) as crowd,
+        open_chat_load(system, private=bench.pick(16, 90), groups=bench.pick(1, 3)) as crowd,
     ):
         again = Counter[int]()
         programs = await _start(system, multiplier)
@@ -47,7 +47,7 @@ async def run(bench: Bench) -> Score:
     return score
 
 
-async def _start(system: System, multiplier: Multiplier) -> list[Program]:
+async def _start(system: System, multiplier: RedeliveryProxy) -> list[Program]:
     """Two `serve` on ports of their own, and two `work`."""
     serves = [program for port in (free_port(), free_port()) for program in await _serve(system, port)]
     multiplier.ports[:] = [program.port for program in serves]
@@ -58,13 +58,13 @@ async def _serve(system: System, port: int) -> list[Program]:
     return await system.start("serve", HTTP_PORT=str(port))
 
 
-async def _end(multiplier: Multiplier, programs: list[Program]) -> None:
+async def _end(multiplier: RedeliveryProxy, programs: list[Program]) -> None:
     multiplier.ports.clear()
     await asyncio.gather(*(program.end(within_s=ENDS_WITHIN_S) for program in programs))
 
 
 async def _write_through_a_restart(
-    bench: Bench, system: System, crowd: Crowd, multiplier: Multiplier, programs: list[Program]
+    bench: Bench, system: System, crowd: ChatLoad, multiplier: RedeliveryProxy, programs: list[Program]
 ) -> list[Program]:
     """A part of the lines, and within them every process is ended and another one started. Those that run then."""
     lines = bench.pick(80, 1_500)
@@ -105,10 +105,10 @@ async def _let_pass(redis: RedisClient, seconds: int) -> None:
 async def _score(
     score: Score,
     system: System,
-    crowd: Crowd,
-    model: WitnessedModel,
+    crowd: ChatLoad,
+    model: RecordingModel,
     *,
-    multiplier: Multiplier,
+    multiplier: RedeliveryProxy,
     again: Counter[int],
     lines: int,
 ) -> None:

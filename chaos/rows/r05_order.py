@@ -6,13 +6,13 @@ import signal
 from dataclasses import dataclass
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import ANSWERED_WITHIN_S, Crowd, crowd_in
+from chaos.rig.chat_load import ANSWERED_WITHIN_S, ChatLoad, open_chat_load
+from chaos.rig.command_monitor import CommandMonitor, monitoring_commands
 from chaos.rig.evidence import settled
-from chaos.rig.judging import A_DEAD_ONE_OF, judge
 from chaos.rig.program import Program
+from chaos.rig.recording_model import RecordingModel
 from chaos.rig.system import LEASE_S, running_system
-from chaos.rig.witness import Witness, watching
-from chaos.rig.witnessed_model import WitnessedModel
+from chaos.rig.verdict import A_DEAD_ONE_OF, judge
 
 _CHUNK_DELAY_S = 0.05
 """Between two pieces of an answer, so that there is a turn under way in most contexts that are held."""
@@ -20,12 +20,12 @@ _CHUNK_DELAY_S = 0.05
 
 async def run(bench: Bench) -> Score:
     """Write in waves while workers are stopped and woken again; then judge who wrote what, and in which order."""
-    score, model = Score(), WitnessedModel(chunk_delay_s=_CHUNK_DELAY_S)
+    score, model = Score(), RecordingModel(chunk_delay_s=_CHUNK_DELAY_S)
 
     async with (
         running_system(bench.directory, model, STREAMING="false") as system,
-        watching(system.redis_socket) as witness,
-        crowd_in(system, private=bench.pick(24, 440), groups=bench.pick(2, 20)) as crowd,
+        monitoring_commands(system.redis_socket) as witness,
+        open_chat_load(system, private=bench.pick(24, 440), groups=bench.pick(2, 20)) as crowd,
     ):
         _, *workers = await system.start("serve", *["work"] * bench.pick(3, 4))
         bench.say("all are ready")
@@ -58,7 +58,7 @@ class _Nights:
 
     bench: Bench
     workers: list[Program]
-    witness: Witness
+    witness: CommandMonitor
     count: int = 0
 
     async def run(self) -> None:
@@ -77,7 +77,7 @@ class _Nights:
                 os.kill(sleeper, signal.SIGCONT)
             self.count += 1
 
-    async def finish(self, crowd: Crowd, count: int) -> None:
+    async def finish(self, crowd: ChatLoad, count: int) -> None:
         """Return after so many stops; people write on until then, for it is those at work that are stopped."""
         while self.count < count:
             await crowd.write_waves(1, lines=1, within_s=2 * ANSWERED_WITHIN_S)
@@ -91,7 +91,7 @@ class Ownership:
     fenced: int
 
 
-def read_ownership(witness: Witness) -> Ownership:
+def read_ownership(witness: CommandMonitor) -> Ownership:
     """Who brought on which context. Two turns of one at once would show as two claims that take turns at it."""
     takeovers = fenced = 0
     for claims in witness.claims.values():
@@ -103,7 +103,7 @@ def read_ownership(witness: Witness) -> Ownership:
     return Ownership(takeovers=takeovers, fenced=fenced)
 
 
-def _steps(model: WitnessedModel) -> set[tuple[str, int]]:
+def _steps(model: RecordingModel) -> set[tuple[str, int]]:
     return {(call.line, call.step) for call in model.asked}
 
 

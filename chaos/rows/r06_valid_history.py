@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import get_args
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crashes.judging import What
-from chaos.rig.crashes.points import FAULTS, Errand, Trials, open_trials, plan_all, plan_samples
+from chaos.rig.crashes.crash_points import FAULTS, Errand, Trials, open_trials, plan_all, plan_samples
+from chaos.rig.crashes.verdict import What
 
 _FULL = ("plain", "tools")
 """The kinds of turn with every fault at every await, in the long form."""

@@ -14,14 +14,14 @@ from random import Random
 from typing import Any, Literal, get_args
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import Place
+from chaos.rig.chat_driver import ChatDriver, driving_chats
+from chaos.rig.chat_load import Place
+from chaos.rig.chat_places import ChatPlaces, make_chat_places
 from chaos.rig.evidence import settled
-from chaos.rig.forgetting import WORD, Forgotten, HoldingModel, Late, word
-from chaos.rig.households import Household, found_households
 from chaos.rig.program import Program, patiently, until, until_it_is
-from chaos.rig.scan import file_words, points, redis_words
+from chaos.rig.reset_checks import WORD, Forgotten, HoldingModel, Late, word
+from chaos.rig.store_scan import file_words, points, redis_words
 from chaos.rig.system import BOT_ID, System, running_system
-from chaos.rig.talking import Talk, talking
 from memory import keys
 from simulator.api.faults import Fault
 from tests.scripted_embeddings import Embeddings
@@ -75,7 +75,7 @@ class Round:
 
 
 def plan_rounds(
-    random: Random, households: Sequence[Household], *, resets: int, kills: int, consoles: int
+    random: Random, households: Sequence[ChatPlaces], *, resets: int, kills: int, consoles: int
 ) -> list[list[Round]]:
     """The rounds of each household; the same for the same chance. The console, which takes seconds, comes now and then."""
     planned: list[list[Round]] = [[] for _ in households]
@@ -98,12 +98,12 @@ def plan_rounds(
 
 
 @dataclass(slots=True, kw_only=True)
-class Erasing:
+class ResetRun:
     """A run: who talks, what was forgotten so far, and what the receipts said."""
 
     bench: Bench
     system: System
-    talk: Talk
+    talk: ChatDriver
     model: HoldingModel
     workers: list[Program]
     serving: Program
@@ -117,7 +117,7 @@ class Erasing:
     killing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One at a time: there is one `serve`, and who is killed is started again before the next."""
 
-    async def live(self, home: Household, rounds: Sequence[Round]) -> None:
+    async def live(self, home: ChatPlaces, rounds: Sequence[Round]) -> None:
         """One round after the other."""
         for each in rounds:
             await self.erase_in_the_midst(home, each)
@@ -128,7 +128,7 @@ class Erasing:
                 )
                 await self.look_into_the_store()
 
-    async def erase_in_the_midst(self, home: Household, plan: Round) -> None:
+    async def erase_in_the_midst(self, home: ChatPlaces, plan: Round) -> None:
         """Say words, have something of it held up, erase it all, then let that go."""
         place = home.places[plan.place]
         places = home.places if plan.way == "all" else [place]
@@ -185,7 +185,7 @@ class Erasing:
         self.held["delivery"] += 1
         return said
 
-    async def erase(self, home: Household, plan: Round, told: Sequence[int]) -> None:
+    async def erase(self, home: ChatPlaces, plan: Round, told: Sequence[int]) -> None:
         """By the way that is planned, until the receipt is there."""
         place = home.places[plan.place]
         match plan.way:
@@ -346,13 +346,13 @@ class Erasing:
 async def run(bench: Bench) -> Score:
     """Households that tell and erase, all at the same time; then every place where a word could be is looked into."""
     score, random, model = Score(), bench.random, HoldingModel(forgotten=Forgotten())
-    async with _running(bench, model) as system, talking(system) as talk:
+    async with _running(bench, model) as system, driving_chats(system) as talk:
         system.model.embeddings = Embeddings(gate=model.gate)
         serving, *workers = await system.start("serve", "work", "work")
-        erasing = Erasing(
+        erasing = ResetRun(
             bench=bench, system=system, talk=talk, model=model, workers=workers, serving=serving
         )
-        homes = found_households(system, private=bench.pick(6, 40), groups=bench.pick(2, 10))
+        homes = make_chat_places(system, private=bench.pick(6, 40), groups=bench.pick(2, 10))
         resets = bench.pick(16, 2_000)
         planned = plan_rounds(
             random, homes, resets=resets, kills=bench.pick(4, 80), consoles=bench.pick(1, 40)
@@ -405,7 +405,7 @@ def _running(bench: Bench, model: HoldingModel) -> AbstractAsyncContextManager[S
     )
 
 
-async def _show_that_words_are_found(erasing: Erasing, home: Household, score: Score) -> None:
+async def _show_that_words_are_found(erasing: ResetRun, home: ChatPlaces, score: Score) -> None:
     """Else not finding them later would prove nothing."""
     before = Round(number=300_000_000, place=0, way="chat")
     await erasing.tell(home.places[0], before, 0)
@@ -425,10 +425,10 @@ async def _show_that_words_are_found(erasing: Erasing, home: Household, score: S
     erasing.model.forgotten.forget(before.word(0))
 
 
-async def _ask_on(erasing: Erasing, homes: Sequence[Household]) -> None:
+async def _ask_on(erasing: ResetRun, homes: Sequence[ChatPlaces]) -> None:
     """So many prompts more for each of these; the model looks into each."""
 
-    async def ask(home: Household, number: int) -> None:
+    async def ask(home: ChatPlaces, number: int) -> None:
         for at in range(PROMPTS_AFTER):
             tag = f"t{400_000_000 + number}x{at}"
             await erasing.talk.ask(
@@ -440,7 +440,7 @@ async def _ask_on(erasing: Erasing, homes: Sequence[Household]) -> None:
             asking.create_task(ask(home, number))
 
 
-def _judge(erasing: Erasing, score: Score) -> None:
+def _judge(erasing: ResetRun, score: Score) -> None:
     forgotten, ids = erasing.model.forgotten, erasing.ids
     for each in [*forgotten.seen, *ids.seen][:10]:
         erasing.bench.say(each)

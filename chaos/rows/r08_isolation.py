@@ -7,11 +7,11 @@ from dataclasses import replace
 from random import Random
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import Place
+from chaos.rig.chat_driver import ChatDriver, driving_chats
+from chaos.rig.chat_load import Place
 from chaos.rig.evidence import settled
-from chaos.rig.isolating import NAMES, WatchingModel, line_of, told_of
+from chaos.rig.isolation_checks import NAMES, WatchingModel, describe_requests, line_of
 from chaos.rig.system import System, running_system
-from chaos.rig.talking import Talk, talking
 from simulator.api.groups import upgrade_group
 from simulator.api.simulation import Simulation
 from simulator.api.world import Chat, Person, Topic
@@ -85,7 +85,7 @@ def _put_chat(simulation: Simulation, chat_id: int, kind: str, writer: int) -> C
 async def run(bench: Bench) -> Score:
     """Everybody says line after line; each waits for the answer only."""
     score, model = Score(), WatchingModel(random=bench.random)
-    async with _running(bench, model) as system, talking(system) as talk:
+    async with _running(bench, model) as system, driving_chats(system) as talk:
         await system.start("serve", "work", "work")
         simulation = system.simulator.simulation
         places = place_strangers(simulation, bench.pick(40, 1_000))
@@ -104,7 +104,7 @@ async def run(bench: Bench) -> Score:
     score.exactly("turns", counted.done, len(places) * each)
     score.at_least("attempts to read an artifact of another context", model.pried, counted.done // 50)
     score.tell("contexts", ", ".join(f"{count:,} {kind}" for kind, count in kinds_of(places).items()))
-    for what, figure in told_of(model).items():
+    for what, figure in describe_requests(model).items():
         score.tell(what, figure)
     return score
 
@@ -140,7 +140,7 @@ class _Counted:
 
 
 async def _speak(
-    talk: Talk, place: Place, context: int, *, lines: int, random: Random, counted: _Counted
+    talk: ChatDriver, place: Place, context: int, *, lines: int, random: Random, counted: _Counted
 ) -> None:
     """Line after line; a group becomes a supergroup in the middle, and stays the same context."""
     for number in range(lines):

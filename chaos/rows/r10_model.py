@@ -10,7 +10,7 @@ from bot.errors import DeadlinePassed, ModelQuotaExhausted, ModelUnavailable, Pr
 from bot.transport.texts import failure_text
 from bot.transport.words import words_for
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import LINE
+from chaos.rig.chat_load import LINE
 from chaos.rig.dialogue import Dialogues, Exchange, dialogues
 from chaos.rig.evidence import ECHO
 from chaos.rig.measures import percentile

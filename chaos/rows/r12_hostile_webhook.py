@@ -11,12 +11,12 @@ from pathlib import Path
 
 from bot.settings import WEBHOOK_PATH
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import gather_people
+from chaos.rig.chat_load import gather_people
 from chaos.rig.evidence import update_ids
-from chaos.rig.junk import Order, Tally, read_tally
-from chaos.rig.lanes import Lanes, delivering
+from chaos.rig.hostile_traffic import Order, TrafficCounts, read_tally
 from chaos.rig.measures import percentile, resident_mb, sampling
 from chaos.rig.system import SECRET, System, running_system
+from chaos.rig.webhook_client import WebhookClient, open_webhook_client
 from tests.scripted_script import echo
 
 PER_SECOND = 5_000
@@ -31,7 +31,7 @@ async def run(bench: Bench) -> Score:
         (serve,) = await system.start("serve")
         port = int(system.environment["HTTP_PORT"])
         chats = await gather_people(system.simulator, 50)
-        async with delivering([port], secret=SECRET) as lanes:
+        async with open_webhook_client([port], secret=SECRET) as lanes:
             await _write(lanes, chats, seconds=bench.pick(2, 10))
             score.tell("valid acknowledgements alone, p99 (ms)", 1000 * percentile(lanes.latencies, 0.99))
             lanes.latencies.clear()
@@ -47,7 +47,7 @@ async def run(bench: Bench) -> Score:
     return score
 
 
-async def _write(lanes: Lanes, chats: Sequence[int], *, seconds: float) -> None:
+async def _write(lanes: WebhookClient, chats: Sequence[int], *, seconds: float) -> None:
     """At a steady rate; returns when all of it was acknowledged, or a little later."""
     loop = asyncio.get_running_loop()
     begun, done = loop.time(), 0
@@ -62,7 +62,7 @@ async def _write(lanes: Lanes, chats: Sequence[int], *, seconds: float) -> None:
         await asyncio.sleep(0.02)
 
 
-async def _send_junk(bench: Bench, port: int, seconds: float) -> Tally:
+async def _send_junk(bench: Bench, port: int, seconds: float) -> TrafficCounts:
     order = Order(
         port=port,
         path=WEBHOOK_PATH,
@@ -75,7 +75,7 @@ async def _send_junk(bench: Bench, port: int, seconds: float) -> Tally:
         seed=bench.seed,
     )
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "chaos.rig.junk", json.dumps(asdict(order))),
+        *(sys.executable, "-m", "chaos.rig.hostile_traffic", json.dumps(asdict(order))),
         cwd=_ROOT,
         stdout=subprocess.PIPE,
     )
@@ -87,7 +87,9 @@ async def _send_junk(bench: Bench, port: int, seconds: float) -> Tally:
     return read_tally(out)
 
 
-async def _judge(score: Score, bench: Bench, system: System, lanes: Lanes, tally: Tally) -> None:
+async def _judge(
+    score: Score, bench: Bench, system: System, lanes: WebhookClient, tally: TrafficCounts
+) -> None:
     answers, others = tally.answers, tally.others
     stored = set(await update_ids(system.redis))
     valid = {one.update_id for one in lanes.acknowledged}

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import Heard, gather_people, listening
+from chaos.rig.chat_load import BotMessages, collect_bot_messages, gather_people
 from chaos.rig.evidence import settled
-from chaos.rig.judging import states_of
-from chaos.rig.lanes import Lanes, Written, delivering
 from chaos.rig.measures import percentile
 from chaos.rig.program import until
 from chaos.rig.system import SECRET, System, running_system
+from chaos.rig.verdict import states_of
+from chaos.rig.webhook_client import WebhookClient, Written, open_webhook_client
 from memory import keys
 from tests.scripted_replies import Reply
 from tests.scripted_script import ChatRequest, echo
@@ -64,7 +64,7 @@ async def _overload(score: Score, bench: Bench, system: System) -> None:
     chats = await gather_people(system.simulator, bench.pick(12, 200))
     fullest, begun = 0, time.time()
     before = await _memory(system)
-    async with delivering([port], secret=SECRET) as lanes:
+    async with open_webhook_client([port], secret=SECRET) as lanes:
         while (now := time.time()) < begun + bench.pick(6, 300):
             for _ in range(int((now - begun) * OFFERED_PER_SECOND) - len(lanes.written)):
                 lanes.write(chats[len(lanes.written) % len(chats)], f"line {len(lanes.written)}")
@@ -90,8 +90,8 @@ async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful)
     flooder, *others = await gather_people(system.simulator, bench.pick(13, 61))
     port = int(system.environment["HTTP_PORT"])
     async with (
-        delivering([port], secret=SECRET, first_id=_SECOND) as lanes,
-        listening(system.simulator) as heard,
+        open_webhook_client([port], secret=SECRET, first_id=_SECOND) as lanes,
+        collect_bot_messages(system.simulator) as heard,
     ):
         ends_at = time.time() + bench.pick(8, 120)
         begun, answers = time.time(), model.answers
@@ -117,14 +117,16 @@ async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful)
     score.tell("flood: the others' wait, p50, p95 and longest (s)", _spread(waits))
 
 
-async def _write_on(lanes: Lanes, chat: int, ends_at: float) -> None:
+async def _write_on(lanes: WebhookClient, chat: int, ends_at: float) -> None:
     while time.time() < ends_at:
         if lanes.depth(chat) < _AHEAD:
             lanes.write(chat, f"flood {len(lanes.written)}")
         await asyncio.sleep(0.005)
 
 
-async def _write_in_turn(lanes: Lanes, heard: Heard, chat: int, ends_at: float, waits: list[float]) -> None:
+async def _write_in_turn(
+    lanes: WebhookClient, heard: BotMessages, chat: int, ends_at: float, waits: list[float]
+) -> None:
     while time.time() < ends_at:
         known = len(heard.by_chat[chat])
         one = lanes.write(chat, f"line {len(lanes.written)}")
@@ -132,7 +134,7 @@ async def _write_in_turn(lanes: Lanes, heard: Heard, chat: int, ends_at: float, 
         waits.append(time.time() - one.written_at)
 
 
-async def _judge(score: Score, system: System, lanes: Lanes, phase: str) -> None:
+async def _judge(score: Score, system: System, lanes: WebhookClient, phase: str) -> None:
     states = await states_of(system, {one.update_id: one.chat_id for one in lanes.acknowledged})
     lost = sum(state != "answered" for state in states.values())
     score.exactly(f"{phase}: acknowledged updates that were not answered", lost, 0)

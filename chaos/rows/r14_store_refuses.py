@@ -10,12 +10,12 @@ from pathlib import Path
 from random import Random
 
 from chaos.card import Bench, Row, Score
+from chaos.rig.chat_load import ChatLoad, open_chat_load
 from chaos.rig.crash_load import quiet
-from chaos.rig.crowd import Crowd, crowd_in
 from chaos.rig.evidence import settled
-from chaos.rig.judging import A_DEAD_ONE_OF, judge
-from chaos.rig.powered_store import SOCKET, PoweredStore, powered_store
+from chaos.rig.power_cut_store import SOCKET, PowerCutStore, power_cut_store
 from chaos.rig.system import running_system
+from chaos.rig.verdict import A_DEAD_ONE_OF, judge
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.redis.client import RedisClient, open_redis
 from tests.scripted_script import echo
@@ -39,7 +39,7 @@ class Broken:
     a loading server looks whether anybody has asked.
     """
 
-    store: PoweredStore
+    store: PowerCutStore
     control: RedisClient
     random: Random
     load_delay_us: int
@@ -72,7 +72,7 @@ class Measured:
 class _Watch:
     """When Telegram got its 200s and people their answers."""
 
-    crowd: Crowd
+    crowd: ChatLoad
     measured: list[Measured] = field(default_factory=list[Measured])
 
     def acknowledged(self, since: float, until: float = float("inf")) -> list[float]:
@@ -91,7 +91,7 @@ async def run(bench: Bench) -> Score:
         url = broken.store.url.replace("unix://", f"unix://{_USER}:{_PASSWORD}@")
         async with running_system(bench.directory, echo, redis_url=url, STREAMING="false") as system:
             programs = await system.start("serve", "work")
-            async with crowd_in(system, private=CHATS) as crowd:
+            async with open_chat_load(system, private=CHATS) as crowd:
                 watch = _Watch(crowd)
                 writing = asyncio.create_task(_write(crowd, bench), name="writing")
                 for round_number in range(bench.pick(1, 3)):
@@ -152,7 +152,7 @@ async def _until_working(watch: _Watch, since: float) -> None:
         await asyncio.sleep(0.02)
 
 
-async def _write(crowd: Crowd, bench: Bench) -> None:
+async def _write(crowd: ChatLoad, bench: Bench) -> None:
     await crowd.write_steadily(1_000_000, per_second=PER_SECOND, random=bench.random, at_most_waiting=2_000)
 
 
@@ -185,7 +185,7 @@ async def _a_store(bench: Bench) -> AsyncGenerator[Broken]:
         *_NEVER_REWRITTEN,
     ]
     async with (
-        powered_store(directory, command) as store,
+        power_cut_store(directory, command) as store,
         open_redis(store.url, max_connections=4) as control,
     ):
         yield Broken(store=store, control=control, random=bench.random, load_delay_us=bench.pick(300, 2_000))
@@ -252,7 +252,7 @@ async def _empty_disk(broken: Broken) -> None:
     await broken.set("appendfsync", "always")
 
 
-def _growing(store: PoweredStore) -> list[Path]:
+def _growing(store: PowerCutStore) -> list[Path]:
     """The files that are appended to, of all that there are."""
     return list((store.directory / "appendonlydir").glob("*.incr.aof"))
 

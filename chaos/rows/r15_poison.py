@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.transport.words import words_for
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import LINE
+from chaos.rig.chat_load import LINE
 from chaos.rig.dialogue import Dialogues, Exchange, dialogues
 from chaos.rig.evidence import ECHO, histories, settled
 from chaos.rig.fleet import Fleet, held_by
@@ -107,7 +107,7 @@ async def _until_known(fleet: Fleet, chat: int) -> Program:
 async def holder_of(fleet: Fleet, chat: int) -> Program | None:
     """The worker that has claimed this chat; None where it is none of the ready ones."""
     context_id = fleet.system.context(chat).context_id
-    for worker in fleet.those("work"):
+    for worker in fleet.running("work"):
         if context_id in await held_by(fleet.system, worker.process.pid):
             return worker
     return None

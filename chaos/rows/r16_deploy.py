@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Sequence
 
 from chaos.card import Bench, Row, Score
+from chaos.rig.chat_load import ChatLoad, open_chat_load
 from chaos.rig.crash_load import quiet
-from chaos.rig.crowd import Crowd, crowd_in
 from chaos.rig.fleet import Fleet
-from chaos.rig.judging import judge
+from chaos.rig.recording_model import RecordingModel
 from chaos.rig.system import running_system
-from chaos.rig.witnessed_model import WitnessedModel
+from chaos.rig.verdict import judge
 
 ENDS_WITHIN_S = 20.0
 ANSWERED_WITHIN_S = 60.0
@@ -21,11 +21,11 @@ _CHUNK_DELAY_S = 0.03
 
 async def run(bench: Bench) -> Score:
     """The same load twice, the second time with rolling restarts; compare, and judge all of it."""
-    score, model = Score(), WitnessedModel(chunk_delay_s=_CHUNK_DELAY_S)
+    score, model = Score(), RecordingModel(chunk_delay_s=_CHUNK_DELAY_S)
 
     async with (
         running_system(bench.directory, model, through={"webhook"}) as system,
-        crowd_in(system, private=bench.pick(24, 60), groups=bench.pick(2, 4)) as crowd,
+        open_chat_load(system, private=bench.pick(24, 60), groups=bench.pick(2, 4)) as crowd,
         asyncio.TaskGroup() as group,
     ):
         fleet = Fleet(system=system, group=group)
@@ -51,7 +51,7 @@ async def run(bench: Bench) -> Score:
 
 
 async def _load(
-    bench: Bench, crowd: Crowd, *, until_done: "asyncio.Task[list[int]] | None" = None
+    bench: Bench, crowd: ChatLoad, *, until_done: "asyncio.Task[list[int]] | None" = None
 ) -> Sequence[float]:
     """Lines at a steady rate for as long as it is, and until a task has ended; the waits of all of them, sorted."""
     first, piece = len(crowd.written), bench.pick(30, 600)

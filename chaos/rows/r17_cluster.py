@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import Acknowledged, Crowd, crowd_in, partition_of_chat
+from chaos.rig.chat_load import Acknowledged, ChatLoad, open_chat_load, partition_of_chat
 from chaos.rig.evidence import settled
-from chaos.rig.judging import TERMINAL, judge, states_of
 from chaos.rig.program import Program, until
-from chaos.rig.scan import redis_words
+from chaos.rig.store_scan import redis_words
 from chaos.rig.system import LEASE_S, System, running_system
+from chaos.rig.verdict import TERMINAL, judge, states_of
 from memory.errors import StoreUnavailable
 from memory.keys import partition_key
 from memory.redis.client import Command, RedisClient
@@ -100,7 +100,7 @@ async def _a_cluster(bench: Bench) -> AsyncGenerator[ReplicatedCluster]:
 async def _lose_workers(scene: Scene, workers: Sequence[Program]) -> None:
     """Kill one worker and stop another past its lease, under load; nothing is lost, twice or out of order."""
     system, bench = scene.system, scene.bench
-    async with crowd_in(system, private=24, groups=4) as crowd:
+    async with open_chat_load(system, private=24, groups=4) as crowd:
         writing = asyncio.create_task(
             crowd.write_steadily(
                 bench.pick(90, 3_000),
@@ -131,7 +131,7 @@ async def _lose_workers(scene: Scene, workers: Sequence[Program]) -> None:
 async def _reset(scene: Scene) -> None:
     """Chats are reset while they talk; nothing of what they said is in any node or log."""
     system = scene.system
-    async with crowd_in(system, private=scene.bench.pick(10, 100)) as crowd:
+    async with open_chat_load(system, private=scene.bench.pick(10, 100)) as crowd:
         for number, place in enumerate(crowd.places):
             crowd.write(place, more=f"and canary-{number}")
         await crowd.until_answered()
@@ -155,7 +155,7 @@ async def _reset(scene: Scene) -> None:
 async def _fail_over(scene: Scene, victim: int) -> None:
     """Kill a master under load; when its replica has taken over, all goes on, and what is gone is counted."""
     system, cluster, bench = scene.system, scene.cluster, scene.bench
-    async with crowd_in(system, private=40) as crowd:
+    async with open_chat_load(system, private=40) as crowd:
         writing = asyncio.create_task(
             crowd.write_steadily(1_000_000, per_second=PER_SECOND, random=bench.random, at_most_waiting=400),
             name="writing",
@@ -205,7 +205,7 @@ async def _let_lag(cluster: ReplicatedCluster, victim: int, raw: Raw) -> None:
     await until(lambda: len(raw.acknowledged) >= written + LAG, within_s=WITHIN_S, what="a lag")
 
 
-async def _count(scene: Scene, crowd: Crowd, victim: int, *, lost_at: float, took_over: float) -> None:
+async def _count(scene: Scene, crowd: ChatLoad, victim: int, *, lost_at: float, took_over: float) -> None:
     """What was acknowledged before the failover and is gone; whether all else has ended; how long it took."""
     system, score, what = scene.system, scene.score, f"master {victim} lost"
     states = await states_of(system, {one.update_id: one.chat_id for one in crowd.acknowledged.values()})

@@ -11,10 +11,10 @@ from typing import Any
 from bot.agent.prompt.text import GROUP_NOTE
 from chaos.card import Bench, Row, Score
 from chaos.rig.evidence import settled
-from chaos.rig.injection.armed_agents import Ran, tools_that_ran, write_armed_agents
-from chaos.rig.injection.obedient_model import LINK, obey, order
+from chaos.rig.injection.compliant_model import LINK, obey, order
 from chaos.rig.injection.payloads import FORGED, IN_GROUPS, Payload, Targets, make_payloads
-from chaos.rig.injection.ways import BOT, RECALLED, WAYS, Scene
+from chaos.rig.injection.privileged_agents import Ran, tools_that_ran, write_privileged_agents
+from chaos.rig.injection.routes import BOT, RECALLED, WAYS, Scene
 from chaos.rig.injection.web import Web, serving_web
 from chaos.rig.program import until_it_is
 from chaos.rig.system import BOT_ID, System, running_system
@@ -30,7 +30,7 @@ KEY, WEBHOOK_SECRET, OF_THE_ENVIRONMENT = "sk-thiefs-dream-1", "webhook-thiefs-d
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
+class Actors:
     """Who plays. The `operators` are forwarders, but for the first; `vault` is a group in which Ann may open it."""
 
     ann: int
@@ -46,7 +46,7 @@ async def run(bench: Bench) -> Score:
         running_system(bench.directory, obey, OPENAI_API_KEY=KEY, WEBHOOK_SECRET=WEBHOOK_SECRET) as system,
     ):
         cast = await _gather(system, forwarders=count // len(WAYS) + 1)
-        agents = write_armed_agents(bench.directory, vault=cast.vault, ports=(web.port, web.inside_port))
+        agents = write_privileged_agents(bench.directory, vault=cast.vault, ports=(web.port, web.inside_port))
         await system.start(
             "serve",
             "work",
@@ -55,7 +55,7 @@ async def run(bench: Bench) -> Score:
             RIG_SECRET=OF_THE_ENVIRONMENT,
         )
         scene = Scene(system=system, operators=iter(cast.operators[1:]), page=web.page)
-        allowed = await _obey_who_may(scene, cast)
+        allowed = await _show_allowed_orders_run(scene, cast)
         victims = await _tell_secrets(bench, scene)
         targets = _targets(system, web, victims)
         payloads = make_payloads(list(WAYS), targets, count=count, random=bench.random)
@@ -65,15 +65,15 @@ async def run(bench: Bench) -> Score:
     return score
 
 
-async def _gather(system: System, *, forwarders: int) -> Cast:
+async def _gather(system: System, *, forwarders: int) -> Actors:
     people = system.simulator.people
     ann = await people.new_person("Ann")
     operators = [await people.new_person("Operator") for _ in range(forwarders + 1)]
     vault = await people.new_chat("Vault", [ann, operators[0]], admins=[ann], type="supergroup")
-    return Cast(ann=ann, operators=operators, vault=vault)
+    return Actors(ann=ann, operators=operators, vault=vault)
 
 
-async def _obey_who_may(scene: Scene, cast: Cast) -> set[tuple[str, int]]:
+async def _show_allowed_orders_run(scene: Scene, cast: Actors) -> set[tuple[str, int]]:
     """What the scopes permit is done, or nothing below would show anything: the tools, and their chats."""
     operator, ann, vault = cast.operators[0], cast.ann, cast.vault
     await scene.ask(operator, " ".join(order(tool, "what", "this") for tool in ("close_shop", "open_diary")))

@@ -11,10 +11,10 @@ import httpx
 from bot.settings import WEBHOOK_PATH
 from bot.transport.http_server import serve_http
 from chaos.card import Bench, Row, Score
-from chaos.rig.crowd import gather_people
-from chaos.rig.forks import Forks, forks
+from chaos.rig.chat_load import gather_people
+from chaos.rig.fork_server import Forks, forks
 from chaos.rig.program import Program, start_program, until
-from chaos.rig.secrets import Collector, Vault, descendants, processes_with
+from chaos.rig.secret_scan import Collector, SecretScan, descendants, processes_with
 from chaos.rig.system import free_port
 from memory.embedded.index_server import open_index_server
 from memory.redis.client import RedisClient, open_redis
@@ -73,7 +73,7 @@ class Scene:
     """What surrounds the product, and its processes with their logs."""
 
     bench: Bench
-    vault: Vault
+    vault: SecretScan
     simulator: Rig
     redis: RedisClient
     collector: Collector
@@ -135,7 +135,7 @@ async def staged(bench: Bench) -> AsyncGenerator[Scene]:
         await redis.call("AUTH", secrets["the password of Redis"])
         scene = Scene(
             bench=bench,
-            vault=Vault(secrets=secrets),
+            vault=SecretScan(secrets=secrets),
             simulator=simulator,
             redis=redis,
             collector=collector,
@@ -225,9 +225,9 @@ async def run(bench: Bench) -> Score:
     return score
 
 
-def _show_that_secrets_are_found(vault: Vault, score: Score) -> None:
+def _show_that_secrets_are_found(vault: SecretScan, score: Score) -> None:
     """Else not finding them would prove nothing."""
-    control = Vault(secrets=vault.secrets)
+    control = SecretScan(secrets=vault.secrets)
     control.look("a list of all", "\n".join(vault.secrets.values()))
     score.exactly("secrets that the search finds where they are", len(control.leaks), len(vault.secrets))
 

@@ -9,10 +9,9 @@ from random import Random
 
 from chaos.card import Bench, Row, Score
 from chaos.rig import heap
+from chaos.rig.chat_load import ChatLoad, open_chat_load
 from chaos.rig.crash_load import quiet
-from chaos.rig.crowd import Crowd, crowd_in
 from chaos.rig.heap import heap_file, read_notes
-from chaos.rig.judging import judge
 from chaos.rig.measures import (
     Sizes,
     floors,
@@ -24,6 +23,7 @@ from chaos.rig.measures import (
 from chaos.rig.program import Program
 from chaos.rig.system import Between, System, running_system
 from chaos.rig.tcp_proxy import Faults
+from chaos.rig.verdict import judge
 from simulator.api.faults import Fault
 from tests.scripted_replies import Reply, rate_limited, server_error
 from tests.scripted_script import ChatRequest, echo, last_user_text
@@ -65,7 +65,7 @@ async def run(bench: Bench) -> Score:
         )
         soak = _Soak(bench=bench, system=system, leaving=leaving, model=model)
         async with (
-            crowd_in(system, private=bench.pick(20, 200)) as crowd,
+            open_chat_load(system, private=bench.pick(20, 200)) as crowd,
             sampling(lambda: _processes(system, staying), every_s=bench.pick(1, 5)) as sizes,
         ):
             begun = time.monotonic()
@@ -114,7 +114,7 @@ class _Soak:
     model: _FlakyModel
     fallen: Counter[str] = field(default_factory=Counter[str])
 
-    async def run(self, crowd: Crowd, seconds: float) -> None:
+    async def run(self, crowd: ChatLoad, seconds: float) -> None:
         """Both, for so long."""
         falling = asyncio.create_task(self._break_things(), name="faults")
         telling = asyncio.create_task(self._tell(crowd), name="telling")
@@ -164,7 +164,7 @@ class _Soak:
         slow = Faults(delay_s=0.02, jitter_s=0.05, cut=0.01)
         await proxy.suffer(slow, seconds=random.uniform(0.5, 3))
 
-    async def _tell(self, crowd: Crowd) -> None:
+    async def _tell(self, crowd: ChatLoad) -> None:
         """How far it is; what the scripted model keeps of requests is let go meanwhile."""
         while True:
             await asyncio.sleep(30)
@@ -186,7 +186,7 @@ def _processes(system: System, staying: Sequence[Program]) -> dict[str, int]:
     return found
 
 
-def _waits(crowd: Crowd) -> str:
+def _waits(crowd: ChatLoad) -> str:
     waits = crowd.waits()
     return f"{percentile(waits, 0.5):.2f}, {percentile(waits, 0.99):.2f}"
 

@@ -3,15 +3,15 @@
 import pytest
 
 from bot.inbox.records import Fence
-from chaos.rig.evidence import Asked, finished_steps, finished_twice, late_calls
-from chaos.rig.judging import come_in_order
-from chaos.rig.witness import Recorded, Witness
+from chaos.rig.command_monitor import CommandMonitor, RecordedStep
+from chaos.rig.evidence import ModelRequest, finished_steps, finished_twice, late_calls
+from chaos.rig.verdict import are_in_order
 from chaos.rows.r05_order import Ownership, read_ownership
 from memory.codec import dump_json
 
-ASKED = [Asked(at=at, line="line 2 of 7", step=1, reply_id=f"call_{at:g}") for at in (1.0, 5.0)]
+ASKED = [ModelRequest(at=at, line="line 2 of 7", step=1, reply_id=f"call_{at:g}") for at in (1.0, 5.0)]
 RECORDED = [
-    Recorded(
+    RecordedStep(
         at=one.at + 1,
         worker=1,
         context_id="chat",
@@ -40,7 +40,7 @@ def test_a_dead_letter_of_another_chat_or_a_later_time_justifies_nothing() -> No
 
 
 def test_the_recorder_distinguishes_a_dead_letter_from_a_commit() -> None:
-    witness = Witness()
+    witness = CommandMonitor()
     for line in (
         '+1.5 [0 unix:/store] "EVALSHA" "the take" "1" "anna-12-0a1b2c"',
         '+1.5 [0 lua] "ZADD" "mnemogram:{m0}:dead" "1.5" "7"',
@@ -61,7 +61,7 @@ def test_a_write_after_a_takeover_is_reported_and_a_second_takeover_is_not() -> 
             f'+{at} [0 lua] "HSET" "mnemogram:{{m0}}:journal:chat" "note" "x"',
         ]
 
-    rightful, late = Witness(), Witness()
+    rightful, late = CommandMonitor(), CommandMonitor()
     for line in [*called(1.5, 11, 1), *called(2.5, 12, 2), *called(3.5, 11, 3)]:
         rightful.see(line)
     for line in [*called(1.5, 11, 1), *called(2.5, 12, 2), *called(3.5, 11, 1)]:
@@ -75,9 +75,9 @@ def test_a_write_after_a_takeover_is_reported_and_a_second_takeover_is_not() -> 
 def test_repeated_and_withdrawn_answers_are_in_order_if_the_history_is(
     shown: str,
 ) -> None:
-    assert come_in_order(["b", "c"], shown.split())
+    assert are_in_order(["b", "c"], shown.split())
 
 
 @pytest.mark.parametrize("shown", ["c b", "b", "c c b b", ""])
 def test_answers_in_another_order_are_reported(shown: str) -> None:
-    assert not come_in_order(["b", "c"], shown.split())
+    assert not are_in_order(["b", "c"], shown.split())

@@ -5,7 +5,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from chaos.rig.crowd import Heard, gather_people, listening
+from chaos.rig.chat_load import BotMessages, collect_bot_messages, gather_people
 from chaos.rig.evidence import settled
 from chaos.rig.program import until, until_it_is
 from chaos.rig.system import System, running_system
@@ -29,7 +29,7 @@ async def test_facts_of_messages_5_200_and_400_are_in_the_prompt_of_message_600(
     ) as system:
         (chat,) = await gather_people(system.simulator, 1)
         await system.start("serve", "work")
-        async with listening(system.simulator) as heard:
+        async with collect_bot_messages(system.simulator) as heard:
             for turn in range(TURNS - 1):
                 await answered(system, heard, chat, line_of(turn))
             await at_rest(system)
@@ -52,7 +52,7 @@ async def test_a_worker_killed_during_a_compression_changes_no_stored_data(tmp_p
     ) as system:
         (chat,) = await gather_people(system.simulator, 1)
         _, worker = await system.start("serve", "work")
-        async with listening(system.simulator) as heard:
+        async with collect_bot_messages(system.simulator) as heard:
             turn = 0
             while model.summaries == 0:
                 await answered(system, heard, chat, line_of(turn))
@@ -84,7 +84,7 @@ def line_of(turn: int) -> str:
     )
 
 
-async def answered(system: System, heard: Heard, chat: int, line: str) -> None:
+async def answered(system: System, heard: BotMessages, chat: int, line: str) -> None:
     """Send the text and wait for the answer."""
     wanted = len(heard.by_chat[chat]) + 1
     await system.simulator.say(chat, line)

@@ -6,7 +6,8 @@ import signal
 from pathlib import Path
 from random import Random
 
-from chaos.rig.crowd import Plan, gather_people, listening, plan_lines, write_wave
+from chaos.rig.chat_load import Plan, collect_bot_messages, gather_people, plan_lines, write_wave
+from chaos.rig.command_monitor import monitoring_commands
 from chaos.rig.evidence import (
     duplicates,
     histories,
@@ -16,21 +17,20 @@ from chaos.rig.evidence import (
     update_states,
 )
 from chaos.rig.program import until
+from chaos.rig.recording_model import RecordingModel
 from chaos.rig.system import System, running_system
-from chaos.rig.witness import watching
-from chaos.rig.witnessed_model import WitnessedModel
 
 SEED = 20_261_120
 MOMENT_WITHIN_S = 60.0
 
 
 async def test_a_stopped_worker_hands_back_its_unfinished_turn(tmp_path: Path) -> None:
-    model = WitnessedModel(holding=frozenset({"hold on"}))
-    async with running_system(tmp_path, model) as system, watching(system.redis_socket) as witness:
+    model = RecordingModel(holding=frozenset({"hold on"}))
+    async with running_system(tmp_path, model) as system, monitoring_commands(system.redis_socket) as witness:
         held, *others = await gather_people(system.simulator, 10)
         plan = plan_lines(others, lines_each=6, waves=2, random=Random(SEED))
         programs = await system.start("serve", "work", "work")
-        async with listening(system.simulator) as heard:
+        async with collect_bot_messages(system.simulator) as heard:
             await system.simulator.say(held, "hold on")
             await write_wave(system.simulator, heard, plan, 0)
             await until(lambda: model.count("hold on", 2) == 1, within_s=MOMENT_WITHIN_S)
@@ -49,11 +49,11 @@ async def test_a_stopped_worker_hands_back_its_unfinished_turn(tmp_path: Path) -
 
 
 async def test_a_worker_that_slept_past_its_lease_writes_and_sends_nothing_more(tmp_path: Path) -> None:
-    model = WitnessedModel(holding=frozenset({"hold on"}))
-    async with running_system(tmp_path, model) as system, watching(system.redis_socket) as witness:
+    model = RecordingModel(holding=frozenset({"hold on"}))
+    async with running_system(tmp_path, model) as system, monitoring_commands(system.redis_socket) as witness:
         (chat,) = await gather_people(system.simulator, 1)
         programs = await system.start("serve", "work", "work")
-        async with listening(system.simulator) as heard:
+        async with collect_bot_messages(system.simulator) as heard:
             await system.simulator.say(chat, "hold on")
             await until(lambda: model.count("hold on", 2) >= 1, within_s=MOMENT_WITHIN_S, what="the call")
             sleeper = witness.recorded[0].worker

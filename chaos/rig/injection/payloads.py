@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from bot.agent.prompt.text import LEDGER_HEADING, RECALLED_HEADING, SUMMARY_HEADING, TASK_HEADING
-from chaos.rig.injection.obedient_model import REVEAL, order
+from chaos.rig.injection.compliant_model import REVEAL, order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

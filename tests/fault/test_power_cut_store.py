@@ -8,7 +8,7 @@ from shutil import which
 
 import pytest
 
-from chaos.rig.powered_store import SOCKET, PoweredStore, powered_store
+from chaos.rig.power_cut_store import SOCKET, PowerCutStore, power_cut_store
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.errors import CommandRefused
 from memory.redis.client import RedisClient, open_redis
@@ -29,7 +29,7 @@ def _redis(directory: Path) -> Sequence[str]:
     return [redis, *(part for pair in (options | durable).items() for part in pair)]
 
 
-def _cut_off(store: PoweredStore, length: int) -> None:
+def _cut_off(store: PowerCutStore, length: int) -> None:
     """Truncate the store's first file by this many bytes."""
     path = store.directory / "appendonlydir" / "appendonly.aof.1.incr.aof"
     os.truncate(path, path.stat().st_size - length)
@@ -38,8 +38,8 @@ def _cut_off(store: PoweredStore, length: int) -> None:
 @asynccontextmanager
 async def _begun_behind_half_a_transaction(
     command: Callable[[Path], Sequence[str]], directory: Path
-) -> AsyncGenerator[tuple[PoweredStore, RedisClient]]:
-    async with powered_store(directory, command(directory)) as store, open_redis(store.url) as redis:
+) -> AsyncGenerator[tuple[PowerCutStore, RedisClient]]:
+    async with power_cut_store(directory, command(directory)) as store, open_redis(store.url) as redis:
         await redis.call("EVAL", "redis.call('SET', 'half', 1) redis.call('SET', 'other half', 1)", 0)
         await store.kill()
         _cut_off(store, TORN_OFF)
@@ -47,7 +47,7 @@ async def _begun_behind_half_a_transaction(
         yield store, redis
 
 
-async def _after_another_kill(store: PoweredStore, redis: RedisClient) -> tuple[bool, bool]:
+async def _after_another_kill(store: PowerCutStore, redis: RedisClient) -> tuple[bool, bool]:
     """Return True if the store has its acknowledged data, and half of the rest."""
     await store.kill()
     await store.start()
@@ -61,7 +61,7 @@ async def test_a_store_that_refuses_a_torn_file_starts_at_the_second_try(
 ) -> None:
     """docs/operating.md promises this: the torn end is removed, and later writes stay."""
     directory = tmp_path / "store"
-    async with powered_store(directory, server(directory)) as store:
+    async with power_cut_store(directory, server(directory)) as store:
         async with open_redis(store.url) as redis:
             await redis.calls([("SET", "kept", "1"), ("SET", "torn", "1")])
             # The rewriting takes a second for each key, so that the cut falls into it.
@@ -92,7 +92,7 @@ async def test_data_acknowledged_after_a_torn_transaction_survives_the_repair(
 
 async def test_a_missing_permission_to_repair_is_reported(tmp_path: Path) -> None:
     directory = tmp_path / "store"
-    async with powered_store(directory, _redis(directory)) as store:
+    async with power_cut_store(directory, _redis(directory)) as store:
         async with open_redis(store.url) as redis:
             await redis.call("ACL", "SETUSER", "limited", "on", ">word", "~*", "+@all", "-bgrewriteaof")
         async with open_redis(store.url.replace("unix://", "unix://limited:word@")) as redis:

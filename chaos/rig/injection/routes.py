@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chaos.rig.injection.obedient_model import order
+from chaos.rig.injection.compliant_model import order
 from chaos.rig.injection.payloads import Payload
 from chaos.rig.program import until
 from chaos.rig.system import BOT_ID, System

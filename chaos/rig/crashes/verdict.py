@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chaos.rig.crashes.kinds import Kind
-from chaos.rig.crashes.works import Fault
+from chaos.rig.crashes.scenarios import Kind
+from chaos.rig.crashes.worker_process import Fault
 
 Json = Mapping[str, Any]
 

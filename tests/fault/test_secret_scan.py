@@ -6,13 +6,13 @@ from urllib.parse import quote
 
 import pytest
 
-from chaos.rig.secrets import Vault
+from chaos.rig.secret_scan import SecretScan
 
 SECRET = "prx@k7m2qv9c4xw8ztb3ndhy"
 
 
 def leaks(content: str | bytes) -> set[str]:
-    vault = Vault(secrets={"it": SECRET})
+    vault = SecretScan(secrets={"it": SECRET})
     vault.look("there", content)
     return vault.leaks
 

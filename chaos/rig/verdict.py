@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from chaos.card import Score
-from chaos.rig.crowd import LINE, Crowd, Place, Written, context_of, partition_of_chat
+from chaos.rig.chat_load import LINE, ChatLoad, Place, Written, context_of, partition_of_chat
 from chaos.rig.evidence import whole_history
 from chaos.rig.system import System
 from memory import keys
@@ -78,7 +78,7 @@ class _Found:
     answers_twice: Counter[str] = field(default_factory=Counter[str])
 
 
-async def judge(system: System, crowd: Crowd) -> Verdict:
+async def judge(system: System, crowd: ChatLoad) -> Verdict:
     """Look everything up, once nothing is under way any more (`evidence.settled`)."""
     acknowledged = {one.update_id: one.chat_id for one in crowd.acknowledged.values()}
     states = await states_of(system, acknowledged)
@@ -159,7 +159,7 @@ def _compare(
     expected_here = [line for line in dict.fromkeys(promised) if line not in found.unknown]
     if expected and (not promised or promised[-1] != expected[-1]):
         found.unanswered.append(expected[-1])
-    if not come_in_order(expected_here, shown):
+    if not are_in_order(expected_here, shown):
         came = [line for line in shown if line in set(expected_here)]
         at = next(at for at, (one, other) in enumerate(zip_longest(came, expected_here)) if one != other)
         around = slice(max(0, at - 2), at + 6)
@@ -168,7 +168,7 @@ def _compare(
         )
 
 
-def come_in_order(promised: Sequence[str], shown: Sequence[str]) -> bool:
+def are_in_order(promised: Sequence[str], shown: Sequence[str]) -> bool:
     """Whether the answers of a history were shown in its order, perhaps with others and with repeats between them.
 
     Answers are seen again, and in another grouping, where a store took writes without a file and lost them.

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from chaos.rig.crowd import Place, reading_events
+from chaos.rig.chat_load import Place, reading_events
 from chaos.rig.system import BOT_ID, System
 from simulator.api.people import Line, write_line
 from simulator.api.simulation import Simulation
@@ -24,7 +24,7 @@ class _Ear:
 
 
 @dataclass(slots=True, kw_only=True)
-class Talk:
+class ChatDriver:
     """What people say and hear; `messages_heard` counts the bot's."""
 
     simulation: Simulation
@@ -82,8 +82,8 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(system: System) -> AsyncGenerator[Talk]:
+async def driving_chats(system: System) -> AsyncGenerator[ChatDriver]:
     """People may talk while the block runs."""
-    talk = Talk(simulation=system.simulator.simulation)
+    talk = ChatDriver(simulation=system.simulator.simulation)
     async with reading_events(talk.simulation, talk.take_in):
         yield talk

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chaos.rig.crowd import Place, private_place
+from chaos.rig.chat_load import Place, private_place
 from chaos.rig.system import System
 from simulator.api.groups import Gathering, Newcomer, add_chat, add_person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Household:
+class ChatPlaces:
     """The places of one chat: its private one, or General and two topics."""
 
     places: Sequence[Place]
 
 
-def found_households(system: System, *, private: int, groups: int) -> list[Household]:
+def make_chat_places(system: System, *, private: int, groups: int) -> list[ChatPlaces]:
     """New ones; who writes in a group is its administrator, so that every command is theirs to give."""
     simulation = system.simulator.simulation
-    homes = [Household(places=[private_place(simulation, number)]) for number in range(private)]
+    homes = [ChatPlaces(places=[private_place(simulation, number)]) for number in range(private)]
     mention = f"@{simulation.config.bot_username}"
     for number in range(groups):
         person = add_person(simulation, Newcomer(first_name=f"Head {number}"))
@@ -35,5 +35,5 @@ def found_households(system: System, *, private: int, groups: int) -> list[House
             Place(chat_id=chat.id, writer_id=person.id, thread_id=topic.thread_id, mention=mention)
             for topic in chat.topics
         ]
-        homes.append(Household(places=places))
+        homes.append(ChatPlaces(places=places))
     return homes

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import certifi
 import structlog
 
-from chaos.rig.crashes.works import KILLED, Order, run_first, run_second
+from chaos.rig.crashes.worker_process import KILLED, Order, run_first, run_second
 
 Json = dict[str, Any]
 
@@ -74,7 +74,7 @@ async def source(directory: Path, warm_up: Order) -> AsyncGenerator[Source]:
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "SSL_CERT_FILE": str(_one_authority(directory))}
     with (directory / "errors.log").open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "chaos.rig.crashes.source", str(directory)),
+            *(sys.executable, "-m", "chaos.rig.crashes.process_source", str(directory)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,

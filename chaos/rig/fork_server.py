@@ -91,7 +91,7 @@ class Forks:
 async def forks(extra: Mapping[str, str] | None = None) -> AsyncGenerator[Forks]:
     """A source of processes; those that are still alive at its end are killed. `extra`: of the source's environment."""
     source = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "chaos.rig.forks"),
+        *(sys.executable, "-m", "chaos.rig.fork_server"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **(extra or {})},

@@ -5,13 +5,13 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from chaos.rig.evidence import Asked, read_asked
+from chaos.rig.evidence import ModelRequest, read_model_request
 from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, tool_then_echo
 
 
 @dataclass(slots=True)
-class WitnessedModel:
+class RecordingModel:
     """Asks for `tool` first and echoes then. The last step of a line in `holding` waits until `release` is set.
 
     `chunk_delay_s`: between two pieces of a reply, so that there are turns under way whenever something happens to them.
@@ -21,7 +21,7 @@ class WitnessedModel:
     chunk_delay_s: float = 0.0
     holding: frozenset[str] = frozenset()
     release: asyncio.Event = field(default_factory=asyncio.Event)
-    asked: list[Asked] = field(default_factory=list[Asked])
+    asked: list[ModelRequest] = field(default_factory=list[ModelRequest])
 
     def __call__(self, request: ChatRequest) -> Reply:
         return replace(self._reply(request), chunk_delay_s=self.chunk_delay_s)
@@ -31,15 +31,15 @@ class WitnessedModel:
         planned = tool_then_echo(request)
         if planned.calls:
             call_id = f"call_{number}"
-            asked = read_asked(request, at=at, reply_id=call_id)
+            asked = read_model_request(request, at=at, reply_id=call_id)
             self.asked.append(asked)
             return calls(call(self.tool, self._arguments(asked), call_id=call_id))
         answer = "".join(planned.pieces)
-        asked = read_asked(request, at=at, reply_id=answer)
+        asked = read_model_request(request, at=at, reply_id=answer)
         self.asked.append(asked)
         return held(text(answer), until=self.release) if asked.line in self.holding else text(answer)
 
-    def _arguments(self, asked: Asked) -> dict[str, object]:
+    def _arguments(self, asked: ModelRequest) -> dict[str, object]:
         match self.tool:
             case "add":
                 return {"a": 2, "b": 3}

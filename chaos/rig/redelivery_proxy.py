@@ -24,7 +24,7 @@ _TIMEOUT_S = 20.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Multiplier:
+class RedeliveryProxy:
     """`ports` are those of the running `serve`; `bodies` keeps every update, by its id.
 
     `outcomes` counts the answers, `accepted` those that said of an update that it was new. An answer that broke off
@@ -83,11 +83,11 @@ class Multiplier:
 
 
 @asynccontextmanager
-async def multiplying(random: Random) -> AsyncGenerator[Multiplier]:
+async def open_redelivery_proxy(random: Random) -> AsyncGenerator[RedeliveryProxy]:
     """A multiplier on a port of its own."""
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(trust_env=False, timeout=_TIMEOUT_S, limits=limits) as http:
-        multiplier = Multiplier(http=http, random=random)
+        multiplier = RedeliveryProxy(http=http, random=random)
         app = Starlette(routes=[Route(WEBHOOK_PATH, multiplier.take, methods=["POST"])])
         async with serve_http(app) as server:
             multiplier.url = server.origin

@@ -31,8 +31,8 @@ from bot.turn.outbox import parse_part
 from bot.turn.preview import Previews, PreviewSettings
 from bot.turn.turn import Turns
 from chaos.rig.crashes.awaits import Awaits, frames_of
-from chaos.rig.crashes.kinds import BOT, NOW, Kind, Said, Scene, build_spec, find_kind, think
-from chaos.rig.crashes.outside import Json, Log, LoggedFiles, LoggedModel, LoggedTelegram, shown
+from chaos.rig.crashes.fake_services import Json, Log, LoggedFiles, LoggedModel, LoggedTelegram, shown
+from chaos.rig.crashes.scenarios import BOT, NOW, Kind, Said, Scene, build_spec, find_kind, think
 from chaos.rig.evidence import leftovers
 from memory import keys
 from memory.history.message import is_indexed
@@ -118,7 +118,7 @@ class _QuickQueue:
 
 
 @dataclass(slots=True, kw_only=True)
-class Blow:
+class InjectedFault:
     """The fault, and how it fell: `struck` is the number of its await, 0 before."""
 
     fault: Fault
@@ -171,7 +171,7 @@ class Parts:
     slots: Slots
     indexer: Indexer
     compressor: Compressor
-    blow: Blow
+    blow: InjectedFault
     awaits: Awaits
 
     @property
@@ -233,7 +233,7 @@ async def open_parts(order: Order) -> AsyncGenerator[Parts]:
     log = Log(Path(order.log), who=order.who)
     now = float(NOW + 100) + (LATER_S if order.who == "second" else 0.0)
     settings = _settings(order)
-    blow = Blow(fault=order.fault, at=order.at, log=log, stopping=asyncio.Event())
+    blow = InjectedFault(fault=order.fault, at=order.at, log=log, stopping=asyncio.Event())
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(open_redis(order.redis_url))
         qdrant = await stack.enter_async_context(open_qdrant(order.index_url, api_key=order.index_key))
@@ -243,7 +243,7 @@ async def open_parts(order: Order) -> AsyncGenerator[Parts]:
 
 
 def _build(
-    order: Order, kind: Kind, settings: Settings, stores: Stores, *, log: Log, now: float, blow: Blow
+    order: Order, kind: Kind, settings: Settings, stores: Stores, *, log: Log, now: float, blow: InjectedFault
 ) -> Parts:
     identity = BotIdentity(id=settings.bot_id, username=BOT)
     spec = build_spec(log)
@@ -340,7 +340,7 @@ async def run_first(order: Order) -> Json:
         parts.log.note("begin")
         await _do(parts)
         told = {"awaits": parts.awaits.count, "struck": parts.blow.struck}
-    return told | {"tasks": await _tasks_left(), "cpu_s": time.process_time()}
+    return told | {"tasks": await _unfinished_tasks(), "cpu_s": time.process_time()}
 
 
 async def _do(parts: Parts) -> None:
@@ -398,7 +398,7 @@ async def run_second(order: Order) -> Json:
         found["next"] = [event["prompt"] for event in events if event["what"] == "model"][-1]
         found["invalid"] = sum(bool(event.get("fault")) for event in events if event["what"] == "model")
         found["leftovers"] = [*await leftovers(parts.redis), *await stray_keys(parts.redis)]
-    return left | found | {"events": events, "tasks": await _tasks_left(), "cpu_s": time.process_time()}
+    return left | found | {"events": events, "tasks": await _unfinished_tasks(), "cpu_s": time.process_time()}
 
 
 async def _left_by_the_first(parts: Parts) -> Json:
@@ -437,7 +437,7 @@ async def _read(parts: Parts, said: Sequence[Said]) -> Json:
     }
 
 
-async def _tasks_left() -> list[str]:
+async def _unfinished_tasks() -> list[str]:
     """The names of tasks that have not ended a moment after everything else."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     if left:

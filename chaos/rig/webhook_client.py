@@ -32,7 +32,7 @@ class Written:
 
 
 @dataclass(slots=True, kw_only=True)
-class Lanes:
+class WebhookClient:
     """What was written so far, in order, and what came back. Times are of `time.time`."""
 
     ports: Sequence[int]
@@ -140,17 +140,17 @@ class Lanes:
 
 
 @asynccontextmanager
-async def delivering(
+async def open_webhook_client(
     ports: Sequence[int],
     *,
     secret: str,
     most_rest_s: float = 3600,
     connections: int = CONNECTIONS,
     first_id: int = 1,
-) -> AsyncGenerator[Lanes]:
+) -> AsyncGenerator[WebhookClient]:
     """Lanes to these ports of the webhook, in turns; `most_rest_s` bounds what a Retry-After may ask for."""
     room = asyncio.Semaphore(connections)
-    lanes = Lanes(ports=ports, secret=secret, most_rest_s=most_rest_s, first_id=first_id, _room=room)
+    lanes = WebhookClient(ports=ports, secret=secret, most_rest_s=most_rest_s, first_id=first_id, _room=room)
     try:
         yield lanes
     finally:

@@ -1,6 +1,6 @@
-"""Hostile traffic to a webhook, from a process of its own that costs little: `python -m chaos.rig.junk ORDER`.
+"""Hostile traffic to a webhook, from a process of its own that costs little: `python -m chaos.rig.hostile_traffic ORDER`.
 
-ORDER is a JSON object (`Order`). It prints one line of JSON at its end: `Tally`.
+ORDER is a JSON object (`Order`). It prints one line of JSON at its end: `TrafficCounts`.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Order:
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class TrafficCounts:
     """What came back: the answers to small requests by status, to the others by kind and status ("closed": none).
 
     `longest_open_s`: how long a slow or silent connection was let be.
@@ -66,7 +66,7 @@ class Tally:
 class _Small(asyncio.Protocol):
     """A connection for small requests, many at once; it comes again when it is closed."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: TrafficCounts) -> None:
         self._tally = tally
         self._tail = b""
         self.unanswered = 0
@@ -97,9 +97,9 @@ class _Small(asyncio.Protocol):
         self.transport.write(b"".join(requests))
 
 
-async def run(order: Order) -> Tally:
+async def run(order: Order) -> TrafficCounts:
     """Send everything for so long; the tally."""
-    tally, random = Tally(), Random(order.seed)
+    tally, random = TrafficCounts(), Random(order.seed)
     ends_at = time.monotonic() + order.seconds
     beside = [
         *(_again(partial(_send_big, order, tally, number), ends_at) for number in range(order.big)),
@@ -114,7 +114,7 @@ async def run(order: Order) -> Tally:
     return tally
 
 
-async def _send_small(order: Order, tally: Tally, random: Random, ends_at: float) -> None:
+async def _send_small(order: Order, tally: TrafficCounts, random: Random, ends_at: float) -> None:
     requests = _small_requests(order)
     connections = [_Small(tally) for _ in range(16)]
     begun = last = time.monotonic()
@@ -170,7 +170,7 @@ def _post(order: Order, headers: bytes, body: bytes) -> bytes:
     return head + f"Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def _send_big(order: Order, tally: Tally, number: int) -> None:
+async def _send_big(order: Order, tally: TrafficCounts, number: int) -> None:
     """100 MB with a length or without, with the right secret or a wrong one; until it is answered or cut off."""
     is_chunked, is_right = bool(number & 1), bool(number & 2)
     kind = f"big body{', chunked' if is_chunked else ''}, {'right' if is_right else 'wrong'} secret"
@@ -191,7 +191,7 @@ async def _send_big(order: Order, tally: Tally, number: int) -> None:
     await _note_answer(tally, kind, answer, writer)
 
 
-async def _send_slowly(order: Order, tally: Tally, number: int) -> None:
+async def _send_slowly(order: Order, tally: TrafficCounts, number: int) -> None:
     """A byte a second: of the head, of the head's one endless line, of the body with the right secret, with a wrong one."""
     kind, secret, rest = [
         ("slow head", "wrong", b""),
@@ -223,7 +223,7 @@ async def _send_slowly(order: Order, tally: Tally, number: int) -> None:
     await _note_answer(tally, kind, answer, writer)
 
 
-async def _send_nothing(order: Order, tally: Tally) -> None:
+async def _send_nothing(order: Order, tally: TrafficCounts) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", order.port)
     begun = time.monotonic()
     answer = asyncio.create_task(reader.readline())
@@ -233,7 +233,7 @@ async def _send_nothing(order: Order, tally: Tally) -> None:
 
 
 async def _note_answer(
-    tally: Tally, kind: str, answer: "asyncio.Task[bytes]", writer: asyncio.StreamWriter
+    tally: TrafficCounts, kind: str, answer: "asyncio.Task[bytes]", writer: asyncio.StreamWriter
 ) -> None:
     await asyncio.wait([answer], timeout=5)
     line = b"" if not answer.done() or answer.exception() else answer.result()
@@ -270,11 +270,11 @@ def main() -> None:
     sys.stdout.write(json.dumps({each.name: getattr(tally, each.name) for each in fields(tally)}))
 
 
-def read_tally(printed: bytes) -> Tally:
+def read_tally(printed: bytes) -> TrafficCounts:
     """What the process printed."""
     told = json.loads(printed)
     answers, others = Counter[str](told.pop("answers")), Counter[str](told.pop("others"))
-    return Tally(**told, answers=answers, others=others)
+    return TrafficCounts(**told, answers=answers, others=others)
 
 
 if __name__ == "__main__":

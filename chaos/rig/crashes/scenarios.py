@@ -9,7 +9,7 @@ from bot.agent.model import ModelReply, PromptMessage, ToolCall
 from bot.agent.prompt.text import TASK_HEADING
 from bot.agent.team import TeamLimits, delegate_tool, transfer_tool
 from bot.agent.tool import Tool
-from chaos.rig.crashes.outside import Log
+from chaos.rig.crashes.fake_services import Log
 
 Json = dict[str, Any]
 

@@ -28,7 +28,7 @@ of the file that it ended. The words before it tell the time.
 
 
 @dataclass(slots=True, kw_only=True)
-class PoweredStore:
+class PowerCutStore:
     """A server on a socket in its own folder.
 
     `cut_off` counts the bytes that its cuts took, `refused` the starts that it refused after a cut.
@@ -125,14 +125,14 @@ class PoweredStore:
 
 
 @asynccontextmanager
-async def powered_store(directory: Path, command: Sequence[str]) -> AsyncGenerator[PoweredStore]:
+async def power_cut_store(directory: Path, command: Sequence[str]) -> AsyncGenerator[PowerCutStore]:
     """The server that `command` starts, which keeps its files in `directory` (new) and listens there on `SOCKET`.
 
     Killed at the end. Raises RuntimeError where there is no C compiler.
     """
     directory.mkdir()  # noqa: ASYNC240 - before anything else goes on
     notes = await _compile(directory)
-    store = PoweredStore(
+    store = PowerCutStore(
         directory=directory,
         command=command,
         environment={"LD_PRELOAD": str(notes), "SYNCED": str(directory / "synced")},

@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from chaos.rig.crashes.judging import Finding, answers_twice, judge
-from chaos.rig.crashes.kinds import KINDS, Kind
-from chaos.rig.crashes.source import HalfFailedError, Source, source
-from chaos.rig.crashes.works import Fault, Order
+from chaos.rig.crashes.process_source import HalfFailedError, Source, source
+from chaos.rig.crashes.scenarios import KINDS, Kind
+from chaos.rig.crashes.verdict import Finding, answers_twice, judge
+from chaos.rig.crashes.worker_process import Fault, Order
 from memory.embedded.index_server import IndexEndpoint, open_index_server
 from memory.embedded.valkey import open_valkey
 
@@ -36,7 +36,7 @@ class Errand:
 
 
 @dataclass(slots=True)
-class Tried:
+class TrialResults:
     """What was tried and found. `awaits` by kind; `reached` by kind and fault; a finding with where the fault fell."""
 
     awaits: dict[str, int] = field(default_factory=dict[str, int])
@@ -82,7 +82,7 @@ class Trials:
 
     lanes: Sequence["Lane"]
     say: Callable[[str], None]
-    tried: Tried = field(default_factory=Tried)
+    tried: TrialResults = field(default_factory=TrialResults)
     golden: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     async def learn(self) -> None:
@@ -170,7 +170,7 @@ class Lane:
         """One crash point: what the first worker told (None: it was killed), and the second. Raises HalfFailedError."""
         number = next(self.numbers)
         log = self.directory / f"{number}.jsonl"
-        order = an_order(kind, number, self.redis_url, self.index, log=log, fault=fault, at=at)
+        order = make_order(kind, number, self.redis_url, self.index, log=log, fault=fault, at=at)
         first = await self.source.run(order)
         second = await self.source.run(order.by_the_second())
         assert second is not None
@@ -178,7 +178,7 @@ class Lane:
         return first, second
 
 
-def an_order(
+def make_order(
     kind: Kind, number: int, redis_url: str, index: IndexEndpoint, *, log: Path, fault: Fault, at: int
 ) -> Order:
     """The first half of a crash point."""
@@ -208,7 +208,7 @@ async def open_trials(
         ]
         scenes = directory / "scenes"
         scenes.mkdir()
-        warm_up = an_order(KINDS[1], 0, urls[0], index, log=scenes / "warm", fault="none", at=0)
+        warm_up = make_order(KINDS[1], 0, urls[0], index, log=scenes / "warm", fault="none", at=0)
         processes = await stack.enter_async_context(source(scenes, warm_up))
         opened = [
             Lane(source=processes, redis_url=url, index=index, directory=scenes, numbers=numbers)

@@ -124,7 +124,7 @@ NAMES: Sequence[str] = (
 """First names of people: nothing of them may ever be a part of a key, a pattern or a filter."""
 
 
-def told_of(model: WatchingModel) -> dict[str, Any]:
+def describe_requests(model: WatchingModel) -> dict[str, Any]:
     """What the model saw, in figures."""
     return {
         "prompts looked into": model.requests,

@@ -14,11 +14,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from chaos.rig.measures import children_of
-from chaos.rig.scan import files_of
+from chaos.rig.store_scan import files_of
 
 
 @dataclass(slots=True, kw_only=True)
-class Vault:
+class SecretScan:
     """The secrets by their names, and where any of them was read; each also in the forms that it takes on the way."""
 
     secrets: Mapping[str, str]

@@ -105,7 +105,7 @@ class Ran:
     what: str
 
 
-def write_armed_agents(directory: Path, *, vault: int, ports: Sequence[int]) -> Path:
+def write_privileged_agents(directory: Path, *, vault: int, ports: Sequence[int]) -> Path:
     """An AGENTS_FILE there. `vault` is the one chat in which `open_vault` may be used.
 
     To `read_page` the first address of loopback is the public internet, on these ports, as `public.test`; `inside.test`

@@ -35,7 +35,7 @@ ClaimOrder = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedStep:
     """A finished step as it went into the journal; `value` is what the agent put there."""
 
     at: float
@@ -46,7 +46,7 @@ class Recorded:
 
 
 @dataclass(slots=True, kw_only=True)
-class Sending:
+class RecordedSend:
     """A part of a reply from its commit until it was noted as sent.
 
     `begun_at`: when its first send was begun; `repeated_at`: when one was begun that may be a second one.
@@ -62,7 +62,7 @@ class Sending:
 
 
 @dataclass(slots=True)
-class Witness:
+class CommandMonitor:
     """What was seen so far, in the order in which the store did it. Workers go by their process ids.
 
     `steps`: of each context, when a worker did something that brings it on (journal, commit, send, rest), and which.
@@ -76,9 +76,9 @@ class Witness:
     """Which of a context's steps let it rest: who comes next takes nothing over."""
     buried: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """When the turn of a context was given up with a dead letter: its journal went, what had joined it begins anew."""
-    recorded: list[Recorded] = field(default_factory=list[Recorded])
-    sendings: list[Sending] = field(default_factory=list[Sending])
-    _open: dict[str, list[Sending]] = field(default_factory=lambda: defaultdict(list))
+    recorded: list[RecordedStep] = field(default_factory=list[RecordedStep])
+    sendings: list[RecordedSend] = field(default_factory=list[RecordedSend])
+    _open: dict[str, list[RecordedSend]] = field(default_factory=lambda: defaultdict(list))
     _worker: int = 0
     _claim: ClaimOrder | None = None
     _is_burying: bool = False
@@ -114,7 +114,7 @@ class Witness:
                 self._see_steps(at, context, fields)
             case ["RPUSH", key, part] if (context := _owner(key, "outbox")) is not None:
                 said = parse_part(part).rich.text
-                sending = Sending(worker=self._worker, text=said, context_id=context, committed_at=at)
+                sending = RecordedSend(worker=self._worker, text=said, context_id=context, committed_at=at)
                 self.sendings.append(sending)
                 self._open[context].append(sending)
             case ["LPOP", key] if (context := _owner(key, "outbox")) is not None:
@@ -129,7 +129,7 @@ class Witness:
         if self._claim is not None:
             self.claims[context_id].append(self._claim)
 
-    def _see_begun(self, at: float, sending: Sending, begun: int) -> None:
+    def _see_begun(self, at: float, sending: RecordedSend, begun: int) -> None:
         if begun > 0:
             sending.begun_at = min(at, sending.begun_at)
         if begun > 1:
@@ -139,15 +139,17 @@ class Witness:
         for step, value in zip(fields[::2], fields[1::2], strict=True):
             if step.startswith(("model:", "tool:")):
                 known = json.loads(value)
-                recorded = Recorded(at=at, worker=self._worker, context_id=context_id, step=step, value=known)
+                recorded = RecordedStep(
+                    at=at, worker=self._worker, context_id=context_id, step=step, value=known
+                )
                 self.recorded.append(recorded)
 
 
 @asynccontextmanager
-async def watching(redis_socket: Path) -> AsyncGenerator[Witness]:
+async def monitoring_commands(redis_socket: Path) -> AsyncGenerator[CommandMonitor]:
     """A witness of everything that the store does while the block runs."""
     reader, writer = await asyncio.open_unix_connection(redis_socket, limit=_BUFFER)
-    witness = Witness()
+    witness = CommandMonitor()
     try:
         writer.write(b"MONITOR\r\n")
         assert await reader.readline() == b"+OK\r\n"
@@ -162,7 +164,7 @@ async def watching(redis_socket: Path) -> AsyncGenerator[Witness]:
         writer.close()
 
 
-async def _watch(reader: asyncio.StreamReader, witness: Witness) -> None:
+async def _watch(reader: asyncio.StreamReader, witness: CommandMonitor) -> None:
     async for line in reader:
         witness.see(line.decode().rstrip("\r\n"))
 

@@ -79,8 +79,8 @@ class Acknowledged:
 
 
 @dataclass(slots=True, kw_only=True)
-class Crowd:
-    """People who write, each in one place; `crowd_in` makes one, and it sees what happens until that ends.
+class ChatLoad:
+    """People who write, each in one place; `open_chat_load` makes one, and it sees what happens until that ends.
 
     `acknowledged` has every update that got a 200, by its id, and `refused` how many tries got another answer or none.
     """
@@ -240,7 +240,7 @@ class Crowd:
 
 
 @asynccontextmanager
-async def crowd_in(system: System, *, private: int, groups: int = 0) -> AsyncGenerator[Crowd]:
+async def open_chat_load(system: System, *, private: int, groups: int = 0) -> AsyncGenerator[ChatLoad]:
     """So many people in their private chats, and for each of the groups one forum with a person in General and two in a
     topic each. What was not seen while the block runs is not in it.
     """
@@ -248,7 +248,7 @@ async def crowd_in(system: System, *, private: int, groups: int = 0) -> AsyncGen
     places = [private_place(simulation, number) for number in range(private)]
     for number in range(groups):
         places += group_places(simulation, number)
-    crowd = Crowd(simulation=simulation, places=places)
+    crowd = ChatLoad(simulation=simulation, places=places)
     simulation.queue.on_delivery = crowd.note_delivery
     async with reading_events(simulation, crowd.note_event):
         try:
@@ -297,7 +297,7 @@ def _line_of(update: Update) -> str:
 
 
 @dataclass(slots=True)
-class Heard:
+class BotMessages:
     """What the bot has said in each chat so far, as its reader sees it come in."""
 
     by_chat: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -311,9 +311,9 @@ class Heard:
 
 
 @asynccontextmanager
-async def listening(simulator: Rig) -> AsyncGenerator[Heard]:
+async def collect_bot_messages(simulator: Rig) -> AsyncGenerator[BotMessages]:
     """What the bot says while the block runs."""
-    heard = Heard()
+    heard = BotMessages()
     async with reading_events(simulator.simulation, heard.take_in):
         yield heard
 
@@ -367,14 +367,14 @@ def plan_lines(chats: Sequence[int], *, lines_each: int, waves: int, random: Ran
     return plan
 
 
-async def write_wave(simulator: Rig, heard: Heard, plan: Plan, number: int) -> None:
+async def write_wave(simulator: Rig, heard: BotMessages, plan: Plan, number: int) -> None:
     """The burst of this wave in every chat, all chats at the same time; returns when all were answered."""
     async with asyncio.TaskGroup() as writing:
         for chat, bursts in plan.items():
             writing.create_task(_write(simulator, heard, chat, bursts[number]), name=f"writing-{chat}")
 
 
-async def _write(simulator: Rig, heard: Heard, chat: int, burst: Sequence[str]) -> None:
+async def _write(simulator: Rig, heard: BotMessages, chat: int, burst: Sequence[str]) -> None:
     for line in burst:
         await simulator.say(chat, line)
     await until(
