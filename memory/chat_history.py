@@ -184,9 +184,8 @@ class ChatHistory:
         vectors = await count_vectors(self._ref, self._recall)
         erased = await self._store.erase(self._ref)
         self._epoch = erased.epoch
-        return await prove_erased(
-            self._ref, erased, store=self._store, recall=self._recall, vectors_before=vectors
-        )
+        erased = replace(erased, vectors=vectors)
+        return await prove_erased(self._ref, erased, store=self._store, recall=self._recall)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

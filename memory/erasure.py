@@ -50,12 +50,10 @@ async def prove_erased(
     *,
     store: HistoryStore,
     recall: Recall | None,
-    vectors_before: int = 0,
-    updates_forgotten: int = 0,
 ) -> ErasureReceipt:
     """Erase the vectors of a context's older epochs after its erasure, then read both stores back.
 
-    `vectors_before` were counted before: an indexer may do the queued erasure before we do.
+    `erased.vectors` were counted before: an indexer may do the queued erasure before we do.
     """
     vectors = VectorErasure(before=0, left=0)
     vectors_left: int | None = 0
@@ -69,10 +67,10 @@ async def prove_erased(
     traces = await store.count_traces(ref)
     return ErasureReceipt(
         messages_erased=erased.messages,
-        vectors_erased=max(vectors_before, vectors.before) - vectors.left if vectors_left is not None else 0,
+        vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors_left is not None else 0,
         messages_left=snapshot.count,
         vectors_left=vectors_left,
-        updates_forgotten=updates_forgotten,
+        updates_forgotten=erased.updates,
         summaries_erased=erased.summaries,
         ledger_turns_erased=erased.ledger_turns,
         artifacts_erased=erased.artifacts,

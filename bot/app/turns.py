@@ -1,6 +1,6 @@
 """Builds the turns and their worker, from settings and open stores."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,7 +30,7 @@ from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
 from bot.turn.answer import Answerer, AnswerLimits
 from bot.turn.batch import BurstWaits
-from bot.turn.chat_events import Buttons, Edits, GroupRules, Interruptions, Memberships
+from bot.turn.chat_events import Buttons, Edits, Interruptions, Memberships
 from bot.turn.commands import Commands
 from bot.turn.commands.forget import ForgetCommand
 from bot.turn.commands.help import HelpCommand
@@ -38,7 +38,7 @@ from bot.turn.commands.memory import MemoryCommand
 from bot.turn.commands.new import NewCommand
 from bot.turn.commands.reset import ResetCommand
 from bot.turn.commands.start import StartCommand
-from bot.turn.commands.stats import Statistics, StatsCommand
+from bot.turn.commands.stats import StatsCommand
 from bot.turn.commands.stop import say_nothing_to_stop
 from bot.turn.commands.usage import UsageCommand
 from bot.turn.commit import Committer
@@ -50,7 +50,6 @@ from bot.turn.permissions import Permissions
 from bot.turn.preview import Previews, PreviewSettings
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
-from memory.history import contexts
 from memory.history.redis_history import RedisTalk
 
 BURST_WAITS = BurstWaits()
@@ -214,7 +213,13 @@ def _build_commands(
         buttons=shared.buttons,
         clock=clock,
     )
-    statistics = _statistics_of(stores, inbox)
+    stats = StatsCommand(
+        guard=guard,
+        permissions=permissions,
+        redis=stores.redis,
+        inbox=inbox,
+        partitions=stores.partitions,
+    )
     return Commands(
         {
             "start": start.run,
@@ -225,7 +230,7 @@ def _build_commands(
             "reset": reset.run,
             "stop": say_nothing_to_stop,
             "usage": UsageCommand(guard=guard).run,
-            "stats": StatsCommand(guard=guard, permissions=permissions, statistics=statistics).run,
+            "stats": stats.run,
         },
         buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press},
     )
@@ -239,19 +244,16 @@ def _build_memberships(
     *,
     shared: _Shared,
 ) -> Memberships:
-    rules = GroupRules(
-        keeps_talk=settings.group_context,
-        talk_lines=settings.group_context_messages,
-        erases_on_leave=options.erase_on_leave,
-    )
     return Memberships(
         bot=outside.bot,
         telegram=outside.telegram,
-        rules=rules,
         reachability=shared.committer.delivery.marks,
         migrations=stores.migrations,
         eraser=shared.eraser,
         chat_contexts=shared.chat_contexts,
+        keeps_talk=settings.group_context,
+        talk_lines=settings.group_context_messages,
+        erases_on_leave=options.erase_on_leave,
     )
 
 
@@ -263,13 +265,3 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
         long_answers=spec.options.long_answers,
         compression=compression_limits(settings, spec),
     )
-
-
-def _statistics_of(stores: Stores, inbox: RedisInbox) -> Callable[[], Awaitable[Statistics]]:
-    async def count() -> Statistics:
-        known = await contexts.list_contexts(stores.redis, range(stores.partitions))
-        depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
-        waiting, oldest = sum(depth for depth, _ in depths), max(age for _, age in depths)
-        return Statistics(contexts=len(known), waiting=waiting, oldest_s=oldest)
-
-    return count

@@ -21,13 +21,14 @@ from bot.turn.delivery import Reachability
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
 from bot.turn.permissions import Permissions
 from bot.turn.question import Question, TurnJournal
-from bot.turn.store import ErasedContext, TurnStore
+from bot.turn.store import TurnStore
 from memory.codec import parse_json
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.message import Message, render_message
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import TokenCounter
+from memory.history.store import Erasure
 from memory.keys import ContextRef
 
 log = structlog.get_logger()
@@ -42,27 +43,20 @@ EditOutcome = Literal["edited", "edit_of_unkept_message", "edit_of_voice_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRules:
-    """Settings for groups."""
-
-    keeps_talk: bool
-    """True if talk that is not addressed to the bot is kept as context."""
-    talk_lines: int
-    """The lines of such talk that are kept."""
-    erases_on_leave: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Memberships:
     """Follows changes of the bot's own membership, and migrations of groups. Repeating them is harmless."""
 
     bot: BotIdentity
     telegram: TelegramApi
-    rules: GroupRules
     reachability: Reachability
     migrations: Migrations
     eraser: Eraser
     chat_contexts: ChatContexts
+    keeps_talk: bool
+    """True if talk in groups that is not addressed to the bot is kept as context."""
+    talk_lines: int
+    """The lines of such talk that are kept."""
+    erases_on_leave: bool
 
     async def follow(self, update: WaitingUpdate, claim: Claim, journal: TurnJournal, *, epoch: int) -> Reply:
         """Greet a group that the bot joined, note who blocked it, forget a group that it left if settings say so.
@@ -110,8 +104,8 @@ class Memberships:
         is_administrator = membership is not None and membership.new_status == "administrator"
         if not is_administrator and not await self._reads_all():
             return [words("group-sees-addressed", bot=f"@{self.bot.username}")]
-        if self.rules.keeps_talk:
-            return [words("group-sees-all"), words("group-keeps-talk", count=self.rules.talk_lines)]
+        if self.keeps_talk:
+            return [words("group-sees-all"), words("group-keeps-talk", count=self.talk_lines)]
         return [words("group-sees-all"), words("group-keeps-addressed")]
 
     async def _reads_all(self) -> bool:
@@ -123,7 +117,7 @@ class Memberships:
 
     async def _leave(self, update: WaitingUpdate, claim: Claim, journal: TurnJournal) -> Reply:
         """Keep the memory until a reset, or erase it with all topics if ERASE_ON_LEAVE says so."""
-        if not self.rules.erases_on_leave or await self._has_moved(update):
+        if not self.erases_on_leave or await self._has_moved(update):
             return Reply()
         chat_id, own = update.message.chat_id, claim.ref
         receipts: list[ErasureReceipt] = []
@@ -133,7 +127,7 @@ class Memberships:
             receipts = [await self.eraser.reset(ref, update_id=update.update_id) for ref in others]
             erased = await self.eraser.reset_own(claim, update.update_id, others="")
         else:
-            erased = parse_json(ErasedContext, reset_before)
+            erased = parse_json(Erasure, reset_before)
         receipt = sum_receipts([*receipts, await self.eraser.finish(own, erased)])
         log.info("erased_on_leave", chat=chat_id, is_proven=receipt.is_proven, **asdict(receipt))
         return Reply(epoch=erased.epoch)

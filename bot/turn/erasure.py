@@ -7,7 +7,7 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Claim
 from bot.transport.ingest import parse_waiting, telegram_ref
 from bot.transport.migrations import Migrations
-from bot.turn.store import ErasedContext, TurnStore
+from bot.turn.store import TurnStore
 from memory.erasure import ErasureReceipt, count_vectors, prove_erased
 from memory.history import contexts
 from memory.history.store import Erasure, HistoryStore
@@ -34,7 +34,7 @@ class Eraser:
         erased = await self._store.reset(ref, vectors=vectors, asked_by=update_id)
         return await self.finish(ref, erased)
 
-    async def reset_own(self, claim: Claim, update_id: int, *, others: str) -> ErasedContext:
+    async def reset_own(self, claim: Claim, update_id: int, *, others: str) -> Erasure:
         """Erase the context of the update that asks for it. That update and later ones stay. `finish` comes next.
 
         `others` is the receipt of other contexts that were erased before, for a try that is interrupted.
@@ -44,27 +44,13 @@ class Eraser:
             claim.ref, vectors=vectors, answering=(claim, update_id), others=others
         )
 
-    async def finish(self, ref: ContextRef, erased: ErasedContext) -> ErasureReceipt:
+    async def finish(self, ref: ContextRef, erased: Erasure) -> ErasureReceipt:
         """Erase the vectors of earlier epochs, and read both stores back.
 
         If the index does not answer, `vectors_left` is None. The reset has queued the work, and the indexer does
         it when the index answers.
         """
-        return await prove_erased(
-            ref,
-            Erasure(
-                epoch=erased.epoch,
-                messages=erased.messages,
-                summaries=erased.summaries,
-                ledger_turns=erased.ledger_turns,
-                artifacts=erased.artifacts,
-                talk=erased.talk,
-            ),
-            store=self._history,
-            recall=self._recall,
-            vectors_before=erased.vectors,
-            updates_forgotten=erased.updates,
-        )
+        return await prove_erased(ref, erased, store=self._history, recall=self._recall)
 
 
 def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:

@@ -1,7 +1,7 @@
 """Limits on what one person and one chat may use: counted and checked in Redis before a model is called."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, cast
@@ -78,56 +78,6 @@ class Used:
     money: float = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A reached limit: the `reason` for the update's record, and the sentence, "" if it was said a moment ago."""
-
-    reason: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageToday:
-    """Usage since 00:00 UTC of one person, one chat and everybody, and the time until the next day."""
-
-    user: Used
-    chat: Used
-    everybody: Used
-    resets_in_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerNumbers:
-    """The limits of one person or chat as whole numbers, for admit_turn.lua."""
-
-    messages: int
-    tokens: int
-    micros: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmissionRules:
-    """The limits of the person and the chat, and the time, for admit_turn.lua."""
-
-    now: float
-    window: int
-    """Seconds that a message counts."""
-    day_ends: float
-    """Seconds until the next day."""
-    user: OwnerNumbers
-    chat: OwnerNumbers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BookedUsage:
-    """The usage of one turn, for book_usage.lua. Redis increments by digits: Lua would write 1e+8."""
-
-    prompt: str
-    completion: str
-    micros: str
-    ttl: int = keys.USAGE_TTL_S
-
-
 @lua_script(_SCRIPTS)
 def admit_turn(
     *,
@@ -136,14 +86,14 @@ def admit_turn(
     chat_minute: Key,
     chat_day: Key,
     limit_told: Key,
-    rules: AdmissionRules,
+    rules: Mapping[str, float],
     updates: Sequence[int],
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def book_usage(
-    *, booked: Key, user_day: Key, chat_day: Key, all_day: Key, usage: BookedUsage
+    *, booked: Key, user_day: Key, chat_day: Key, all_day: Key, usage: Mapping[str, str]
 ) -> ScriptCall: ...
 
 
@@ -162,9 +112,10 @@ class LimitGuard:
 
     async def check(
         self, update_ids: Sequence[int], words: Words, *, user_id: int, chat_id: int
-    ) -> Refusal | None:
-        """Count the updates of a turn, once for all calls. Return the refusal if a limit is reached.
+    ) -> tuple[str, str] | None:
+        """Count the updates of a turn, once for all calls. Return a refusal if a limit is reached, else None.
 
+        The refusal is the reason for the update's record, and the sentence, "" if it was said a moment ago.
         The user of an anonymous sender is the chat. A turn of several updates is admitted if one of them would
         be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may exceed its
         tokens or money.
@@ -173,13 +124,11 @@ class LimitGuard:
             return None
         now = self._clock()
         day, ends_in = _day(now), _day_ends_in(now)
-        rules = AdmissionRules(
-            now=now,
-            window=keys.MINUTE_TTL_S,
-            day_ends=ends_in,
-            user=_numbers(self.limits.user),
-            chat=_numbers(self.limits.chat),
-        )
+        rules = {"now": now, "window": keys.MINUTE_TTL_S, "day_ends": ends_in}
+        for owner, limits in (("user", self.limits.user), ("chat", self.limits.chat)):
+            rules[f"{owner}_messages"] = limits.messages_per_minute
+            rules[f"{owner}_tokens"] = limits.tokens_per_day
+            rules[f"{owner}_micros"] = math.ceil(limits.money_per_day * MICROS)
         call = admit_turn(
             user_minute=keys.global_key("{usage}:minute", "user", user_id),
             user_day=keys.global_key("{usage}:day", "user", user_id, day),
@@ -195,7 +144,7 @@ class LimitGuard:
         limit, wait_s, says_so = str(answer[0]), int(answer[1]), bool(int(answer[2]))
         metrics.LIMITED.labels(limit).inc()
         text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
-        return Refusal(reason=f"limit_{limit}", text=text if says_so else "")
+        return f"limit_{limit}", text if says_so else ""
 
     def cost_of(self, usage: Usage) -> int | None:
         """Return the cost in MICROS; None if no price is set."""
@@ -219,11 +168,12 @@ class LimitGuard:
             user_day=keys.global_key("{usage}:day", "user", user_id, day),
             chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
             all_day=keys.global_key("{usage}:day", "all", 0, day),
-            usage=BookedUsage(
-                prompt=str(usage.prompt_tokens),
-                completion=str(usage.completion_tokens),
-                micros=str(self.cost_of(usage) or 0),
-            ),
+            usage={
+                "prompt": str(usage.prompt_tokens),
+                "completion": str(usage.completion_tokens),
+                "micros": str(self.cost_of(usage) or 0),
+                "ttl": str(keys.USAGE_TTL_S),
+            },
         )
         return (book,)
 
@@ -233,27 +183,21 @@ class LimitGuard:
         if booking:
             await self._redis.run_all(booking)
 
-    async def used_today(self, *, user_id: int, chat_id: int) -> UsageToday:
-        """Return today's usage; zeros if there is none."""
-        now = self._clock()
-        day = _day(now)
-        owners: tuple[tuple[Kind, int], ...] = (("user", user_id), ("chat", chat_id), ("all", 0))
+    async def used_today(self, *, user_id: int, chat_id: int) -> dict[Kind, Used]:
+        """Return the usage since 00:00 UTC of the person, the chat and everybody; zeros if there is none."""
+        day = _day(self._clock())
+        owners: dict[Kind, int] = {"user": user_id, "chat": chat_id, "all": 0}
         rows = await self._redis.calls(
             [
                 ("HMGET", keys.global_key("{usage}:day", kind, owner, day), "prompt", "completion", "micros")
-                for kind, owner in owners
+                for kind, owner in owners.items()
             ]
         )
-        user, chat, everybody = (_used(cast("list[str | None]", row)) for row in rows)
-        return UsageToday(user=user, chat=chat, everybody=everybody, resets_in_s=_day_ends_in(now))
+        return {kind: _used(cast("list[str | None]", row)) for kind, row in zip(owners, rows, strict=True)}
 
-
-def _numbers(limits: OwnerLimits) -> OwnerNumbers:
-    return OwnerNumbers(
-        messages=limits.messages_per_minute,
-        tokens=limits.tokens_per_day,
-        micros=math.ceil(limits.money_per_day * MICROS),
-    )
+    def day_ends_in(self) -> float:
+        """Return the seconds until usage counts from zero again."""
+        return _day_ends_in(self._clock())
 
 
 def _used(row: list[str | None]) -> Used:

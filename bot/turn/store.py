@@ -13,7 +13,7 @@ from memory.errors import Forgotten
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.redis_history import MessageBatch, load_snapshot, message_batch, parse_snapshot
-from memory.history.store import HistorySnapshot
+from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -72,21 +72,6 @@ class Commit:
     """Runs in the same round trip, whatever becomes of the commit."""
     trace: str = ""
     """The turn's record for operators: see bot/turn/commit.py."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErasedContext:
-    """Counts of what a reset erased in Redis, and the context's new epoch."""
-
-    epoch: int
-    messages: int
-    updates: int
-    vectors: int = 0
-    """Counted before the reset; the index erases them later."""
-    summaries: int = 0
-    ledger_turns: int = 0
-    artifacts: int = 0
-    talk: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -420,7 +405,7 @@ class TurnStore:
         answering: tuple[Claim, int] | None = None,
         others: str = "",
         asked_by: int | None = None,
-    ) -> ErasedContext:
+    ) -> Erasure:
         """Erase everything of a context in Redis and raise its epoch, which fences its running turn.
 
         `answering` is the claim and the update id of a reset from the chat. That update and later ones stay,
@@ -442,7 +427,7 @@ class TurnStore:
         call = reset(ref, erased=erased, context_id=ref.context_id, now=self._clock(), order_of_reset=order)
         reply = await self._redis.run_durably(call)
         _check(reply)
-        return parse_json(ErasedContext, reply)
+        return parse_json(Erasure, reply)
 
 
 def _check(outcome: str | int) -> None:

@@ -30,7 +30,7 @@ from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Committer, Reply
-from bot.turn.limits import LimitGuard, Refusal
+from bot.turn.limits import LimitGuard
 from bot.turn.outbox import blank_part, plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
 from bot.turn.store import Commit, Todo, TurnStore
@@ -208,8 +208,9 @@ class Turns:
         with metrics.TURN_SECONDS.labels("agent").time():
             await self.answerer.answer(question)
 
-    async def _refuse_by_limit(self, question: Question, refusal: Refusal) -> None:
+    async def _refuse_by_limit(self, question: Question, refusal: tuple[str, str]) -> None:
         """Say which limit is reached. A refused message is not kept; an edit of an older one is, with its answer."""
+        reason, text = refusal
         claim, epoch, newest = question.claim, question.snapshot.epoch, question.newest
         if question.again is not None:
             for edit in question.batch.updates:
@@ -219,11 +220,11 @@ class Turns:
         await self.committer.end(
             claim,
             newest,
-            Reply(text=refusal.text, deletes=() if shown_in is None else (shown_in,)),
+            Reply(text=text, deletes=() if shown_in is None else (shown_in,)),
             epoch=epoch,
             update_ids=question.batch.update_ids,
             state="refused",
-            reason=refusal.reason,
+            reason=reason,
         )
 
     async def _put_back(self, question: Question, text: str) -> None:

@@ -93,6 +93,10 @@ class Erasure:
     ledger_turns: int = 0
     artifacts: int = 0
     talk: int = 0
+    updates: int = 0
+    """Waiting updates of a chat."""
+    vectors: int = 0
+    """Counted before the erasure; the index erases them later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from bot.errors import Fenced
-from bot.turn.store import PROMPT_RECORDS_KEPT, ErasedContext, TurnStore
+from bot.turn.store import PROMPT_RECORDS_KEPT, TurnStore
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
+from memory.history.store import Erasure
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, a_summary, a_turn, an_entry
@@ -222,7 +223,7 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
 
     erased = await box.turns.reset(REF, vectors=3)
 
-    assert erased == ErasedContext(
+    assert erased == Erasure(
         epoch=1, messages=4, updates=1, vectors=3, summaries=1, ledger_turns=1, artifacts=1
     )
     assert await keys_with(redis, "quokka") == []
@@ -243,8 +244,8 @@ async def test_a_reset_from_the_chat_leaves_its_counts_for_the_answer(redis: Red
 
     erased = await box.turns.reset(REF, vectors=5, answering=(claim, 2))
 
-    assert parse_json(ErasedContext, (await box.take(claim)).journal["reset"]) == erased
-    assert erased == ErasedContext(
+    assert parse_json(Erasure, (await box.take(claim)).journal["reset"]) == erased
+    assert erased == Erasure(
         epoch=1, messages=4, updates=1, vectors=5, summaries=1, ledger_turns=1, artifacts=1
     )
 

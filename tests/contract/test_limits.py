@@ -11,7 +11,7 @@ import pytest
 from bot.agent.model import Usage
 from bot.errors import Fenced
 from bot.transport.words import words_for
-from bot.turn.limits import LimitGuard, OwnerLimits, Prices, Refusal, UsageLimits, Used
+from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits, Used
 from memory.errors import Forgotten
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -51,13 +51,13 @@ async def book(redis: RedisClient, guard: LimitGuard, of: Charge, usage: Usage) 
     await redis.run_all(guard.booking(usage, update_id=max(of.update_ids), user_id=of.user, chat_id=of.chat))
 
 
-async def check(guard: LimitGuard, of: Charge) -> Refusal | None:
+async def check(guard: LimitGuard, of: Charge) -> tuple[str, str] | None:
     return await guard.check(of.update_ids, ENGLISH, user_id=of.user, chat_id=of.chat)
 
 
 async def reason(guard: LimitGuard, of: Charge) -> str:
     refusal = await check(guard, of)
-    return refusal.reason if refusal else ""
+    return refusal[0] if refusal else ""
 
 
 async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: RedisClient) -> None:
@@ -71,9 +71,9 @@ async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: R
 
     refused = await check(guard, asked(3))
 
-    assert refused == Refusal(
-        reason="limit_user_messages",
-        text="I can answer you 2 times a minute, and you've reached that limit. Please try again in 30 seconds.",
+    assert refused == (
+        "limit_user_messages",
+        "I can answer you 2 times a minute, and you've reached that limit. Please try again in 30 seconds.",
     )
     clock.now += 30.5
     assert await check(guard, asked(4)) is None
@@ -100,9 +100,9 @@ async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis
     silent = await check(guard, asked(3, user=BEN, chat=GROUP))
 
     assert told is not None
-    assert told.text.startswith("I can answer once a minute in this chat")
+    assert told[1].startswith("I can answer once a minute in this chat")
     assert again == told, "it may not have been said before the crash"
-    assert silent == Refusal(reason="limit_chat_messages", text="")
+    assert silent == ("limit_chat_messages", "")
 
 
 async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
@@ -142,8 +142,8 @@ async def test_usage_over_the_daily_limit_is_refused_until_midnight(
     refused = await check(guard, asked(3))
 
     assert refused is not None
-    assert refused.reason == expected
-    assert "in 12 hours" in refused.text
+    assert refused[0] == expected
+    assert "in 12 hours" in refused[1]
     assert await reason(guard, asked(4, user=BEN, chat=BEN)) == ""
     clock.now = MIDNIGHT
     assert await reason(guard, asked(5)) == ""
@@ -157,10 +157,10 @@ async def test_a_resumed_turn_is_recorded_once(redis: RedisClient) -> None:
 
     used = await guard.used_today(user_id=ANNA, chat_id=GROUP)
 
-    assert used.user == Used(tokens=1100, money=0.002)
-    assert used.chat == used.everybody == Used(tokens=1110, money=0.00201)
-    assert used.resets_in_s == 12 * 3600
-    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).chat == Used()
+    assert used["user"] == Used(tokens=1100, money=0.002)
+    assert used["chat"] == used["all"] == Used(tokens=1110, money=0.00201)
+    assert guard.day_ends_in() == 12 * 3600
+    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA))["chat"] == Used()
 
 
 async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(redis: RedisClient) -> None:
@@ -181,7 +181,7 @@ async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(red
 
     assert redis.round_trips - before <= 6, "one trip for a commit, and two that teach the server its scripts"
     assert await box.state_of(1) == ("answered", "")
-    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).user.tokens == 10
+    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA))["user"].tokens == 10
 
 
 async def test_failed_runs_are_recorded_separately_from_the_turn(
@@ -194,7 +194,7 @@ async def test_failed_runs_are_recorded_separately_from_the_turn(
         )
     await guard.book(Usage(), update_id=1, user_id=ANNA, chat_id=ANNA)
     await book(redis, guard, asked(1), Usage(prompt_tokens=10))
-    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA)).user.tokens == 212
+    assert (await guard.used_today(user_id=ANNA, chat_id=ANNA))["user"].tokens == 212
     assert min([int(await redis.call("TTL", key)) for key in await all_keys(redis)]) > 0
 
 

@@ -10,7 +10,7 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.turn.limits import LimitGuard, UsageLimits
-from bot.turn.store import ATTEMPTS_AT_MOST, Commit, ErasedContext, TurnStore
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.codec import parse_json
@@ -18,7 +18,7 @@ from memory.erasure import delete_provably
 from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import TraceCounts
+from memory.history.store import Erasure, TraceCounts
 from memory.keys import ContextRef
 from memory.recall.spaces import SWEEP_AFTER_S
 from memory.redis.client import RedisClient, open_redis
@@ -163,7 +163,9 @@ async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
     booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=1, chat_id=1)
     await turns.commit(claim, replace(a_commit(1), booking=booking))
-    assert (await guard.used_today(user_id=1, chat_id=1)).chat.tokens == 10, "its slot may be another node's"
+    assert (await guard.used_today(user_id=1, chat_id=1))["chat"].tokens == 10, (
+        "its slot may be another node's"
+    )
     _, snapshot = await turns.take(claim, window=10)
     await inbox.accept(Arrival(update_id=2, ref=ref, mode="turn", payload="p2", reason=""))
     erased = await turns.reset(ref, vectors=2, answering=(claim, 2))
@@ -171,7 +173,7 @@ async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     assert (snapshot.count, snapshot.active_agent, len(snapshot.ledger)) == (2, "Travel", 1)
     assert (erased.epoch, erased.messages, erased.ledger_turns, erased.updates) == (1, 2, 1, 1)
     todo, after = await turns.take(claim, window=10)
-    assert parse_json(ErasedContext, todo.journal["reset"]) == erased
+    assert parse_json(Erasure, todo.journal["reset"]) == erased
     assert (after.count, after.ledger, after.active_agent) == (0, (), "")
 
 

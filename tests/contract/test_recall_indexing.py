@@ -448,7 +448,7 @@ async def test_m15_a_receipt_is_not_proven_while_messages_are_left(rig: Rig) -> 
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     erased = await rig.store.erase(rig.ref)
     await rig.store.append(rig.ref, some_messages(1, start=7), epoch=1)
-    receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall, updates_forgotten=2)
+    receipt = await prove_erased(rig.ref, replace(erased, updates=2), store=rig.store, recall=rig.recall)
     assert (receipt.messages_left, receipt.updates_forgotten, receipt.is_proven) == (1, 2, False)
 
 
@@ -507,5 +507,7 @@ async def test_m15_a_receipt_includes_vectors_that_an_indexer_erased_first(rig: 
     vectors = await count_vectors(rig.ref, rig.recall)
     erased = await rig.store.erase(rig.ref)
     assert await rig.indexer().step() == IndexResult(erased=3)
-    receipt = await prove_erased(rig.ref, erased, store=rig.store, recall=rig.recall, vectors_before=vectors)
+    receipt = await prove_erased(
+        rig.ref, replace(erased, vectors=vectors), store=rig.store, recall=rig.recall
+    )
     assert (receipt.vectors_erased, receipt.is_proven) == (3, True)

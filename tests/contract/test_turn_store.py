@@ -4,11 +4,12 @@ import pytest
 
 from bot.errors import TurnStopped
 from bot.inbox.records import TerminalState
-from bot.turn.store import ErasedContext, TurnStore
+from bot.turn.store import TurnStore
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
+from memory.history.store import Erasure
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
 from tests.messages import a_message, a_ref, ids, some_messages
@@ -279,7 +280,7 @@ async def test_a_reset_from_outside_erases_a_running_turn(redis: RedisClient) ->
 
     erased = await box.turns.reset(a_ref())
 
-    assert erased == ErasedContext(epoch=1, messages=2, updates=3)
+    assert erased == Erasure(epoch=1, messages=2, updates=3)
     assert await keys_with(redis, "quokka") == []
     assert [await box.state_of(update) for update in (1, 2, 3)] == [
         ("forgotten", "the memory of this chat was erased")
@@ -312,8 +313,8 @@ async def test_a_reset_from_the_chat_keeps_its_own_update_and_later_ones(redis: 
 
     todo = await box.take(claim)
     assert list(todo.updates) == [2, 3]
-    assert erased == ErasedContext(epoch=1, messages=0, updates=1)
-    assert parse_json(ErasedContext, todo.journal["reset"]) == erased
+    assert erased == Erasure(epoch=1, messages=0, updates=1)
+    assert parse_json(Erasure, todo.journal["reset"]) == erased
     await box.commit(claim, 2, epoch=1, parts=some_parts("erased", update_id=2, epoch=1))
 
 
@@ -350,7 +351,7 @@ async def test_a_reset_repeated_after_a_lost_reply_returns_the_same_result(redis
     await turns.reset(a_ref())
     erased = await turns.reset(a_ref())
 
-    assert erased == ErasedContext(epoch=1, messages=5, updates=1)
+    assert erased == Erasure(epoch=1, messages=5, updates=1)
 
 
 async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_counts_of_the_first(
@@ -364,7 +365,7 @@ async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_co
     await history.append(a_ref(), some_messages(1), epoch=1)
     second = await box.turns.reset(a_ref(), vectors=1, asked_by=77)
 
-    assert second == first == ErasedContext(epoch=1, messages=5, updates=0, vectors=4)
+    assert second == first == Erasure(epoch=1, messages=5, updates=0, vectors=4)
     assert (await history.load(a_ref(), limit=9)).count == 1
     assert (await box.turns.reset(a_ref(), asked_by=78)).messages == 1
 

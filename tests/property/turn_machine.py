@@ -23,11 +23,11 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from bot.transport.migrations import Migrations
 from bot.turn.outbox import Part
-from bot.turn.store import ErasedContext
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
+from memory.history.store import Erasure
 from memory.redis.client import open_redis
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.messages import a_message, a_ref
@@ -441,7 +441,7 @@ class TurnMachine(RuleBasedStateMachine):
         chat.clear()
         assert erased.epoch == chat.epoch
         line = self.run(self.box.redis.call("HGET", keys.context_key(a_ref(chat.number), "journal"), "reset"))
-        assert parse_json(ErasedContext, line) == erased
+        assert parse_json(Erasure, line) == erased
         chat.journal["reset"] = line
         seen.epoch, seen.line = chat.epoch, [update for update in seen.line if update in chat.waiting]
 

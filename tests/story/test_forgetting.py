@@ -6,11 +6,11 @@ from itertools import count
 import pytest
 
 from bot.turn.erasure import Eraser
-from bot.turn.store import ErasedContext
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
 from memory.erasure import ErasureReceipt
 from memory.errors import StoreUnavailable
+from memory.history.store import Erasure
 from memory.keys import ContextRef
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
@@ -133,7 +133,7 @@ async def test_an_operators_reset_repeated_after_a_crash_has_the_full_receipt(
 ) -> None:
     finish, calls = Eraser.finish, count()
 
-    async def crash_once(self: Eraser, ref: ContextRef, erased: ErasedContext) -> ErasureReceipt:
+    async def crash_once(self: Eraser, ref: ContextRef, erased: Erasure) -> ErasureReceipt:
         if next(calls) == 0:
             raise StoreUnavailable
         return await finish(self, ref, erased)

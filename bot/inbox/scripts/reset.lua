@@ -6,7 +6,7 @@
 -- ARGV: context_id now order_of_reset:json
 -- order_of_reset: ResetOrder (bot/turn/store.py)
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
--- Returns fenced, or the counts (ErasedContext, JSON). They are also in the journal of the update that is answered.
+-- Returns fenced, or the counts (Erasure, JSON). They are also in the journal of the update that is answered.
 local update_id, prefix = order_of_reset.update_id, order_of_reset.update_prefix
 if update_id and not is_held(ready, order_of_reset.fence) then
   return 'fenced'

@@ -19,10 +19,10 @@ from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
 from bot.turn.permissions import Permissions
-from bot.turn.store import ErasedContext, TurnStore
+from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt
-from memory.history.store import HistoryStore
+from memory.history.store import Erasure, HistoryStore
 from memory.keys import ContextRef
 
 CONFIRM_WITHIN_S = 600.0
@@ -140,7 +140,7 @@ class ResetCommand:
                 line = dump_json(ErasureReceipt, receipt)
                 erased = await self.eraser.reset_own(call.claim, call.update.update_id, others=line)
             else:
-                erased = parse_json(ErasedContext, reset_before)
+                erased = parse_json(Erasure, reset_before)
             epoch = erased.epoch
             receipt = sum_receipts([receipt, await self.eraser.finish(own, erased)])
         return Reply(text=receipt_text(call.words, receipt, of=done, chat_id=chat_id), epoch=epoch)

@@ -17,6 +17,10 @@ class UsageCommand:
         """Return today's usage, and the limits."""
         used = await self.guard.used_today(user_id=call.user_id, chat_id=call.message.chat_id)
         text = usage_text(
-            call.words, self.guard.limits, user=used.user, chat=used.chat, resets_in_s=used.resets_in_s
+            call.words,
+            self.guard.limits,
+            user=used["user"],
+            chat=used["chat"],
+            resets_in_s=self.guard.day_ends_in(),
         )
         return Reply(text=text)

@@ -1,7 +1,8 @@
 -- Count a turn in the minute of its user and chat unless a limit is reached. A counted turn stays counted.
 -- KEYS: user_minute user_day chat_minute chat_day limit_told
 -- ARGV: rules:json updates...
--- rules: AdmissionRules (bot/turn/limits.py); a limit of 0 is none
+-- rules: now, window (seconds that a message counts), day_ends (seconds until then), and the limits user_messages,
+--        user_tokens, user_micros, chat_messages, chat_tokens, chat_micros; 0 is no limit
 -- Returns {''} or {the reached limit ("user_messages" …), seconds until it is free, 1 if the chat should be told}
 local newest, now, window, day_ends = updates[#updates], rules.now, rules.window, rules.day_ends
 
@@ -21,11 +22,12 @@ if redis.call('ZSCORE', user_minute, newest) or redis.call('ZSCORE', chat_minute
   return { '' }
 end
 local owners = {
-  { kind = 'user', minute = user_minute, day = user_day, limits = rules.user },
-  { kind = 'chat', minute = chat_minute, day = chat_day, limits = rules.chat },
+  { kind = 'user', minute = user_minute, day = user_day },
+  { kind = 'chat', minute = chat_minute, day = chat_day },
 }
 for _, owner in ipairs(owners) do
-  local messages, tokens, micros = owner.limits.messages, owner.limits.tokens, owner.limits.micros
+  local messages, tokens = rules[owner.kind .. '_messages'], rules[owner.kind .. '_tokens']
+  local micros = rules[owner.kind .. '_micros']
   redis.call('ZREMRANGEBYSCORE', owner.minute, '-inf', now - window)
   if messages > 0 and redis.call('ZCARD', owner.minute) >= messages then
     -- Free again when fewer than the limit are left: a turn of many messages may have exceeded it.
@@ -40,7 +42,7 @@ for _, owner in ipairs(owners) do
   end
 end
 for _, owner in ipairs(owners) do
-  if owner.limits.messages > 0 then
+  if rules[owner.kind .. '_messages'] > 0 then
     for _, update in ipairs(updates) do
       redis.call('ZADD', owner.minute, now, update)
     end

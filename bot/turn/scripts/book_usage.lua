@@ -1,7 +1,7 @@
 -- Book the usage of a turn, once in all its tries.
 -- KEYS: booked user_day chat_day all_day
 -- ARGV: usage:json
--- usage: BookedUsage (bot/turn/limits.py)
+-- usage: prompt, completion, micros, ttl; in digits, because Lua would write a large number as 1e+8
 if not redis.call('SET', booked, 1, 'NX', 'EX', usage.ttl) then
   return 0
 end
