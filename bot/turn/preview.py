@@ -14,7 +14,6 @@ from bot.observe import metrics
 from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText
 from bot.transport.splitting import MESSAGE_LIMIT
-from bot.transport.telegram_api import Button
 from bot.transport.unfinished import ending, without_loose_ends
 from bot.transport.words import Words
 from bot.turn.delivery import Pause, Rates
@@ -156,8 +155,8 @@ class Previews:
             line=line,
             journal=journal,
             unnoted=partial(self._remember, stop_data),
-            stop=Button(text=preview.words("preview-stop"), data=stop_data),
-            writing=RichText(text=preview.words("preview-writing")),
+            words=preview.words,
+            stop_data=stop_data,
             opened_at=self._clock(),
         )
         noted = await self._noted(stage, stop_data)

@@ -1,7 +1,7 @@
 """Screens of a preview: a draft in a private chat, a message that is edited in other chats."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 from zlib import crc32
 
@@ -12,6 +12,7 @@ from bot.observe import metrics
 from bot.transport.rates import Importance
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
+from bot.transport.words import Words
 from bot.turn.batch import with_nothing_else
 from bot.turn.delivery import Pause, Rates
 from bot.turn.outbox import Destination
@@ -131,10 +132,19 @@ class Stage:
     journal: PreviewJournal | None
     unnoted: Callable[[int], None]
     """Takes a message that the journal did not take: only this process knows of it."""
-    stop: Button
-    writing: RichText
-    """Shown before there is a text."""
+    words: Words
+    stop_data: str
+    """Data of the Stop button."""
     opened_at: float
+
+    @property
+    def writing(self) -> RichText:
+        """The text that is shown before the answer begins."""
+        return RichText(text=self.words("preview-writing"))
+
+    def stop_button(self, data: str) -> Button:
+        """Return the Stop button with this data."""
+        return Button(text=self.words("preview-stop"), data=data)
 
     async def note(self, message_id: int) -> None:
         """Count and record the message that shows the turn from now on."""
@@ -216,7 +226,7 @@ class DraftScreen:
 
     async def _send_button(self) -> None:
         stage, to = self.stage, self.stage.line.to
-        stop = replace(stage.stop, data=with_nothing_else(stage.stop.data))
+        stop = stage.stop_button(with_nothing_else(stage.stop_data))
 
         async def send() -> int:
             return await stage.line.api.send_message(
@@ -232,7 +242,7 @@ class DraftScreen:
 
     async def _draft(self, rich: RichText) -> int:
         # The draft id is the same in every try of the turn.
-        draft_id = crc32(self.stage.stop.data.encode()) % (2**31 - 1) + 1
+        draft_id = crc32(self.stage.stop_data.encode()) % (2**31 - 1) + 1
         to = self.stage.line.to
         await self.stage.line.api.send_draft(to.chat_id, draft_id, rich, thread_id=to.thread_id)
         return draft_id
@@ -288,7 +298,8 @@ class MessageScreen:
             await self.stage.delete(self.edits[0])
 
     async def _show(self, rich: RichText) -> int:
-        api, to, buttons = self.stage.line.api, self.stage.line.to, [self.stage.stop]
+        api, to = self.stage.line.api, self.stage.line.to
+        buttons = [self.stage.stop_button(self.stage.stop_data)]
         self.is_seen = bool(self.edits)
         if not self.edits:
             return await api.send_message(
