@@ -1,1 +1,1 @@
-"""The fault lab: breaks the real product on purpose and prints what held."""
+"""The fault lab: it breaks the real product on purpose and reports the results."""

@@ -26,7 +26,7 @@ _BY = "Written by `python -m chaos --card chaos/CARD.md`; [README.md](README.md)
 
 
 async def main() -> int:
-    """Run what is asked for, print the card, and say by the status whether all of it holds."""
+    """Run the selected rows, print the card, and return status 0 if everything holds."""
     options = _options()
     rows = [row for row in ROWS if not options.rows or row.name in options.rows]
     done = _read(options.results)
@@ -60,7 +60,7 @@ async def _run(row: Row, options: argparse.Namespace) -> Result:
 
 
 def render(rows: Sequence[Row], results: Sequence[Result]) -> str:
-    """The card as Markdown: a line for each row, and below it each row's numbers."""
+    """Return the card as Markdown: a line for each row, and below it the numbers of each row."""
     lines = [
         "| row | load | fault | holds | time |",
         "|---|---|---|---|---|",

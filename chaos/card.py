@@ -1,4 +1,4 @@
-"""The scorecard: its rows, what a run of one measured, and whether the numbers hold."""
+"""The scorecard: its rows, the measurements of a run, and their limits."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,7 +12,7 @@ Size = Literal["short", "long"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """Where and how big a row runs. `directory` is empty at first and the row's own; `say` is told how far it is."""
+    """The directory and size of a run. `directory` is empty at first; `say` prints progress."""
 
     directory: Path
     size: Size
@@ -21,20 +21,17 @@ class Bench:
 
     @property
     def random(self) -> Random:
-        """Chance, the same for the same seed; anew with each use."""
+        """Return a random generator that starts with the seed at each use."""
         return Random(self.seed)
 
     def pick(self, short: int, long: int) -> int:
-        """The number for this size."""
+        """Return the number for this size."""
         return long if self.size == "long" else short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A number that must hold: what was measured, and what it may be.
-
-    `is_timed`: it depends on how fast the machine is and what else it does, so no test fails by it.
-    """
+    """A number with its limit. `is_timed`: it depends on the machine's speed, so no test fails by it."""
 
     what: str
     measured: float
@@ -45,45 +42,46 @@ class Check:
 
 @dataclass(slots=True)
 class Score:
-    """What a row measured, as it finds it out: `checks` must hold, `told` is to be known."""
+    """The measurements of a row. `checks` must hold, `told` is information."""
 
     checks: list[Check] = field(default_factory=list[Check])
     told: dict[str, str] = field(default_factory=dict[str, str])
 
     def at_most(self, what: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
-        """Hold a number to a bound from above."""
+        """Check a number against a maximum."""
         check = Check(
             what=what, measured=measured, wanted=f"≤ {bound:,g}", holds=measured <= bound, is_timed=is_timed
         )
         self.checks.append(check)
 
     def exactly(self, what: str, measured: float, wanted: float) -> None:
-        """Hold a number to one value."""
+        """Check a number against one value."""
         check = Check(what=what, measured=measured, wanted=f"= {wanted:,g}", holds=measured == wanted)
         self.checks.append(check)
 
     def at_least(self, what: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
-        """Hold a number to a bound from below."""
+        """Check a number against a minimum."""
         check = Check(
             what=what, measured=measured, wanted=f"≥ {bound:,g}", holds=measured >= bound, is_timed=is_timed
         )
         self.checks.append(check)
 
     def tell(self, what: str, figure: str | float) -> None:
-        """A figure that is printed and held to nothing: the load as it was, the faults that fell."""
+        """Print a figure without a limit, such as the load or the number of faults."""
         self.told[what] = figure if isinstance(figure, str) else f"{figure:,.6g}"
 
     @property
     def holds(self) -> bool:
-        """Whether something was checked, and all of it holds."""
+        """Return True if there are checks and all of them hold."""
         return bool(self.checks) and all(check.holds for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of the scorecard. `run` raises only where the rig itself fails: what does not hold is in the score.
+    """A row of the scorecard.
 
-    `load` says what the long form is, `fault` what is done to it, `hold` the numbers to hold.
+    `run` raises only if the rig fails; broken limits are in the score. `load` describes the long form,
+    `fault` the faults, `hold` the limits.
     """
 
     name: str
@@ -96,7 +94,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a run of a row came to; `failure` is what the rig died of, if it did. Seconds."""
+    """The result of a run. `failure` is the error of the rig, if any. Times are in seconds."""
 
     name: str
     size: Size
@@ -107,12 +105,12 @@ class Result:
 
     @property
     def holds(self) -> bool:
-        """Whether the row ran to its end and every number holds."""
+        """Return True if the row ran to its end and every limit holds."""
         return not self.failure and self.score.holds
 
 
 async def run_row(row: Row, bench: Bench) -> Result:
-    """Run a row to its end, whatever becomes of it."""
+    """Run a row to its end and catch every error."""
     begun = time.monotonic()
     score, failure = Score(), ""
     try:
@@ -130,14 +128,14 @@ async def run_row(row: Row, bench: Bench) -> Result:
 
 
 def _told(error: Exception) -> str:
-    """An error in a line; of a group its first."""
+    """Return an error in one line; for a group its first error."""
     if isinstance(error, ExceptionGroup):
         return _told(cast("ExceptionGroup[Exception]", error).exceptions[0])
     return f"{type(error).__name__}: {error}"
 
 
 def broken(result: Result, *, minds_time: bool = True) -> Sequence[str]:
-    """What does not hold, a line each; without what depends on the machine, if that is not minded."""
+    """Return a line for each broken limit, on request without those that depend on the machine."""
     lines = [
         f"{result.name} {check.what}: {check.measured:,g}, wanted {check.wanted}"
         for check in result.score.checks

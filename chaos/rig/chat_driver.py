@@ -1,4 +1,4 @@
-"""People who say any words anywhere and listen for what the bot says there: whoever writes waits for nobody else."""
+"""People who write anywhere and wait for the bot's answers, independently of each other."""
 
 import asyncio
 import re
@@ -25,14 +25,14 @@ class _Ear:
 
 @dataclass(slots=True, kw_only=True)
 class ChatDriver:
-    """What people say and hear; `messages_heard` counts the bot's."""
+    """Messages of people and the bot. `messages_heard` counts the bot's."""
 
     simulation: Simulation
     messages_heard: int = 0
     _ears: dict[_Spot, list[_Ear]] = field(default_factory=lambda: defaultdict(list))
 
     def tell(self, place: Place, text: str, *, reply_to: int | None = None) -> int:
-        """Say it; the id of the message. Nobody waits for anything."""
+        """Send a text and return the id of the message without waiting."""
         said = f"{place.mention} {text}" if place.mention and not text.startswith("/") else text
         line = Line(
             chat_id=place.chat_id,
@@ -44,7 +44,7 @@ class ChatDriver:
         return write_line(self.simulation, line).id
 
     async def hear(self, place: Place, words: str, *, within_s: float) -> str:
-        """The bot's next message there that has these words. Fails if it does not come."""
+        """Return the bot's next message there with these words. Fail if it does not arrive."""
         ear = _Ear(words=words, heard=asyncio.get_running_loop().create_future())
         ears = self._ears[place.chat_id, place.thread_id]
         ears.append(ear)
@@ -83,7 +83,7 @@ class ChatDriver:
 
 @asynccontextmanager
 async def driving_chats(system: System) -> AsyncGenerator[ChatDriver]:
-    """People may talk while the block runs."""
+    """Let people write while the block runs."""
     talk = ChatDriver(simulation=system.simulator.simulation)
     async with reading_events(talk.simulation, talk.take_in):
         yield talk

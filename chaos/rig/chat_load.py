@@ -1,6 +1,4 @@
-"""People who write to the bot in many chats at once, and what they see of it: who wrote what, what Telegram got its 200
-for, and when the answer came.
-"""
+"""People who write to the bot in many chats at once, with their lines, the acknowledgements and the answers."""
 
 import asyncio
 import re
@@ -35,7 +33,7 @@ Plan = Mapping[int, Sequence[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where one person writes: their private chat, a group, or a topic of one."""
+    """The place where one person writes: their private chat, a group, or a topic of one."""
 
     chat_id: int
     writer_id: int
@@ -44,19 +42,20 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As lines name it."""
+        """Return the place's name in lines."""
         return str(self.chat_id) if self.thread_id is None else f"{self.chat_id}/{self.thread_id}"
 
     def line(self, number: int) -> str:
-        """The words by which a line of this place is known."""
+        """Return the words that identify a line of this place."""
         return f"line {number} of {self.name}"
 
 
 @dataclass(slots=True, kw_only=True)
 class Written:
-    """A line and what became of it, as far as people and Telegram can see. Times are Unix seconds.
+    """A line and its result, as people and Telegram see it.
 
-    It is answered once an answer to it, or to a later line of its place, is seen: lines that wait are answered together.
+    Times are Unix seconds. A line is answered when an answer to it, or to a later line of its place, is
+    seen: waiting lines are answered together.
     """
 
     place: Place
@@ -70,7 +69,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """An update that Telegram got its 200 for; `line` is empty where it is no line of ours."""
+    """An update that was acknowledged with a 200. `line` is empty if it is no line of ours."""
 
     update_id: int
     chat_id: int
@@ -80,9 +79,10 @@ class Acknowledged:
 
 @dataclass(slots=True, kw_only=True)
 class ChatLoad:
-    """People who write, each in one place; `open_chat_load` makes one, and it sees what happens until that ends.
+    """People who write, each in one place.
 
-    `acknowledged` has every update that got a 200, by its id, and `refused` how many tries got another answer or none.
+    `open_chat_load` makes one, which watches until it is closed. `acknowledged` has every update with a
+    200 by its id, `refused` the number of tries with another response or none.
     """
 
     simulation: Simulation
@@ -159,7 +159,7 @@ class ChatLoad:
             await asyncio.sleep(_TICK_S)
 
     async def write_waves(self, waves: int, *, lines: int, within_s: float = ANSWERED_WITHIN_S) -> None:
-        """In each wave so many lines in every place at once; the next one once all were answered."""
+        """Write this many lines in every place in each wave. The next wave starts after all answers."""
         for _ in range(waves):
             for place in self.places:
                 for _ in range(lines):
@@ -167,7 +167,7 @@ class ChatLoad:
             await self.until_answered(within_s=within_s)
 
     async def until_answered(self, *, within_s: float = ANSWERED_WITHIN_S) -> None:
-        """Return once every line has its answer; fails with the first of those that have none."""
+        """Wait until every line has its answer. Fail with the first lines that have none."""
         deadline = time.monotonic() + within_s
         while self.waiting:
             if time.monotonic() >= deadline:
@@ -178,16 +178,16 @@ class ChatLoad:
             await asyncio.sleep(_TICK_S)
 
     async def give_up_waiting(self, *, within_s: float) -> int:
-        """Wait as `until_answered` does, and no longer: how many have no answer then."""
+        """Wait as `until_answered` does, up to a limit. Return the number of unanswered lines."""
         deadline = time.monotonic() + within_s
         while self.waiting and time.monotonic() < deadline:  # noqa: ASYNC110 - events may wait for processes that were killed
             await asyncio.sleep(_TICK_S)
         return self.waiting
 
     def answers(self, place: Place) -> list[str]:
-        """The texts of the bot's messages there as they stand now, oldest first, without those that still have a button.
+        """Return the current texts of the bot's messages there, oldest first, without those with a button.
 
-        A message with the Stop button whose id died with its worker stays: it is no answer.
+        A message whose Stop button was orphaned by a crash stays: it is no answer.
         """
         shown = self.simulation.world.newest(place.chat_id, 5_000)
         return [
@@ -200,11 +200,11 @@ class ChatLoad:
         ]
 
     def waits(self) -> list[float]:
-        """From each line to its answer, in seconds, sorted."""
+        """Return the seconds from each line to its answer, sorted."""
         return sorted(one.answered_at - one.at for one in self.written if one.answered_at is not None)
 
     def note_delivery(self, update: Update, delivery: Delivery) -> None:
-        """Note a try of Telegram's."""
+        """Record a delivery of Telegram."""
         line = _line_of(update)
         one = self._by_line.get(line)
         if one is not None:
@@ -220,7 +220,7 @@ class ChatLoad:
             one.acknowledged_at = delivery.at
 
     def note_event(self, event: Mapping[str, Any]) -> None:
-        """Note what the chat page is told: an answer has the line that it answers in it."""
+        """Record an event of the chat page. An answer contains its line."""
         if event["type"] not in {"message", "edit"} or "reply_markup" in event["message"]:
             return
         message = event["message"]
@@ -241,8 +241,9 @@ class ChatLoad:
 
 @asynccontextmanager
 async def open_chat_load(system: System, *, private: int, groups: int = 0) -> AsyncGenerator[ChatLoad]:
-    """So many people in their private chats, and for each of the groups one forum with a person in General and two in a
-    topic each. What was not seen while the block runs is not in it.
+    """Open this many private chats and forums. Only events during the block are recorded.
+
+    A forum has a person in General and one in each of two topics.
     """
     simulation = system.simulator.simulation
     places = [private_place(simulation, number) for number in range(private)]
@@ -258,13 +259,16 @@ async def open_chat_load(system: System, *, private: int, groups: int = 0) -> As
 
 
 def private_place(simulation: Simulation, number: int) -> Place:
-    """A new person's private chat."""
+    """Return a new person's private chat."""
     person = add_person(simulation, Newcomer(first_name=f"Person {number}"))
     return Place(chat_id=person.id, writer_id=person.id)
 
 
 def group_places(simulation: Simulation, number: int) -> list[Place]:
-    """A new forum with three people: one writes in General, the others in a topic each; they mention the bot."""
+    """Return the places of a new forum with three people:
+
+    one in General, the others in a topic each. They mention the bot.
+    """
     members = [add_person(simulation, Newcomer(first_name=f"Member {number} {at}")).id for at in range(3)]
     gathering = Gathering(
         title=f"Group {number}",
@@ -282,12 +286,12 @@ def group_places(simulation: Simulation, number: int) -> list[Place]:
 
 
 def context_of(place: Place, system: System) -> ContextRef:
-    """Where the memory of a place is."""
+    """Return the context of a place."""
     return system.context(place.chat_id, place.thread_id)
 
 
 def partition_of_chat(chat_id: int, system: System) -> int:
-    """Where the records of a chat's updates are."""
+    """Return the partition of a chat's updates."""
     return partition_of(chat_id, system.partitions)
 
 
@@ -298,7 +302,7 @@ def _line_of(update: Update) -> str:
 
 @dataclass(slots=True)
 class BotMessages:
-    """What the bot has said in each chat so far, as its reader sees it come in."""
+    """The bot's messages in each chat, in the order of their arrival."""
 
     by_chat: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     count: int = 0
@@ -312,7 +316,7 @@ class BotMessages:
 
 @asynccontextmanager
 async def collect_bot_messages(simulator: Rig) -> AsyncGenerator[BotMessages]:
-    """What the bot says while the block runs."""
+    """Collect the bot's messages while the block runs."""
     heard = BotMessages()
     async with reading_events(simulator.simulation, heard.take_in):
         yield heard
@@ -320,7 +324,7 @@ async def collect_bot_messages(simulator: Rig) -> AsyncGenerator[BotMessages]:
 
 @asynccontextmanager
 async def reading_events(simulation: Simulation, take_in: Any) -> AsyncGenerator[None]:
-    """Hand on each event of the chat page while the block runs. Questions of /reset are confirmed."""
+    """Pass each event of the chat page on while the block runs. Questions of /reset are confirmed."""
 
     def confirm_and_take_in(body: Mapping[str, Any]) -> None:
         confirm_reset(simulation, body)
@@ -353,12 +357,12 @@ def _hand(event: Event | None, take_in: Any) -> None:
 
 
 async def gather_people(simulator: Rig, count: int) -> list[int]:
-    """New people; the ids of their private chats."""
+    """Create people and return the ids of their private chats."""
     return [private_place(simulator.simulation, number).chat_id for number in range(count)]
 
 
 def plan_lines(chats: Sequence[int], *, lines_each: int, waves: int, random: Random) -> Plan:
-    """Lines for each chat, a burst of at least one for each wave. Every line is unlike every other."""
+    """Return lines for each chat, a burst of at least one for each wave. Every line is unique."""
     plan: dict[int, Sequence[Sequence[str]]] = {}
     for chat in chats:
         lines = [f"line {number} of {chat}" for number in range(lines_each)]
@@ -368,7 +372,7 @@ def plan_lines(chats: Sequence[int], *, lines_each: int, waves: int, random: Ran
 
 
 async def write_wave(simulator: Rig, heard: BotMessages, plan: Plan, number: int) -> None:
-    """The burst of this wave in every chat, all chats at the same time; returns when all were answered."""
+    """Write the burst of this wave in all chats at the same time. Return when all are answered."""
     async with asyncio.TaskGroup() as writing:
         for chat, bursts in plan.items():
             writing.create_task(_write(simulator, heard, chat, bursts[number]), name=f"writing-{chat}")
@@ -385,7 +389,7 @@ async def _write(simulator: Rig, heard: BotMessages, chat: int, burst: Sequence[
 
 
 def confirm_reset(simulation: Simulation, event: Mapping[str, Any]) -> None:
-    """Press the button under the question of a /reset, as the person who asked."""
+    """Press the button under the question of a /reset as its asker."""
     if event["type"] != "message" or event["message"]["from"]["id"] != BOT_ID:
         return
     message = event["message"]

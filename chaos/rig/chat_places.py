@@ -1,4 +1,4 @@
-"""Who lives where: people in their private chats, and forums with the topics that one administrator writes in."""
+"""Private chats, and forums with topics in which one administrator writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from simulator.api.groups import Gathering, Newcomer, add_chat, add_person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatPlaces:
-    """The places of one chat: its private one, or General and two topics."""
+    """The places of one chat: a private one, or General and two topics."""
 
     places: Sequence[Place]
 
 
 def make_chat_places(system: System, *, private: int, groups: int) -> list[ChatPlaces]:
-    """New ones; who writes in a group is its administrator, so that every command is theirs to give."""
+    """Make new chats. The writer in a group is its administrator, so that every command is allowed."""
     simulation = system.simulator.simulation
     homes = [ChatPlaces(places=[private_place(simulation, number)]) for number in range(private)]
     mention = f"@{simulation.config.bot_username}"

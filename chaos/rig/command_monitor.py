@@ -1,6 +1,6 @@
-"""Watches the store's own stream of commands (MONITOR): when steps were journaled, replies committed and sent.
+"""Monitors the store's commands (MONITOR): the times of recorded steps, commits and sends.
 
-Its times are the store's clock and ours the machine's: the same clock, so the two can be compared.
+Its times are the store's clock and ours the machine's. Both are the same clock, so they can be compared.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ ClaimOrder = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """A finished step as it went into the journal; `value` is what the agent put there."""
+    """A finished step in the journal. `value` is the agent's record of it."""
 
     at: float
     worker: int
@@ -47,9 +47,9 @@ class RecordedStep:
 
 @dataclass(slots=True, kw_only=True)
 class RecordedSend:
-    """A part of a reply from its commit until it was noted as sent.
+    """A part of a reply from its commit until its send was recorded.
 
-    `begun_at`: when its first send was begun; `repeated_at`: when one was begun that may be a second one.
+    `begun_at`: the start of its first send; `repeated_at`: the start of one that may be a second.
     """
 
     worker: int
@@ -63,9 +63,10 @@ class RecordedSend:
 
 @dataclass(slots=True)
 class CommandMonitor:
-    """What was seen so far, in the order in which the store did it. Workers go by their process ids.
+    """The events so far, in the store's order.
 
-    `steps`: of each context, when a worker did something that brings it on (journal, commit, send, rest), and which.
+    Workers are identified by process ids. `steps`: for each context, the times and kinds of progress
+    (journal, commit, send, idle).
     """
 
     accepted: int = 0
@@ -84,7 +85,7 @@ class CommandMonitor:
     _is_burying: bool = False
 
     def see(self, line: str) -> None:
-        """Take in one line of MONITOR: a call of a script, or a write of the script that was called last."""
+        """Process one line of MONITOR: a script call, or a write of the last script."""
         head = line[:_HEAD]
         if '] "EVAL' in head:
             consumer = _CONSUMER.search(line)
@@ -147,7 +148,7 @@ class CommandMonitor:
 
 @asynccontextmanager
 async def monitoring_commands(redis_socket: Path) -> AsyncGenerator[CommandMonitor]:
-    """A witness of everything that the store does while the block runs."""
+    """Monitor all commands of the store while the block runs."""
     reader, writer = await asyncio.open_unix_connection(redis_socket, limit=_BUFFER)
     witness = CommandMonitor()
     try:
@@ -176,7 +177,10 @@ def _claim_of(consumer: "re.Match[str] | None") -> ClaimOrder | None:
 
 
 def _brought_on(words: Sequence[str]) -> str | None:
-    """The context that this write of a worker's brings on: a step kept, a part committed, sent or begun, a rest."""
+    """Return the context for which this write of a worker is progress:
+
+    a step, a commit, a send, or becoming idle.
+    """
     match words:
         case ["HSET", key, *_]:
             return _owner(key, "journal")
@@ -191,7 +195,7 @@ def _brought_on(words: Sequence[str]) -> str | None:
 
 
 def _owner(key: str, kind: Literal["box", "journal", "outbox", "sending"]) -> str | None:
-    """The context whose key of this kind it is."""
+    """Return the context of a key of this kind."""
     before, _, context_id = key.rpartition(f":{kind}:")
     return context_id if before else None
 

@@ -1,4 +1,4 @@
-"""The load of the rows that crash something: who writes how much, when the crashes come, and when all is quiet again."""
+"""The load of the rows with crashes: its size, the moments of the crashes, and its end."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -16,18 +16,18 @@ _KEPT_REQUESTS = 100
 
 
 def crash_crowd(system: System, bench: Bench) -> AbstractAsyncContextManager[ChatLoad]:
-    """200 chats and topics in the long form, of whose requests to the model only the last are kept."""
+    """Open 200 chats and topics in the long form. Only the last requests to the model are kept."""
     system.model.most_kept = _KEPT_REQUESTS
     return open_chat_load(system, private=bench.pick(20, 176), groups=bench.pick(1, 8))
 
 
 def line_count(bench: Bench) -> int:
-    """Lines in all."""
+    """Return the number of lines."""
     return bench.pick(200, 20_000)
 
 
 async def write_all(bench: Bench, crowd: ChatLoad, *, per_second: float) -> None:
-    """Write at this rate, or as fast as is answered."""
+    """Write at this rate, or as fast as the bot answers."""
     await crowd.write_steadily(
         line_count(bench),
         per_second=per_second,
@@ -38,18 +38,18 @@ async def write_all(bench: Bench, crowd: ChatLoad, *, per_second: float) -> None
 
 
 def plan_moments(bench: Bench, random: Random, count: int) -> Sequence[int]:
-    """After how many lines each crash comes: spread over the load at random."""
+    """Return the number of lines before each crash, spread over the load at random."""
     lines = line_count(bench)
     return sorted(random.sample(range(lines // 20, lines * 19 // 20), count))
 
 
 async def moment_of(crowd: ChatLoad, lines: int) -> None:
-    """Return once so many lines were written."""
+    """Wait until this many lines were written."""
     await until(lambda: len(crowd.written) >= lines, within_s=_MOMENT_WITHIN_S, what="the moment of a crash")
 
 
 async def quiet(system: System, crowd: ChatLoad) -> None:
-    """Return once Telegram has handed everything over and nobody works any more."""
+    """Wait until Telegram has delivered everything and every worker is idle."""
     await until(
         lambda: len(system.simulator.simulation.queue) == 0,
         within_s=QUIET_WITHIN_S,

@@ -1,4 +1,4 @@
-"""People who each write a line, wait for whatever the bot says to it, and write the next one."""
+"""People who each write a line, wait for the bot's answer, and write the next one."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ _KEPT_REQUESTS = 500
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """A line and what the bot said to it: "" where it said nothing in time. Unix seconds."""
+    """A line and its answer, "" without one in time. Times are Unix seconds."""
 
     chat: int
     line: str
@@ -29,13 +29,13 @@ class Exchange:
 
     @property
     def waited_s(self) -> float:
-        """How long its writer waited; endless where nothing came."""
+        """Return the waiting time of its writer, infinite without an answer."""
         return float("inf") if self.ended_at is None else self.ended_at - self.asked_at
 
 
 @dataclass(slots=True, kw_only=True)
 class Dialogues:
-    """What was said in these chats so far; the lines of a chat are numbered through."""
+    """The exchanges of these chats. The lines of a chat are numbered."""
 
     system: System
     heard: BotMessages
@@ -44,7 +44,7 @@ class Dialogues:
     _numbers: dict[int, Iterator[int]] = field(default_factory=dict[int, Iterator[int]])
 
     async def hold(self, lines_each: int, *, within_s: float, pause_s: float = 0) -> list[Exchange]:
-        """So many lines of everybody, all chats at the same time, with a pause before each line.
+        """Let everyone write this many lines in parallel, with a pause before each line.
 
         A line is given up after `within_s` seconds.
         """
@@ -52,14 +52,14 @@ class Dialogues:
         return await self._all_go_on(pauses, ends=inf, pause_s=pause_s, within_s=within_s)
 
     async def hold_for(self, seconds: float, *, pause_s: float, within_s: float) -> list[Exchange]:
-        """Everybody goes on for so long, with a pause before each line."""
+        """Let everyone write for this time, with a pause before each line."""
         ends = time.monotonic() + seconds
         return await self._all_go_on(repeat(pause_s), ends=ends, pause_s=pause_s, within_s=within_s)
 
     async def _all_go_on(
         self, pauses: Iterable[float], *, ends: float, pause_s: float, within_s: float
     ) -> list[Exchange]:
-        """They begin one after the other within one pause."""
+        """Start the writers one after the other within one pause."""
         before = len(self.exchanges)
         async with asyncio.TaskGroup() as talking:
             for number, chat in enumerate(self.chats):
@@ -69,7 +69,7 @@ class Dialogues:
         return self.exchanges[before:]
 
     async def say(self, chat: int, *, within_s: float) -> Exchange:
-        """The next line of this chat, and what came of it."""
+        """Write the next line of this chat and return the exchange."""
         line = f"line {next(self._numbers.setdefault(chat, count()))} of {chat}"
         heard = self.heard.by_chat[chat]
         before, one = list(heard), Exchange(chat=chat, line=line, asked_at=time.time())
@@ -95,14 +95,14 @@ class Dialogues:
 
 
 def _news(heard: Sequence[str], before: Sequence[str]) -> str | None:
-    """The newest of what was said since; the answer to an earlier line that is sent once more is none."""
+    """Return the newest message since then, except a repeated answer to an earlier line."""
     new = [text for text in heard[len(before) :] if text not in before or not LINE.search(text)]
     return new[-1] if new else None
 
 
 @asynccontextmanager
 async def dialogues(system: System, *, chats: int) -> AsyncGenerator[Dialogues]:
-    """So many new people, and what they hear while the block runs."""
+    """Open dialogues of this many new people while the block runs."""
     people = await gather_people(system.simulator, chats)
     async with collect_bot_messages(system.simulator) as heard:
         yield Dialogues(system=system, heard=heard, chats=people)

@@ -1,4 +1,4 @@
-"""What the stores, the model and the chats show after a run, and the findings that must be empty."""
+"""Evidence of a run from stores, model and chats, and checks whose findings must be empty."""
 
 import math
 import re
@@ -24,9 +24,10 @@ SETTLED_WITHIN_S = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """A request as it reached the model: for which line (of a crowd; else the whole text), after how many tool steps.
+    """A request to the model:
 
-    `reply_id` names the reply: where it asked for a tool that is the call's id.
+    its line (of a chat load; otherwise the whole text) and its number of tool steps. `reply_id` names the
+    reply; for a tool call it is the call's id.
     """
 
     at: float
@@ -36,7 +37,7 @@ class ModelRequest:
 
 
 def read_model_request(request: Mapping[str, Any], *, at: float, reply_id: str) -> ModelRequest:
-    """The facts of a chat request."""
+    """Return the facts of a chat request."""
     messages = cast("list[dict[str, Any]]", request["messages"])
     last_user = max(at for at, message in enumerate(messages) if message["role"] == "user")
     tool_steps = sum(bool(message.get("tool_calls")) for message in messages[last_user:])
@@ -47,7 +48,7 @@ def read_model_request(request: Mapping[str, Any], *, at: float, reply_id: str) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedStep:
-    """When the journal took a step in, and when it was forgotten because its turn became a dead letter."""
+    """The time at which the journal recorded a step, and the time at which a dead letter removed it."""
 
     at: float
     until: float = math.inf
@@ -60,10 +61,10 @@ Steps = Mapping[tuple[str, int], Sequence[FinishedStep]]
 def finished_steps(
     asked: Sequence[ModelRequest], recorded: Iterable[RecordedStep], buried: Mapping[str, Sequence[float]]
 ) -> Steps:
-    """What the journal took in. What had joined the turn of a dead letter (`buried`: when, by context) begins anew.
+    """Return the steps of the journal.
 
-    The journal's value tells which call it came from: a tool call's id is unlike any other, and so is an answer,
-    which repeats its line.
+    Updates that had joined the turn of a dead letter (`buried`: times by context) start again. The
+    journal's value identifies the call: ids of tool calls are unique, and an answer repeats its line.
     """
     by_reply = {call.reply_id: call for call in asked}
     finished: dict[tuple[str, int], list[FinishedStep]] = defaultdict(list)
@@ -77,7 +78,7 @@ def finished_steps(
 
 
 def finished_twice(finished: Steps) -> list[tuple[str, int]]:
-    """Steps that the journal took in though it had them: there must be none."""
+    """Return steps that the journal recorded twice. There must be none."""
     return [
         step
         for step, times in finished.items()
@@ -86,10 +87,10 @@ def finished_twice(finished: Steps) -> list[tuple[str, int]]:
 
 
 def late_calls(asked: Sequence[ModelRequest], finished: Steps) -> list[ModelRequest]:
-    """Model calls for a step that the journal had already: there must be none.
+    """Return model calls for a step that was already in the journal.
 
-    A step that was not in the journal yet when its worker died may be asked for again; then the journal's entry
-    is younger than both calls.
+    There must be none. A step outside the journal at its worker's death may be requested again; then the
+    journal's entry is newer than both calls.
     """
     return [
         call
@@ -99,7 +100,7 @@ def late_calls(asked: Sequence[ModelRequest], finished: Steps) -> list[ModelRequ
 
 
 def finished_tools(recorded: Iterable[RecordedStep]) -> dict[str, float]:
-    """When the journal took in the result of each tool call of a model's."""
+    """Return the times at which the journal recorded the results of tool calls."""
     asked: dict[str, Sequence[str]] = {}
     finished: dict[str, float] = {}
     for record in recorded:
@@ -113,7 +114,7 @@ def finished_tools(recorded: Iterable[RecordedStep]) -> dict[str, float]:
 
 
 def late_effects(ran: Mapping[str, Sequence[float]], finished: Mapping[str, float]) -> list[str]:
-    """Tool calls that ran again after their result was in the journal: there must be none."""
+    """Return tool calls that ran again after their result was in the journal. There must be none."""
     return [call for call, times in ran.items() if max(times) > finished.get(call, max(times))]
 
 
@@ -122,7 +123,7 @@ IN_FLIGHT_S = 1.0
 
 
 def unexplained_repeats(sendings: Iterable[RecordedSend], kills: Sequence[float]) -> list[RecordedSend]:
-    """Sends begun a second time though no kill fell between the first time and that: there must be none."""
+    """Return sends that started a second time without a kill since the first time. There must be none."""
     return [
         sending
         for sending in sendings
@@ -132,17 +133,20 @@ def unexplained_repeats(sendings: Iterable[RecordedSend], kills: Sequence[float]
 
 
 def duplicates(texts: Sequence[str]) -> Counter[str]:
-    """How often each text was sent beyond once, where that is so."""
+    """Return the number of repetitions of each text that was sent more than once."""
     return Counter({text: count - 1 for text, count in Counter(texts).items() if count > 1})
 
 
 def in_order(texts: Sequence[str]) -> list[str]:
-    """The texts as they first came."""
+    """Return the texts in the order of their first arrival."""
     return list(dict.fromkeys(texts))
 
 
 def history_faults(history: Sequence[Message], lines: Sequence[str]) -> list[str]:
-    """What is wrong with a history of these lines, each once and in order, and an echo after each batch."""
+    """Return the faults of a history:
+
+    each line must be there once, in order, with an echo after each batch.
+    """
     faults: list[str] = []
     if [message.text for message in history if message.role == "user"] != list(lines):
         faults.append("the user's lines are not each there once and in order")
@@ -163,18 +167,18 @@ _UNFINISHED = re.compile(
 
 
 async def update_records(redis: RedisClient) -> dict[int, str]:
-    """The key of every update of which there is a record."""
+    """Return the keys of all update records."""
     found = ((_UPDATE.fullmatch(key), key) for key in await all_keys(redis))
     return {int(update[1]): key for update, key in found if update}
 
 
 async def update_ids(redis: RedisClient) -> list[int]:
-    """Every update of which there is a record."""
+    """Return the ids of all updates with a record."""
     return list(await update_records(redis))
 
 
 async def update_states(redis: RedisClient) -> Counter[str]:
-    """How many updates are in each state."""
+    """Return the number of updates in each state."""
     found = await update_records(redis)
     states = [
         await redis.call("HGET", key, "state") for key in found.values()
@@ -183,22 +187,22 @@ async def update_states(redis: RedisClient) -> Counter[str]:
 
 
 async def histories(redis: RedisClient, contexts: Mapping[int, keys.ContextRef]) -> dict[int, list[Message]]:
-    """The whole history of each chat, oldest first."""
+    """Return the whole history of each chat, oldest first."""
     return {chat: await whole_history(redis, ref) for chat, ref in contexts.items()}
 
 
 async def whole_history(redis: RedisClient, ref: keys.ContextRef) -> list[Message]:
-    """The whole history of one context, oldest first."""
+    """Return the whole history of one context, oldest first."""
     return await RedisHistory(redis).page(ref, after_sequence=-1, limit=10_000, whole=True)
 
 
 async def settled(redis: RedisClient, *, within_s: float = SETTLED_WITHIN_S) -> None:
-    """Return when no work is left in the store."""
+    """Wait until the store has no work."""
     await until_it_is([], lambda: leftovers(redis), within_s=within_s, look_again_s=0.1)
 
 
 async def leftovers(redis: RedisClient) -> list[str]:
-    """Keys of work that is not finished."""
+    """Return the keys of unfinished work."""
     partitions = int(await redis.call("GET", keys.global_key("partitions")) or 1)
     at_work: list[str] = [
         keys.partition_key(number, "active")

@@ -1,4 +1,7 @@
-"""The processes of a service under kills: each is replaced at once, and what it held at its death is kept in mind."""
+"""The processes of a service under kills.
+
+Each is replaced at once, and its claims at its death are recorded.
+"""
 
 import asyncio
 import math
@@ -25,7 +28,7 @@ return held
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """A kill -9: when (Unix seconds), of what, and the contexts that it held."""
+    """A kill -9: its time (Unix seconds), its process, and the contexts that this had claimed."""
 
     at: float
     command: str
@@ -35,7 +38,7 @@ class Kill:
 
 @dataclass(slots=True, kw_only=True)
 class Fleet:
-    """`serve` and `work` processes. `group` runs the restarts: with its end all of them are up again."""
+    """The `serve` and `work` processes. `group` runs the restarts; at its end all of them are up again."""
 
     system: System
     group: asyncio.TaskGroup
@@ -43,19 +46,19 @@ class Fleet:
     kills: list[Kill] = field(default_factory=list[Kill])
 
     async def start(self, *commands: str) -> None:
-        """Start processes side by side; returns when each is ready."""
+        """Start processes in parallel. Return when each is ready."""
         self.alive += await self.system.start(*commands)
 
     def running(self, command: str) -> list[Program]:
-        """The ready ones."""
+        """Return the processes that are ready."""
         return [program for program in self.alive if program.command == command]
 
     def of_pid(self, pid: int) -> Program | None:
-        """The ready one with this process id."""
+        """Return the ready process with this id."""
         return next((program for program in self.alive if program.process.pid == pid), None)
 
     async def kill(self, program: Program) -> Kill:
-        """Kill -9; another is started in its place at once."""
+        """Kill a process with -9 and start its replacement at once."""
         self.alive.remove(program)
         at = await program.kill()
         self._take_off(program)
@@ -68,7 +71,11 @@ class Fleet:
         return kill
 
     async def replace_oldest(self, command: str, *, within_s: float) -> int:
-        """As a deploy does: a new one is ready, then the oldest gets nothing new any more and SIGTERM; its exit status."""
+        """Replace the oldest process as a deploy does:
+
+        a new one gets ready, then the old one gets no new connections and a SIGTERM. Return its exit
+        status.
+        """
         oldest = self.running(command)[0]
         await self.start(command)
         self._take_off(oldest)
@@ -76,13 +83,13 @@ class Fleet:
         return await oldest.end(within_s=within_s)
 
     def _take_off(self, program: Program) -> None:
-        """No connection more for it from the balancer."""
+        """Remove it from the balancer."""
         if "webhook" in self.system.proxies and program.command == "serve":
             self.system.proxies["webhook"].places.remove(("127.0.0.1", program.port))
 
 
 async def held_by(system: System, pid: int) -> frozenset[str]:
-    """The contexts that are claimed in the name of this process."""
+    """Return the contexts that this process has claimed."""
     held: set[str] = set()
     for partition in range(system.partitions):
         stream = keys.partition_key(partition, "ready")
@@ -92,8 +99,10 @@ async def held_by(system: System, pid: int) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """Of a context that a dead worker held: seconds to its next step. `is_hit_again`: two workers died over it since it
-    last rested: it is begun alone, and a lease begins anew.
+    """The recovery of a context of a dead worker:
+
+    seconds to its next step. `is_hit_again`: two workers died over it, so it runs alone after another
+    lease.
     """
 
     after_s: float
@@ -101,9 +110,9 @@ class Resumed:
 
 
 def resumed_after(kills: Sequence[Kill], witness: CommandMonitor) -> list[Resumed]:
-    """For each kill and each context that the dead worker held, when it went on; what never went on is left out.
+    """Return the recovery of each context of each killed worker; contexts without one are left out.
 
-    A context for which nothing was left to do but to rest counts with that.
+    Becoming idle counts as a step.
     """
     found: list[Resumed] = []
     for kill in kills:
@@ -117,7 +126,7 @@ def resumed_after(kills: Sequence[Kill], witness: CommandMonitor) -> list[Resume
 
 
 def cut_twice(kills: Sequence[Kill], sendings: Sequence[RecordedSend]) -> int:
-    """How many parts were being sent at the deaths of two workers."""
+    """Return the number of parts whose sends two deaths interrupted."""
     return sum(
         sum(
             each.begun_at - IN_FLIGHT_S < kill.at < (each.sent_at or math.inf)

@@ -1,6 +1,6 @@
-"""Starts commands of the product as processes forked from one that has imported it: in 0.3 s of CPU in place of 2.5.
+"""Starts commands of the product as forks of a process that has imported it: in 0.3 s of CPU instead of 2.5.
 
-Run as a program it is that one: each line of its stdin orders a process, each line of its stdout is a process id.
+As a program it is that process: each line of stdin orders a command, each line of stdout is a process id.
 """
 
 import asyncio
@@ -27,9 +27,10 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forked:
-    """A command with its log, as `asyncio.subprocess.Process` shows one: it is a child of the source, not ours.
+    """A command with its log, with the interface of `asyncio.subprocess.Process`.
 
-    `handle` is a file descriptor that means this process even when its id was given to another.
+    It is a child of the source, not ours. `handle` is a file descriptor of this process, valid even if
+    its id is reused.
     """
 
     pid: int
@@ -38,25 +39,25 @@ class Forked:
 
     @property
     def returncode(self) -> int | None:
-        """None while it lives; -9 for one that was killed."""
+        """Return None while the process runs, -9 if it was killed."""
         if self.is_alive:
             return None
         status = _status_file(self.log)
         return int(status.read_text()) if status.exists() else -signal.SIGKILL
 
     def send_signal(self, number: int) -> None:
-        """ProcessLookupError where it has ended."""
+        """Send a signal. Raises ProcessLookupError if the process has ended."""
         signal.pidfd_send_signal(self.handle, number)
 
     async def wait(self) -> int:
-        """How it ended, once it has."""
+        """Wait for the end and return the exit code."""
         while (status := self.returncode) is None:  # noqa: ASYNC110 - no event tells of another's child
             await asyncio.sleep(_LOOK_AGAIN_S)
         return status
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended yet."""
+        """Return True while the process runs."""
         ended = select.poll()
         ended.register(self.handle, select.POLLIN)
         return not ended.poll(0)
@@ -68,7 +69,7 @@ class Forked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forks:
-    """Where processes come from."""
+    """The source of processes."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -89,7 +90,10 @@ class Forks:
 
 @asynccontextmanager
 async def forks(extra: Mapping[str, str] | None = None) -> AsyncGenerator[Forks]:
-    """A source of processes; those that are still alive at its end are killed. `extra`: of the source's environment."""
+    """Open a source of processes.
+
+    Those that still run at its end are killed. `extra` is added to its environment.
+    """
     source = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "chaos.rig.fork_server"),
         stdin=asyncio.subprocess.PIPE,
@@ -111,7 +115,7 @@ async def forks(extra: Mapping[str, str] | None = None) -> AsyncGenerator[Forks]
 
 
 def main() -> None:
-    """Fork a process for each order, until stdin ends."""
+    """Fork a process for each order until stdin ends."""
     for name in IMPORTED:
         importlib.import_module(name)
     for line in sys.stdin:
@@ -127,7 +131,10 @@ def main() -> None:
 
 
 def _reap() -> None:
-    """Let those go that have ended. Who orders the next one has a handle on each of them: no id means another by now."""
+    """Reap ended processes.
+
+    The client of the next order has a handle on each of them, so no id is confused.
+    """
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,7 +1,7 @@
-"""What a process has in use, noted from within it: its resident set also has what was freed and not given back.
+"""The memory in use by a process, measured from inside. The resident set also contains freed memory.
 
-In half an hour of load that scatters a worker's private memory by some ten MB, which is a slope of as many MB an hour, up or
-down. What is in use can be told apart from that only by the allocator: `EXACT` makes glibc's the only one.
+In half an hour of load that scatters a worker's private memory by about ten MB, a slope of as many MB an
+hour. Only the allocator knows the memory in use: `EXACT` makes glibc's the only one.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ _MB = 2.0**20
 
 
 class _Mallinfo2(ctypes.Structure):
-    """See mallinfo(3); glibc 2.33 and later adds up all of its arenas."""
+    """mallinfo(3). glibc 2.33 and later adds up all of its arenas."""
 
     _fields_ = (
         *((name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd")),
@@ -29,7 +29,7 @@ class _Mallinfo2(ctypes.Structure):
 
 
 def in_use_mb() -> float:
-    """MB that this process has allocated and not freed, once Python's garbage is collected."""
+    """Return the MB that this process has allocated and not freed, after a garbage collection."""
     gc.collect()
     mallinfo2 = ctypes.CDLL(None).mallinfo2
     mallinfo2.restype = _Mallinfo2
@@ -39,7 +39,10 @@ def in_use_mb() -> float:
 
 @contextmanager
 def noting(file: Path, *, every_s: float) -> Generator[None]:
-    """Add a line to the file so often while the block runs: seconds (`time.monotonic`), MB in use."""
+    """Append a line to the file at this interval while the block runs:
+
+    seconds (`time.monotonic`), MB in use.
+    """
     ended = Event()
 
     def note() -> None:
@@ -57,11 +60,11 @@ def noting(file: Path, *, every_s: float) -> Generator[None]:
 
 
 def read_notes(file: Path) -> list[tuple[float, float]]:
-    """The (seconds, MB) that were noted; whole lines only."""
+    """Return the recorded (seconds, MB) of complete lines."""
     whole, _, _ = file.read_text().rpartition("\n")
     return [(float(at), float(size)) for at, size in (line.split() for line in whole.splitlines())]
 
 
 def heap_file(log: Path) -> Path:
-    """Where a process with this log has its notes."""
+    """Return the path of the notes of a process with this log."""
     return log.with_suffix(".heap")

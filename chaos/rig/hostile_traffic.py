@@ -1,6 +1,6 @@
-"""Hostile traffic to a webhook, from a process of its own that costs little: `python -m chaos.rig.hostile_traffic ORDER`.
+"""Hostile traffic to a webhook from a cheap separate process: `python -m chaos.rig.hostile_traffic ORDER`.
 
-ORDER is a JSON object (`Order`). It prints one line of JSON at its end: `TrafficCounts`.
+ORDER is a JSON object (`Order`). At its end it prints one line of JSON (`TrafficCounts`).
 """
 
 import asyncio
@@ -31,9 +31,10 @@ _PIECE = b"a" * 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is sent to whom: so many small requests a second, and the rest beside them the whole time.
+    """The traffic:
 
-    `big`: bodies of 100 MB at a time; `slow`: connections that send a byte a second; `idle`: that send nothing.
+    small requests per second, and the rest during the whole time. `big`: bodies of 100 MB at a time;
+    `slow`: connections that send a byte a second; `idle`: connections that send nothing.
     """
 
     port: int
@@ -49,9 +50,10 @@ class Order:
 
 @dataclass(slots=True, kw_only=True)
 class TrafficCounts:
-    """What came back: the answers to small requests by status, to the others by kind and status ("closed": none).
+    """The responses:
 
-    `longest_open_s`: how long a slow or silent connection was let be.
+    to small requests by status, to the others by kind and status ("closed": none). `longest_open_s`: the
+    longest life of a slow or silent connection.
     """
 
     seconds: float = 0.0
@@ -64,7 +66,7 @@ class TrafficCounts:
 
 
 class _Small(asyncio.Protocol):
-    """A connection for small requests, many at once; it comes again when it is closed."""
+    """A connection for small requests, many at once. It reconnects when it is closed."""
 
     def __init__(self, tally: TrafficCounts) -> None:
         self._tally = tally
@@ -90,7 +92,7 @@ class _Small(asyncio.Protocol):
         self._tail = b""
 
     def send(self, requests: Sequence[bytes]) -> None:
-        """Send them at once."""
+        """Send the requests at once."""
         assert self.transport is not None
         self.unanswered += len(requests)
         self._tally.sent += len(requests)
@@ -98,7 +100,7 @@ class _Small(asyncio.Protocol):
 
 
 async def run(order: Order) -> TrafficCounts:
-    """Send everything for so long; the tally."""
+    """Send everything for this time and return the counts."""
     tally, random = TrafficCounts(), Random(order.seed)
     ends_at = time.monotonic() + order.seconds
     beside = [
@@ -148,7 +150,7 @@ async def _connect(order: Order, connection: _Small) -> None:
 
 
 def _small_requests(order: Order) -> list[bytes]:
-    """Small requests that must be refused, each for a reason of its own."""
+    """Return small requests that must be refused, each for another reason."""
     wrong = [
         b"",
         b"wrong",
@@ -171,7 +173,7 @@ def _post(order: Order, headers: bytes, body: bytes) -> bytes:
 
 
 async def _send_big(order: Order, tally: TrafficCounts, number: int) -> None:
-    """100 MB with a length or without, with the right secret or a wrong one; until it is answered or cut off."""
+    """Send 100 MB with or without a length, with the right or a wrong secret, until it is answered or cut off."""
     is_chunked, is_right = bool(number & 1), bool(number & 2)
     kind = f"big body{', chunked' if is_chunked else ''}, {'right' if is_right else 'wrong'} secret"
     reader, writer = await asyncio.open_connection("127.0.0.1", order.port)
@@ -192,7 +194,10 @@ async def _send_big(order: Order, tally: TrafficCounts, number: int) -> None:
 
 
 async def _send_slowly(order: Order, tally: TrafficCounts, number: int) -> None:
-    """A byte a second: of the head, of the head's one endless line, of the body with the right secret, with a wrong one."""
+    """Send a byte a second:
+
+    of the head, of one endless head line, of the body with the right or a wrong secret.
+    """
     kind, secret, rest = [
         ("slow head", "wrong", b""),
         ("endless head", "wrong", b""),
@@ -265,13 +270,13 @@ def _head(order: Order, secret: str) -> bytes:
 
 
 def main() -> None:
-    """Read the order, send, print."""
+    """Read the order, send the traffic, print the counts."""
     tally = asyncio.run(run(Order(**json.loads(sys.argv[1]))))
     sys.stdout.write(json.dumps({each.name: getattr(tally, each.name) for each in fields(tally)}))
 
 
 def read_tally(printed: bytes) -> TrafficCounts:
-    """What the process printed."""
+    """Parse the output of the process."""
     told = json.loads(printed)
     answers, others = Counter[str](told.pop("answers")), Counter[str](told.pop("others"))
     return TrafficCounts(**told, answers=answers, others=others)

@@ -1,4 +1,4 @@
-"""A way to the index server that sees every request, notes the searches, and lets some fail as it is told."""
+"""A proxy of the index server that records searches and lets some requests fail."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ _HOP_BY_HOP = {"host", "content-length", "transfer-encoding", "connection", "acc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One request for nearest points: its collection, and the sizes of the dense vectors in it."""
+    """A search request: its collection, and the sizes of its dense vectors."""
 
     collection: str
     body: str
@@ -35,10 +35,10 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFaults:
-    """A share of the requests fails, drawn from `seed`, each kind as often as the others.
+    """A share of the requests fails at random by `seed`, with equal kinds.
 
-    down: the connection is closed without an answer, and nothing is done; slow: done, and answered after up to
-    `slow_s` seconds; 500: answered so, and every second time done all the same.
+    down: the connection is closed and nothing is done; slow: done and answered after up to `slow_s`
+    seconds; 500: answered with an error, and done every second time.
     """
 
     share: float
@@ -48,10 +48,10 @@ class IndexFaults:
 
 @dataclass(slots=True)
 class IndexProxy:
-    """What went by, and what befalls it from now on. `url` is where to send requests.
+    """The proxy and its faults.
 
-    `searches` are those since `keeps_searches`; `asked` counts all of them, `writes` the requests that wrote points,
-    `failed` the faults that fell.
+    `url` is its address. `searches` are those since `keeps_searches`; `asked` counts all of them,
+    `writes` the requests that wrote points, `failed` the faults.
     """
 
     url: str = ""
@@ -65,12 +65,15 @@ class IndexProxy:
     _random: Random = field(default_factory=Random)
 
     def fail(self, faults: IndexFaults | None) -> None:
-        """Let requests fail from now on; None lets all of them through."""
+        """Let requests fail from now on. None ends the faults."""
         self._faults = faults
         self._random = Random(faults.seed if faults else 0)
 
     def note(self, method: str, path: str, body: bytes) -> None:
-        """Count it, and keep it if it is a search: `/collections/NAME/points/query` or a batch of them."""
+        """Count a request, and record it if it is a search:
+
+        `/collections/NAME/points/query` or a batch of them.
+        """
         self.requests += 1
         parts = path.strip("/").split("/")
         self.writes += method == "PUT" and parts[-1] == "points"
@@ -81,7 +84,7 @@ class IndexProxy:
             self.searches.append(_read_search(parts[1], body))
 
     def draw(self) -> tuple[FaultKind | None, float]:
-        """What befalls the next request, and a number from 0 to 1 of its own."""
+        """Return the fault of the next request, and a random number from 0 to 1."""
         chance, own = self._random.random(), self._random.random()
         if self._faults is None or chance >= self._faults.share:
             return None, own
@@ -92,13 +95,13 @@ class IndexProxy:
 
     @property
     def slow_s(self) -> float:
-        """How slow an answer may be now."""
+        """Return the maximum delay of a response."""
         return self._faults.slow_s if self._faults else 0.0
 
 
 @asynccontextmanager
 async def proxied_index(index_url: str) -> AsyncGenerator[IndexProxy]:
-    """A proxy in front of the index server."""
+    """Run a proxy in front of the index server."""
     proxy = IndexProxy()
     async with local_client(index_url, timeout_s=30) as server:
         way = _Way(proxy, server)

@@ -1,4 +1,4 @@
-"""Contexts that all say the same of a word of their own, and a model that looks whose words it is told."""
+"""Contexts that write the same text with different words, and a model that checks whose words it gets."""
 
 import json
 import re
@@ -21,20 +21,23 @@ _KNOWN_AT_MOST = 2_000
 
 
 def word(context: int, number: int) -> str:
-    """A word of this context: nobody else is told it."""
+    """Return a word of this context, which no other context may see."""
     digits = f"{context:06d}{number % 1000:03d}"
     return "quok" + "".join(_LETTERS[int(digit)] for digit in digits)
 
 
 def owner_of(letters: str) -> int:
-    """Whose word it is, by its middle."""
+    """Return the owner of a word, which its middle names."""
     return int("".join(str(_LETTERS.index(letter)) for letter in letters.lower()))
 
 
 @dataclass(slots=True, kw_only=True)
 class WatchingModel:
-    """Echoes the tag. "look" has it search the memory, "large" make an artifact, "pry" read one of another context, and
-    search for what all have said (`pried`: how often with an artifact that there is). Everything it is told is looked into for words of other contexts than its own.
+    """A model that echoes the tag.
+
+    "look" makes it search the memory, "large" make an artifact, "pry" read an artifact of another context
+    and search for everyone's text (`pried` counts existing artifacts). It checks every request for words
+    of other contexts.
     """
 
     random: Random
@@ -75,7 +78,7 @@ class WatchingModel:
         del self._artifacts[:-_KNOWN_AT_MOST]
 
     def _ask(self, context: int, line: str) -> Reply | None:
-        """The tool that the line has it call, with what others have where it pries."""
+        """Return the tool call of a line, with data of others if it pries."""
         kind = next((each for each in ("look", "large", "pry") if f" {each} " in line), None)
         if kind is None:
             return None
@@ -95,7 +98,10 @@ class WatchingModel:
 
 
 def line_of(context: int, number: int, random: Random) -> str:
-    """A line of a context: all say the same but for their own word, and ask what others' lines would answer best."""
+    """Return a line of a context.
+
+    All lines are equal except their words, and ask for the content of others' lines.
+    """
     kind = random.choices(("say", "ask", "look", "large", "pry"), weights=(46, 40, 6, 3, 5))[0]
     said = word(context, number)
     match kind:
@@ -125,7 +131,7 @@ NAMES: Sequence[str] = (
 
 
 def describe_requests(model: WatchingModel) -> dict[str, Any]:
-    """What the model saw, in figures."""
+    """Return the figures of the model's requests."""
     return {
         "prompts looked into": model.requests,
         "prompts with words of their own context beside the line's": model.recalled,

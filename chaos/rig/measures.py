@@ -1,4 +1,4 @@
-"""What a row measures of processes and of times: private memory, its slope, percentiles."""
+"""Measurements of processes and times: private memory, its slope, percentiles."""
 
 import asyncio
 import math
@@ -17,32 +17,32 @@ _MB = 1024.0
 
 @dataclass(slots=True)
 class Sizes:
-    """The memory of processes, sampled: (seconds, MB) of each, by its name."""
+    """Samples of the memory of processes: (seconds, MB) of each by its name."""
 
     samples: dict[str, list[tuple[float, float]]] = field(
         default_factory=dict[str, list[tuple[float, float]]]
     )
 
     def note(self, name: str, pid: int, at: float, size: float) -> None:
-        """Take one sample; a process that is gone has none."""
+        """Take one sample of the running processes."""
         if size:
             self.samples.setdefault(f"{name} {pid}", []).append((at, size))
 
 
 def private_mb(pid: int) -> float:
-    """What the process has in memory that is no file's and no other process's, in MB; 0 for one that is gone."""
+    """Return the private memory of a process in MB; 0 after its end."""
     return _field(pid, _ANONYMOUS)
 
 
 def resident_mb(pid: int) -> float:
-    """The resident set, in MB; 0 for a process that is gone."""
+    """Return the resident set in MB; 0 after the end of the process."""
     return _field(pid, _RESIDENT)
 
 
 def slope_per_hour(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The least-squares slope of (seconds, value), for an hour, and its standard error, as the scatter about it has it.
+    """Return the least-squares slope of (seconds, value) per hour, and its standard error.
 
-    0 and 0 for fewer than three samples.
+    Both are 0 for fewer than three samples.
     """
     if len(samples) < 3:
         return (0.0, 0.0)
@@ -53,7 +53,7 @@ def slope_per_hour(samples: Sequence[tuple[float, float]]) -> tuple[float, float
 
 
 def floors(samples: Sequence[tuple[float, float]], *, every_s: float) -> list[tuple[float, float]]:
-    """The smallest value of each stretch of time: what stays when what is in use for a moment is given back."""
+    """Return the smallest value of each stretch of time, which excludes memory in short use."""
     smallest: dict[int, tuple[float, float]] = {}
     for at, value in samples:
         stretch = int(at / every_s)
@@ -62,7 +62,7 @@ def floors(samples: Sequence[tuple[float, float]], *, every_s: float) -> list[tu
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which this share of them is; 0 for none."""
+    """Return the value below which this share lies; 0 for no values."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(len(ranked) * share))] if ranked else 0.0
 
@@ -71,7 +71,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 async def sampling(
     pids: Callable[[], Mapping[str, int]], *, every_s: float, size: Callable[[int], float] = private_mb
 ) -> AsyncGenerator[Sizes]:
-    """The sizes of these processes while the block runs; who they are is asked for anew each time."""
+    """Sample the sizes of these processes while the block runs. Their ids are read again each time."""
     sizes = Sizes()
 
     async def sample() -> None:
@@ -91,7 +91,7 @@ async def sampling(
 
 
 def parent_of(pid: int) -> int:
-    """The process that started this one; 0 where it has ended."""
+    """Return the parent of a process; 0 after its end."""
     try:
         told = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -100,7 +100,7 @@ def parent_of(pid: int) -> int:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that this one started and that are its children still, whichever of its threads it was."""
+    """Return the children of a process, started by any of its threads."""
     found: list[int] = []
     with suppress(OSError):  # it has ended
         for thread in Path(f"/proc/{pid}/task").iterdir():

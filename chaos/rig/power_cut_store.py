@@ -1,4 +1,4 @@
-"""A store whose power can be cut: killed, and of its files only what was on the disk is left."""
+"""A store with simulated power cuts: it is killed, and its files keep only synced data."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ of the file that it ended. The words before it tell the time.
 class PowerCutStore:
     """A server on a socket in its own folder.
 
-    `cut_off` counts the bytes that its cuts took, `refused` the starts that it refused after a cut.
+    `cut_off` counts the bytes lost in cuts, `refused` the refused starts after a cut.
     """
 
     directory: Path
@@ -43,7 +43,7 @@ class PowerCutStore:
 
     @property
     def socket(self) -> Path:
-        """Where it listens."""
+        """Return the path of its socket."""
         return self.directory / SOCKET
 
     @property
@@ -52,23 +52,25 @@ class PowerCutStore:
 
     @property
     def url(self) -> str:
-        """Its `unix://` URL."""
+        """Return its `unix://` URL."""
         return f"unix://{quote(str(self.socket))}"
 
     @property
     def syncs(self) -> int:
-        """How often a file was brought to the disk, or made, so far."""
+        """Return the number of syncs and created files so far."""
         return (self.directory / "synced").stat().st_size // _PAIR.size
 
     @property
     def pid(self) -> int:
-        """The server's process id."""
+        """Return the server's process id."""
         assert self._process is not None
         return self._process.pid
 
     async def start(self) -> None:
-        """Start it, twice if it refuses a torn file before the last, as whatever restarts servers would: it has cut the
-        tear off, and loads it then. Returns once it has loaded what it finds; fails with its log if it ends instead.
+        """Start the server, twice if it refuses a torn file other than the last, as a supervisor would:
+
+        it has truncated the file then. Return when it has loaded its files; fail with its log if it
+        ends.
         """
         await self.spawn()
         if not await self._comes_up() and self._log.read_text().endswith(_TORN_BEFORE_THE_LAST):
@@ -77,7 +79,7 @@ class PowerCutStore:
         await self.ready()
 
     async def spawn(self, *more: str) -> None:
-        """Start it, with these options besides, and wait for nothing. A file that may not grow does not end it."""
+        """Start the server with these options without waiting. A limit of file sizes does not end it."""
         with self._log.open("ab") as lines:
             self._process = await asyncio.create_subprocess_exec(
                 *self.command,
@@ -90,16 +92,16 @@ class PowerCutStore:
             )
 
     async def ready(self) -> None:
-        """Return once it answers. Fails with its log if it ends instead."""
+        """Wait until it answers. Fail with its log if it ends."""
         assert await self._comes_up(), self._log.read_text()[-2000:]
 
     async def until_mended(self) -> None:
-        """Return once it has rewritten its file since it began, as `rewrite_torn_file` has it do."""
+        """Wait until it has rewritten its file since its start, as `rewrite_torn_file` makes it do."""
         async with open_redis(self.url) as redis:
             await until_it_is(True, partial(_has_rewritten, redis), within_s=STARTS_WITHIN_S)
 
     async def _comes_up(self) -> bool:
-        """True once it answers, False if it ends instead."""
+        """Return True when it answers, False if it ends."""
         async with asyncio.timeout(STARTS_WITHIN_S):
             while not await answers_ping(self.socket):
                 if self._process is None or self._process.returncode is not None:
@@ -108,13 +110,13 @@ class PowerCutStore:
         return True
 
     async def kill(self) -> None:
-        """End it and its children with SIGKILL, where it runs."""
+        """Kill the server and its children with SIGKILL, if it runs."""
         if self._process is not None and self._process.returncode is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             await self._process.wait()
 
     async def cut_power(self, random: Random) -> None:
-        """Kill it, and take from its files what no fsync had covered: all of that, or by chance only its end."""
+        """Kill the server and remove unsynced data from its files: all of it, or a random part of the end."""
         await self.kill()
         synced = read_synced(self.directory / "synced")
         for path in sorted((self.directory / "appendonlydir").iterdir()):
@@ -126,9 +128,9 @@ class PowerCutStore:
 
 @asynccontextmanager
 async def power_cut_store(directory: Path, command: Sequence[str]) -> AsyncGenerator[PowerCutStore]:
-    """The server that `command` starts, which keeps its files in `directory` (new) and listens there on `SOCKET`.
+    """Run the server of `command`, with its files in `directory` (new) and its socket at `SOCKET`.
 
-    Killed at the end. Raises RuntimeError where there is no C compiler.
+    It is killed at the end. Raises RuntimeError without a C compiler.
     """
     directory.mkdir()  # noqa: ASYNC240 - before anything else goes on
     notes = await _compile(directory)
@@ -150,7 +152,7 @@ async def _has_rewritten(redis: RedisClient) -> bool:
 
 
 def read_synced(notes: Path) -> dict[int, int]:
-    """For each inode the length that is on the disk."""
+    """Return the synced length of each inode."""
     found: dict[int, int] = {}
     for inode, length in _PAIR.iter_unpack(notes.read_bytes()):
         found[inode] = max(found.get(inode, 0), length) if length else 0

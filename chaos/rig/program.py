@@ -1,4 +1,4 @@
-"""One process of the product, started by its console, with its log: to be killed, ended and started again."""
+"""One process of the product with its log, started from the console, which can be killed, stopped and restarted."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ READY_WITHIN_S = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a console command ended."""
+    """The end of a console command."""
 
     status: int
     out: str
@@ -30,7 +30,7 @@ class Outcome:
 
 
 class Process(Protocol):
-    """A process of our own, or one that was forked for us."""
+    """A process that we started or that was forked for us."""
 
     @property
     def pid(self) -> int: ...
@@ -42,7 +42,10 @@ class Process(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A running `mnemogram COMMAND`; its log is JSON lines. `port` is its HTTP_PORT, 0 where that is not set."""
+    """A running `mnemogram COMMAND` with a log of JSON lines.
+
+    `port` is its HTTP_PORT, 0 if that is not set.
+    """
 
     command: str
     process: Process
@@ -51,36 +54,36 @@ class Program:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has said so."""
+        """Return True if its log says that it is ready."""
         return self.has_said("ready")
 
     def has_said(self, event: str) -> bool:
-        """Whether the log has this event."""
+        """Return True if the log has this event."""
         return any(line.get("event") == event for line in self.lines())
 
     def times_said(self, event: str) -> int:
-        """How often the log has it."""
+        """Return the number of these events in the log."""
         return sum(line.get("event") == event for line in self.lines())
 
     def lines(self) -> list[dict[str, Any]]:
-        """What it has logged so far, whole lines only."""
+        """Return its complete log lines so far."""
         whole, _, _ = self.log.read_text().rpartition("\n")
         return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
 
     async def ready(self) -> None:
-        """Return once it works; fails with its log if it ends instead."""
+        """Wait until it works. Fail with its log if it ends."""
         await until(lambda: self.is_ready or self.process.returncode is not None, within_s=READY_WITHIN_S)
         assert self.process.returncode is None, self.log.read_text()
 
     async def kill(self) -> float:
-        """End it with SIGKILL; the time just before."""
+        """Kill it with SIGKILL. Return the time just before."""
         at = time.time()
         self.process.send_signal(signal.SIGKILL)
         await self.process.wait()
         return at
 
     async def end(self, *, within_s: float) -> int:
-        """End it with SIGTERM; its exit status. TimeoutError if it takes longer."""
+        """Stop it with SIGTERM. Return its exit status. Raises TimeoutError if it takes longer."""
         self.process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(within_s):
             return await self.process.wait()
@@ -89,7 +92,7 @@ class Program:
 async def start_program(
     command: str, *, environment: Mapping[str, str], log: Path, source: Forks | None = None
 ) -> Program:
-    """Start `mnemogram COMMAND` in the folder of its log; with a `source` by a fork of it, which takes no time."""
+    """Start `mnemogram COMMAND` in the folder of its log, with a `source` as its fork, which is quick."""
     port = int(environment.get("HTTP_PORT", "0"))
     if source is not None:
         forked = await source.start(command, environment=environment, log=log)
@@ -118,7 +121,7 @@ async def run_console(*words: str, environment: Mapping[str, str], directory: Pa
 async def until(
     holds: Callable[[], bool], *, within_s: float, what: str = "it", look_again_s: float = 0.01
 ) -> None:
-    """Return as soon as it holds; fails after `within_s` seconds."""
+    """Wait until the condition holds. Fail after `within_s` seconds."""
     deadline = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < deadline, f"{what} did not come true within {within_s:g} s"
@@ -128,7 +131,7 @@ async def until(
 async def until_it_is(
     wanted: T, read: Callable[[], Awaitable[T]], *, within_s: float, look_again_s: float = 0.02
 ) -> None:
-    """Return as soon as what is read equals `wanted`; fails with what was read last after `within_s` seconds."""
+    """Wait until the read value equals `wanted`. Fail with the last value after `within_s` seconds."""
     deadline = time.monotonic() + within_s
     while (found := await patiently(read, within_s=within_s)) != wanted:
         assert time.monotonic() < deadline, f"{found} did not become {wanted} within {within_s:g} s"
@@ -136,7 +139,7 @@ async def until_it_is(
 
 
 async def patiently(read: Callable[[], Awaitable[T]], *, within_s: float = 30.0) -> T:
-    """What is read of a store, which may have been killed a moment ago; raises StoreUnavailable after `within_s` seconds."""
+    """Read from a store that may have just been killed. Raises StoreUnavailable after `within_s` seconds."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         with suppress(StoreUnavailable):
@@ -149,6 +152,6 @@ def _console(*words: str) -> tuple[str, ...]:
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Nothing of the developer's own settings may reach the product under test."""
+    """Return an environment without the developer's settings."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**kept, **settings}

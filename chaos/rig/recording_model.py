@@ -1,4 +1,4 @@
-"""The scripted model of the fault tests: two steps for every line, every call remembered with its time."""
+"""The scripted model of the fault tests: two steps for every line, and a record of every call."""
 
 import asyncio
 import time
@@ -12,9 +12,10 @@ from tests.scripted_script import ChatRequest, tool_then_echo
 
 @dataclass(slots=True)
 class RecordingModel:
-    """Asks for `tool` first and echoes then. The last step of a line in `holding` waits until `release` is set.
+    """A model that first calls `tool` and then echoes.
 
-    `chunk_delay_s`: between two pieces of a reply, so that there are turns under way whenever something happens to them.
+    The last step of a line in `holding` waits until `release` is set. `chunk_delay_s` is the pause
+    between pieces of a reply, so that turns are running at any time.
     """
 
     tool: Literal["add", "upper", "note_call"] = "add"
@@ -49,5 +50,5 @@ class RecordingModel:
                 return {"call": asked.reply_id}
 
     def count(self, line: str, step: int) -> int:
-        """How often the model was asked for this step."""
+        """Return the number of requests for this step."""
         return sum((call.line, call.step) == (line, step) for call in self.asked)

@@ -1,4 +1,4 @@
-"""A Telegram that delivers each update one to five times, to several `serve` at once: stands where the webhook is."""
+"""A webhook proxy that delivers each update one to five times, to several `serve` at once."""
 
 import asyncio
 import json
@@ -25,10 +25,11 @@ _TIMEOUT_S = 20.0
 
 @dataclass(slots=True, kw_only=True)
 class RedeliveryProxy:
-    """`ports` are those of the running `serve`; `bodies` keeps every update, by its id.
+    """The proxy.
 
-    `outcomes` counts the answers, `accepted` those that said of an update that it was new. An answer that broke off
-    with its `serve` is in neither: its update may have been accepted all the same.
+    `ports` are those of the running `serve`; `bodies` has every update by its id. `outcomes` counts the
+    responses, `accepted` those for a new update. An interrupted response is in neither, but its update
+    may have been accepted.
     """
 
     http: httpx.AsyncClient
@@ -40,7 +41,7 @@ class RedeliveryProxy:
     accepted: Counter[int] = field(default_factory=Counter[int])
 
     async def take(self, request: Request) -> Response:
-        """Post the copies at the same time; any 200 is one, and else Telegram keeps the update."""
+        """Post the copies at the same time. One 200 is enough; otherwise Telegram keeps the update."""
         try:
             body = await request.body()
         except ClientDisconnect:
@@ -50,13 +51,16 @@ class RedeliveryProxy:
         return Response(status_code=200 if 200 in statuses else 503)
 
     async def post(self, body: bytes, *, copies: int) -> Sequence[int]:
-        """The statuses of so many copies, posted at the same time to the `serve` in turn; 0 where none came."""
+        """Post this many copies at the same time to the `serve` in turn.
+
+        Return the statuses, 0 without one.
+        """
         first = self.random.randrange(max(1, len(self.ports)))
         ports = [self.ports[(first + copy) % len(self.ports)] for copy in range(copies)] if self.ports else []
         return await asyncio.gather(*(self._post(body, port) for port in ports))
 
     async def post_all_again(self, *, at_once: int = 20) -> Counter[int]:
-        """Every update once more, twice at the same time: the statuses."""
+        """Post every update again, twice at the same time, and return the statuses."""
         gate, statuses = asyncio.Semaphore(at_once), Counter[int]()
 
         async def again(body: bytes) -> None:
@@ -84,7 +88,7 @@ class RedeliveryProxy:
 
 @asynccontextmanager
 async def open_redelivery_proxy(random: Random) -> AsyncGenerator[RedeliveryProxy]:
-    """A multiplier on a port of its own."""
+    """Run the proxy on its own port."""
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(trust_env=False, timeout=_TIMEOUT_S, limits=limits) as http:
         multiplier = RedeliveryProxy(http=http, random=random)

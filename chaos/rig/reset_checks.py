@@ -1,4 +1,4 @@
-"""Words that are told to be forgotten, where they were seen since, and what must hold the bot's late writers up."""
+"""Checks of resets: erased words and where they were seen since, and a model that delays late writers."""
 
 import asyncio
 import json
@@ -25,24 +25,24 @@ _SLOWLY = "slowly"
 
 
 def word(number: int) -> str:
-    """The word of this number."""
+    """Return the word of this number."""
     return "quok" + "".join(_LETTERS[int(digit)] for digit in f"{number:09d}")
 
 
 @dataclass(slots=True, kw_only=True)
 class Forgotten:
-    """The words that nobody may know any more, and since when; where one was seen all the same. Unix seconds."""
+    """Erased words with the time of their erasure, and later sightings. Unix seconds."""
 
     since: dict[str, float] = field(default_factory=dict[str, float])
     seen: list[str] = field(default_factory=list[str])
 
     def forget(self, *words: str) -> None:
-        """From now on nobody may know them."""
+        """Mark these words as erased from now on."""
         now = time.time()
         self.since |= dict.fromkeys(words, now)
 
     def look(self, where: str, said: str, *, before: float | None = None) -> None:
-        """Note the words in `said` that were forgotten, or forgotten before that time."""
+        """Record words in `said` that were erased, or erased before that time."""
         found = {each for each in WORD.findall(said) if each in self.since}
         self.seen += [
             f"{each} in {where}" for each in sorted(found) if before is None or self.since[each] < before
@@ -51,8 +51,10 @@ class Forgotten:
 
 @dataclass(slots=True, kw_only=True)
 class HoldingModel:
-    """Echoes, asks `search_memory` for the word of a "search" line, summarises; and looks for forgotten words in all that
-    it is asked. What of a word is in `holding` waits until that is `let_go`; `reached` tells that it does.
+    """A model that echoes, searches and summarises, and checks its requests for erased words.
+
+    A "search" line makes it call `search_memory` for its word. Work on a word in `holding` waits for `let_go`;
+    `reached` says that it does.
     """
 
     forgotten: Forgotten
@@ -62,14 +64,14 @@ class HoldingModel:
     _release: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
 
     def hold(self, late: Late, words: Sequence[str]) -> None:
-        """Hold up this of the context that says these words, as soon as one of them is in it."""
+        """Delay this kind of work of the context with these words."""
         reached, release = asyncio.Event(), asyncio.Event()
         for said in words:
             self._reached[said], self._release[said] = reached, release
             self.holding[said] = late
 
     async def reached(self, said: str, *, within_s: float) -> bool:
-        """Wait until what is held up came; False if it did not."""
+        """Wait until the delayed work has started. Return False if it did not."""
         try:
             async with asyncio.timeout(within_s):
                 await self._reached[said].wait()
@@ -78,7 +80,7 @@ class HoldingModel:
         return True
 
     def let_go(self, words: Sequence[str]) -> None:
-        """Let it go on, if it was held up."""
+        """Release the delayed work."""
         for said in words:
             if self.holding.pop(said, None):
                 self._release[said].set()
@@ -99,7 +101,7 @@ class HoldingModel:
         return self._held(words[-1:], "turn", text(answer)) if "hold" in line else text(answer)
 
     def gate(self, texts: Sequence[str]) -> asyncio.Event | None:
-        """What an embedding of these texts waits for: a search of the tool, or an indexer, is held up."""
+        """Return the event that an embedding of these texts waits for, which delays a search or an indexer."""
         for said in {each for one in texts for each in WORD.findall(one)}:
             late = self.holding.get(said)
             is_tool = late == "tool" and any(_SLOWLY in one and said in one for one in texts)

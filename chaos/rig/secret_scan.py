@@ -1,4 +1,4 @@
-"""Secrets that are known to the rig, and everywhere that they could be read by who may not."""
+"""Known secrets, and the search for them in all places that others can read."""
 
 import base64
 import os
@@ -19,14 +19,14 @@ from chaos.rig.store_scan import files_of
 
 @dataclass(slots=True, kw_only=True)
 class SecretScan:
-    """The secrets by their names, and where any of them was read; each also in the forms that it takes on the way."""
+    """The secrets by name, in all their encoded forms, and the places where they were found."""
 
     secrets: Mapping[str, str]
     leaks: set[str] = field(default_factory=set[str])
     read: int = 0
 
     def look(self, where: str, content: str | bytes) -> None:
-        """Read this."""
+        """Search this text."""
         raw = content.encode() if isinstance(content, str) else content
         self.read += len(raw)
         for name, secret in self.secrets.items():
@@ -34,13 +34,13 @@ class SecretScan:
                 self.leaks.add(f"{name} in {where}")
 
     def look_into_files(self, paths: Iterable[Path]) -> None:
-        """Read every file of these, and of these folders."""
+        """Search these files and folders."""
         for file in files_of(paths):
             with suppress(FileNotFoundError):  # removed meanwhile
                 self.look(f"the file {file.name}", file.read_bytes())
 
     def look_at_processes(self, pids: Iterable[int], *, also_environment: bool) -> None:
-        """Read their command lines, and their environments where that is asked for."""
+        """Search the command lines of processes, and on request their environments."""
         for pid in pids:
             for name in ("cmdline", "environ") if also_environment else ("cmdline",):
                 content = _of_process(pid, name)
@@ -48,13 +48,13 @@ class SecretScan:
 
 
 def _forms(secret: str) -> set[bytes]:
-    """As it is, as a URL has it, and as base64 does, whatever stands before and behind it there."""
+    """Return the secret in plain, URL and base64 form, at any position."""
     plain = {secret.encode(), quote(secret, safe="").encode()}
     return {form for form in plain | _as_base64(secret.encode()) if form}
 
 
 def _as_base64(raw: bytes) -> set[bytes]:
-    """The signs of base64 that are of these bytes alone, for each place in its threes at which they may begin."""
+    """Return the base64 characters of these bytes alone, for each of three alignments."""
     forms: set[bytes] = set()
     for before, first in enumerate((0, 2, 3)):
         whole = (before + len(raw)) // 3 * 4
@@ -64,7 +64,7 @@ def _as_base64(raw: bytes) -> set[bytes]:
 
 
 def processes_with(*words: str) -> list[int]:
-    """The ids of all processes in whose command line one of these stands."""
+    """Return the ids of all processes with one of these in their command line."""
     found: list[int] = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -75,7 +75,7 @@ def processes_with(*words: str) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """This process and all that it started, as far as they are its children still."""
+    """Return this process and its descendants."""
     found = [pid]
     for each in found:
         found += children_of(each)
@@ -91,12 +91,12 @@ def _of_process(pid: int, name: str) -> bytes:
 
 @dataclass(slots=True)
 class Collector:
-    """Takes traces in, as an OpenTelemetry collector does, and keeps them as they came."""
+    """A collector of OpenTelemetry traces that stores them as they arrive."""
 
     received: list[bytes] = field(default_factory=list[bytes])
 
     def app(self) -> Starlette:
-        """To be served."""
+        """Return the application to serve."""
 
         async def take(request: Request) -> Response:
             self.received.append(await request.body())

@@ -1,4 +1,4 @@
-"""Looks for a word in everything that the stores hold: every Redis value of every type, every Qdrant point."""
+"""Searches for a word in all data of the stores: every Redis value, every Qdrant point, every file."""
 
 import os
 import re
@@ -26,7 +26,10 @@ _AT_ONCE = 500
 
 
 async def redis_words(redis: RedisClient, pattern: re.Pattern[str]) -> dict[str, set[str]]:
-    """Everything of this form in the name or value of any key, each with the keys. Made for many keys and many words."""
+    """Return every match of the pattern in the name or value of any key, with the keys.
+
+    Made for many keys and words.
+    """
     found: dict[str, set[str]] = {}
     names = await all_keys(redis)
     for at in range(0, len(names), _AT_ONCE):
@@ -42,7 +45,7 @@ async def redis_words(redis: RedisClient, pattern: re.Pattern[str]) -> dict[str,
 
 
 def file_words(paths: Iterable[Path], pattern: re.Pattern[bytes]) -> dict[str, set[str]]:
-    """Everything of this form in the bytes of these files, and of those in these folders, each with the files' names."""
+    """Return every match of the pattern in these files and folders, with the names of the files."""
     found: dict[str, set[str]] = {}
     for file in files_of(paths):
         for word in set(pattern.findall(_content(file))):
@@ -51,7 +54,10 @@ def file_words(paths: Iterable[Path], pattern: re.Pattern[bytes]) -> dict[str, s
 
 
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:
-    """These files, and those in these folders. Folders may go meanwhile, which `Path.rglob` of Python 3.11 does not bear."""
+    """Return these files and those in these folders.
+
+    Folders may vanish meanwhile, which `Path.rglob` of Python 3.11 does not tolerate.
+    """
     for path in paths:
         if path.is_file():
             yield path
@@ -60,7 +66,7 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _content(file: Path) -> bytes:
-    """What was written of a file, which may be mostly holes; nothing of one that is removed meanwhile."""
+    """Return the written parts of a sparse file; nothing if it was removed."""
     parts: list[bytes] = []
     with suppress(FileNotFoundError), file.open("rb") as opened:
         end = 0
@@ -73,7 +79,7 @@ def _content(file: Path) -> bytes:
 
 
 async def points(index: IndexEndpoint) -> list[dict[str, Any]]:
-    """Every point of every collection, with its payload and vectors."""
+    """Return every point of every collection, with payload and vectors."""
     async with httpx.AsyncClient(
         base_url=index.url, headers={"api-key": index.api_key}, trust_env=False
     ) as http:

@@ -1,4 +1,8 @@
-"""The rig: a simulator, a scripted model, and the product as real processes on one store, with a proxy between any two."""
+"""The rig:
+
+a simulator, a scripted model, and the product as real processes on one store, with optional proxies between
+them.
+"""
 
 import asyncio
 import json
@@ -41,10 +45,10 @@ Between = Literal["redis", "index", "model", "telegram", "webhook"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """Everything that runs. `redis` and `index` are the product's own stores, for looking into them.
+    """The running system.
 
-    `proxies` has one for each place that was asked for. The one of the webhook leads to each `serve` that is started,
-    in turn: each listens on a port of its own then.
+    `redis` and `index` are the product's stores. `proxies` has one for each requested place. The proxy of
+    the webhook leads to each started `serve` in turn, each on its own port.
     """
 
     simulator: Rig
@@ -61,9 +65,9 @@ class System:
     numbers: Iterator[int] = field(default_factory=count)
 
     async def start(self, *commands: str, **settings: str) -> list[Program]:
-        """Start processes of the product side by side, `settings` beside the system's; returns when each is ready.
+        """Start processes of the product in parallel with further `settings`.
 
-        Behind a proxy of the webhook a `serve` gets connections from then on.
+        Return when each is ready. Behind a webhook proxy a `serve` gets connections from then on.
         """
         started: list[Program] = []
         for command in commands:
@@ -85,11 +89,11 @@ class System:
         return await run_console(*words, environment=self.environment, directory=self.directory)
 
     async def trace(self, update_id: int) -> dict[str, Any]:
-        """The update as the simulator has it, with its deliveries so far."""
+        """Return the update of the simulator with its deliveries so far."""
         return (await self.simulator.http.get(f"/api/updates/{update_id}")).json()
 
     async def deliver(self, update: Mapping[str, Any]) -> tuple[int, str]:
-        """Post an update to the webhook as Telegram does; the status and what became of it."""
+        """Post an update to the webhook as Telegram does. Return the status and the outcome."""
         async with httpx.AsyncClient(trust_env=False) as telegram:
             answer = await telegram.post(
                 self.environment["WEBHOOK_URL"] + WEBHOOK_PATH,
@@ -100,27 +104,27 @@ class System:
 
     @property
     def partitions(self) -> int:
-        """How many the store is begun with."""
+        """Return the number of partitions of the store."""
         return int(self.environment.get("PARTITIONS", "1"))
 
     @property
     def redis_socket(self) -> Path:
-        """Where the store listens, past any proxy; a store that is given by a TCP address has no socket."""
+        """Return the store's socket, without a proxy. A store with a TCP address has none."""
         place = place_of(self.redis_url)
         assert isinstance(place, Path)
         return place
 
     def context(self, chat_id: int, thread_id: int | None = None) -> ContextRef:
-        """The context of a chat, or of a topic of it."""
+        """Return the context of a chat or topic."""
         return telegram_ref(BOT_ID, chat_id, thread_id, partitions=self.partitions)
 
     def server_pid(self, store: str) -> int:
-        """The process id of an embedded server: `valkey` or `index`; 0 while there is none."""
+        """Return the process id of an embedded server, `valkey` or `index`; 0 without one."""
         written = (self.data_dir / store / "server.lock").read_text()
         return int(written) if written.isdigit() else 0
 
     def kill_server(self, store: str) -> bool:
-        """SIGKILL an embedded server; its guardian starts another. False: there is none now to be killed."""
+        """Kill an embedded server; its guardian restarts it. Return False if none runs."""
         if pid := self.server_pid(store):
             with suppress(ProcessLookupError):  # killed a moment ago
                 os.kill(pid, signal.SIGKILL)
@@ -142,12 +146,12 @@ async def running_system(
     options: Mapping[str, object] | None = None,
     **settings: str,
 ) -> AsyncGenerator[System]:
-    """Simulator, model and stores; the product's processes are started by the test and ended here.
+    """Run simulator, model and stores.
 
-    `retry_scale` multiplies Telegram's waiting times between two deliveries of an update. `through`: where a proxy
-    stands, its chances drawn from `seed`. `redis_url`: a server of the test's own, instead of the embedded one.
-    `forked`: processes are forks of one that has imported the product; else each is started by its console;
-    `forked_with` is of the environment of that one.
+    The test starts processes of the product; they end here. `retry_scale` multiplies Telegram's pauses
+    between deliveries. `through` lists the proxies, random by `seed`. `redis_url` is a server of the test
+    instead of the embedded one. `forked`: processes are forks of one that has imported the product, with
+    the environment `forked_with`; otherwise each is started from the console.
     """
     data_dir = directory / "data"
     async with AsyncExitStack() as stack:
@@ -195,7 +199,7 @@ async def running_system(
 
 
 def _proxy(url: str | None, seed: int) -> AbstractAsyncContextManager[TcpProxy]:
-    """In front of the server of this URL; without one, of those that are named later."""
+    """Run a proxy in front of the server of this URL, or of servers that are named later."""
     return tcp_proxy(*([place_of(url)] if url else []), seed=seed)
 
 
@@ -217,7 +221,7 @@ def _own_address(webhook: TcpProxy | None) -> dict[str, str]:
 
 
 def _ways_through(proxies: Mapping[Between, TcpProxy], index: IndexEndpoint) -> dict[str, str]:
-    """The settings that lead the product to its surroundings by the proxies that there are."""
+    """Return the settings that lead the product through the proxies."""
     settings: dict[str, str] = {}
     if proxy := proxies.get("redis"):
         settings["REDIS_URL"] = proxy.redis_url
@@ -231,7 +235,7 @@ def _ways_through(proxies: Mapping[Between, TcpProxy], index: IndexEndpoint) -> 
 
 
 def free_port() -> int:
-    """A port that nobody listens on now, and that the kernel gives to no outgoing connection meanwhile."""
+    """Return a free port outside the kernel's range for outgoing connections."""
     while True:
         port = _LISTENING_PORTS[0] + secrets.randbelow(_LISTENING_PORTS[1] - _LISTENING_PORTS[0])
         with socket.socket() as probe, suppress(OSError):

@@ -1,4 +1,4 @@
-"""A TCP port in front of one server or several, which delays, drops, cuts, blackholes or refuses as it is told."""
+"""A TCP proxy of one or several servers that delays, drops, cuts, blackholes or refuses connections."""
 
 import asyncio
 import socket
@@ -18,12 +18,13 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """What befalls the traffic. A chunk is what one read gives: at most 64 KiB, most often one request or answer.
+    """The faults of the traffic.
 
-    `delay_s` and up to `jitter_s` more before each chunk. `drop`: the chance that a chunk is swallowed, and all
-    that follows it on its connection, which stays open: TCP loses no bytes out of the middle. `cut`: the chance
-    that a connection is reset within a chunk. `blackhole`: connections are accepted and open ones stay, and
-    nothing passes; those that lost something by it stay silent. `refuse`: as if nothing listened; open
+    A chunk is the result of one read: at most 64 KiB, mostly one request or response. `delay_s` and up to
+    `jitter_s` more pass before each chunk. `drop`: the chance that a chunk and everything after it on its
+    connection is lost, while the connection stays open: TCP loses no bytes in the middle. `cut`: the
+    chance that a connection is reset within a chunk. `blackhole`: connections are accepted and stay open,
+    but nothing passes; those that lost data stay silent. `refuse`: as if nothing listened; open
     connections are reset.
     """
 
@@ -39,9 +40,10 @@ NONE = Faults()
 
 
 class TcpProxy:
-    """`port` leads to the first of `places` that takes the connection, each time beginning with the next one.
+    """The proxy.
 
-    `faults` and `places` may be replaced at any time; the port stays. `connections` and `resets` count.
+    `port` leads to the first of `places` that accepts, starting with the next one each time. `faults` and
+    `places` may be replaced at any time; the port stays. `connections` and `resets` are counts.
     """
 
     def __init__(self, places: Sequence[Place], *, seed: int = 0) -> None:
@@ -57,17 +59,17 @@ class TcpProxy:
 
     @property
     def redis_url(self) -> str:
-        """The way to a Redis behind it."""
+        """Return the URL of a Redis behind it."""
         return f"redis://127.0.0.1:{self.port}"
 
     @property
     def http_url(self) -> str:
-        """The way to an HTTP server behind it."""
+        """Return the URL of an HTTP server behind it."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def faults(self) -> Faults:
-        """What befalls the traffic from now on."""
+        """Return the faults of the traffic; assign to change them."""
         return self._faults
 
     @faults.setter
@@ -80,12 +82,12 @@ class TcpProxy:
             self._open()
 
     def reset_all(self) -> None:
-        """Reset every connection that is open now; new ones are as `faults` says."""
+        """Reset every open connection. New ones follow `faults`."""
         for link in self._links:
             link.cancel()
 
     async def suffer(self, faults: Faults, *, seconds: float) -> None:
-        """Let this befall the traffic for so long. It is over too where the wait is cancelled."""
+        """Apply these faults for this time. They also end if the wait is cancelled."""
         self.faults = faults
         try:
             await asyncio.sleep(seconds)
@@ -93,11 +95,11 @@ class TcpProxy:
             self.faults = NONE
 
     async def mend(self) -> None:
-        """Let everything through."""
+        """End all faults."""
         self.faults = NONE
 
     async def cut(self) -> None:
-        """End every connection and refuse new ones, as a server does that was killed."""
+        """End every connection and refuse new ones, like a killed server."""
         self.faults = Faults(refuse=True)
         if self._links:
             await asyncio.wait(self._links)
@@ -160,7 +162,7 @@ class TcpProxy:
 
 
 class _Link:
-    """One connection: both ways share their chance, and whether it has gone silent."""
+    """One connection. Both directions share their random generator and their silence."""
 
     def __init__(self, proxy: TcpProxy, random: Random) -> None:
         self._proxy = proxy
@@ -188,7 +190,7 @@ class _Link:
 
 @asynccontextmanager
 async def tcp_proxy(*places: Place, seed: int = 0) -> AsyncGenerator[TcpProxy]:
-    """A proxy in front of these places, open at first."""
+    """Run a proxy in front of these places, open at first."""
     proxy = TcpProxy(places, seed=seed)
     proxy.faults = NONE
     try:
@@ -198,7 +200,7 @@ async def tcp_proxy(*places: Place, seed: int = 0) -> AsyncGenerator[TcpProxy]:
 
 
 def place_of(url: str) -> Place:
-    """Where the server of a `unix://`, `redis://` or `http://` URL listens."""
+    """Return the address of the server of a `unix://`, `redis://` or `http://` URL."""
     parts = urlsplit(url)
     if parts.scheme == "unix":
         return Path(unquote(parts.path))

@@ -1,4 +1,4 @@
-"""A tool with a side effect that is left on disk: how often it ran for each call of the model, and when."""
+"""A tool with a side effect on disk: how often and when it ran for each call of the model."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -28,7 +28,7 @@ def note_call(call: str) -> str:
 
 
 def agents_with_effects(directory: Path) -> str:
-    """An AGENTS_FILE in this folder whose agent has the tool `note_call`."""
+    """Write an AGENTS_FILE into this folder whose agent has the tool `note_call`."""
     (directory / "effect_tool.py").write_text(_TOOL)
     agents = directory / "agents.toml"
     agents.write_text(_AGENTS)
@@ -36,7 +36,10 @@ def agents_with_effects(directory: Path) -> str:
 
 
 def effects(directory: Path) -> dict[str, list[float]]:
-    """When the tool ran for each call; it is noted before the product can know of it."""
+    """Return the times at which the tool ran for each call.
+
+    They are written before the product can know of it.
+    """
     ran: dict[str, list[float]] = defaultdict(list)
     log = directory / "effects.log"
     for line in log.read_text().splitlines() if log.exists() else ():

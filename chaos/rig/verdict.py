@@ -1,4 +1,4 @@
-"""The judge of a load: what became of every update that Telegram got its 200 for, and of every line of the crowd."""
+"""The verdict on a load: the result of every acknowledged update and of every line."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -23,13 +23,14 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What was found. `lost`: acknowledged, and no record; `unfinished`: a record, and no terminal state.
+    """The findings.
 
-    `unanswered`: lines whose update is "answered" and whose chat shows no answer; `unknown`: the same, where the record
-    says that the answer was begun to be sent twice, and that nobody knows whether it arrived; `misplaced`: what is wrong
-    with the order of histories and chats; `entries_twice`: lines that are in a history more than once; `answers_twice`: how often
-    an answer was seen beyond once. Of the `lines` that were written `otherwise` has those whose update ended otherwise than
-    as answered, or not at all.
+    `lost`: acknowledged without a record; `unfinished`: a record without a terminal state. `unanswered`:
+    lines whose update is "answered" and whose chat shows no answer; `unknown`: the same if the record
+    says that two sends started with an unknown outcome; `misplaced`: faults in the order of histories and
+    chats; `entries_twice`: lines that are in a history more than once; `answers_twice`: repetitions of
+    answers. Of the `lines`, `otherwise` are those whose update ended in another state than answered, or
+    not at all.
     """
 
     acknowledged: int
@@ -46,9 +47,9 @@ class Verdict:
     invalid_requests: int
 
     def hold(self, score: Score, *, lines: int, unknown_at_most: int = 0, otherwise_at_most: int = 0) -> None:
-        """The checks of every row that loses nothing and does nothing twice, but for answers seen twice.
+        """Add the checks of every row without losses and repetitions, except repeated answers.
 
-        `lines`: at least so many must have been written, or the rest would show nothing.
+        `lines` is the minimum that must have been written.
         """
         score.at_least("lines written", self.lines, lines)
         score.at_most("lines that did not end as answered", len(self.otherwise), otherwise_at_most)
@@ -79,7 +80,7 @@ class _Found:
 
 
 async def judge(system: System, crowd: ChatLoad) -> Verdict:
-    """Look everything up, once nothing is under way any more (`evidence.settled`)."""
+    """Check everything after all work has ended (`evidence.settled`)."""
     acknowledged = {one.update_id: one.chat_id for one in crowd.acknowledged.values()}
     states = await states_of(system, acknowledged)
     reasons = await fields_of(system, acknowledged, "reason")
@@ -106,12 +107,12 @@ async def judge(system: System, crowd: ChatLoad) -> Verdict:
 
 
 async def states_of(system: System, chats: Mapping[int, int]) -> dict[int, str]:
-    """The state of each of these updates (with the chat it came from), by its record; "" where there is none."""
+    """Return the state of each of these updates (with their chats) from its record; "" without one."""
     return await fields_of(system, chats, "state")
 
 
 async def fields_of(system: System, chats: Mapping[int, int], field: str) -> dict[int, str]:
-    """A field of the record of each of these updates (with the chat it came from); "" where it has none."""
+    """Return a field of the record of each of these updates (with their chats); "" without it."""
     by_partition: dict[int, list[int]] = {}
     for update_id, chat_id in chats.items():
         by_partition.setdefault(partition_of_chat(chat_id, system), []).append(update_id)
@@ -134,7 +135,10 @@ def _compare(
     *,
     unknown: Set[str],
 ) -> None:
-    """Each line once and in order, behind each batch the answer to its last line, and these answers in the chat."""
+    """Check that each line is there once and in order.
+
+    Each batch has an answer to its last line, and the chat shows these answers.
+    """
     entries = lines_in(message.text for message in history if message.role == "user")
     expected = [one.line for one in written]
     found.entries_twice += _beyond_once(entries)
@@ -169,16 +173,16 @@ def _compare(
 
 
 def are_in_order(promised: Sequence[str], shown: Sequence[str]) -> bool:
-    """Whether the answers of a history were shown in its order, perhaps with others and with repeats between them.
+    """Return True if the answers of a history were shown in its order.
 
-    Answers are seen again, and in another grouping, where a store took writes without a file and lost them.
+    Others and repetitions may stand between them. A store that lost writes repeats answers, also in other groups.
     """
     left = iter(shown)
     return all(line in left for line in promised)
 
 
 def lines_in(texts: Iterable[str]) -> list[str]:
-    """The line that each text has in it, the last of them, where it has one."""
+    """Return the last line in each text that has one."""
     found = (LINE.findall(text) for text in texts)
     return [each[-1] for each in found if each]
 

@@ -1,4 +1,7 @@
-"""Telegram's side of the webhook, cheap: a lane for each chat with one update in flight; what is refused comes again."""
+"""Telegram's side of the webhook, cheap:
+
+each chat has a lane with one update in flight, and refused updates are repeated.
+"""
 
 import asyncio
 import json
@@ -20,7 +23,7 @@ _REST_S = 0.2
 
 @dataclass(slots=True, kw_only=True)
 class Written:
-    """A message that somebody wrote: when, when it was acknowledged, with which outcome, and after how many tries."""
+    """A message: the times at which it was written and acknowledged, its result, and its number of tries."""
 
     update_id: int
     chat_id: int
@@ -33,7 +36,7 @@ class Written:
 
 @dataclass(slots=True, kw_only=True)
 class WebhookClient:
-    """What was written so far, in order, and what came back. Times are of `time.time`."""
+    """The messages in order, and the responses. Times are of `time.time`."""
 
     ports: Sequence[int]
     secret: str
@@ -54,7 +57,7 @@ class WebhookClient:
     _turn: int = 0
 
     def write(self, chat_id: int, text: str) -> Written:
-        """Somebody writes in a private chat; it is posted as soon as what they wrote before was taken."""
+        """Write in a private chat. The update is posted after the earlier ones of this chat."""
         one = Written(
             update_id=self.first_id + len(self.written), chat_id=chat_id, text=text, written_at=time.time()
         )
@@ -70,16 +73,16 @@ class WebhookClient:
         return one
 
     def depth(self, chat_id: int) -> int:
-        """How much of a chat is not acknowledged."""
+        """Return the number of unacknowledged messages of a chat."""
         return len(self._lanes.get(chat_id, ()))
 
     @property
     def acknowledged(self) -> list[Written]:
-        """What was answered with a 200."""
+        """Return the messages that got a 200."""
         return [one for one in self.written if one.acknowledged_at is not None]
 
     async def stop(self) -> None:
-        """Deliver nothing more, as a Telegram that lost its interest: what waits is never acknowledged."""
+        """Stop delivering: waiting updates are never acknowledged."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -100,7 +103,7 @@ class WebhookClient:
         del self._lanes[chat_id]
 
     async def _post(self, one: Written) -> float:
-        """Post it once; 0 where it was taken, else the seconds until the next try."""
+        """Post an update once. Return 0 on success, or the seconds until the next try."""
         async with self._room:
             one.tries += 1
             began = time.time()
@@ -116,7 +119,7 @@ class WebhookClient:
         return min(answer.retry_after_s, self.most_rest_s) or _REST_S
 
     async def _ask(self, body: bytes) -> "_Answer | None":
-        """The answer; None where the connection broke, which says nothing of what became of it."""
+        """Return the response; None if the connection broke, which leaves the outcome unknown."""
         connection: _Connection | None = self._free.pop() if self._free else None
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
@@ -148,7 +151,7 @@ async def open_webhook_client(
     connections: int = CONNECTIONS,
     first_id: int = 1,
 ) -> AsyncGenerator[WebhookClient]:
-    """Lanes to these ports of the webhook, in turns; `most_rest_s` bounds what a Retry-After may ask for."""
+    """Open lanes to these ports of the webhook in turn. `most_rest_s` limits the used Retry-After."""
     room = asyncio.Semaphore(connections)
     lanes = WebhookClient(ports=ports, secret=secret, most_rest_s=most_rest_s, first_id=first_id, _room=room)
     try:

@@ -1,1 +1,1 @@
-"""The rows of the scorecard, a file each. `chaos.rows.every` lists them."""
+"""The rows of the scorecard, one file each. `chaos.rows.every` lists them."""

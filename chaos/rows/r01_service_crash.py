@@ -36,7 +36,7 @@ PROCESSES = ("serve", "serve", "work", "work")
 
 
 async def run(bench: Bench) -> Score:
-    """Write, kill, wait until all is quiet, and judge."""
+    """Write, kill, wait until all is quiet, and check the results."""
     score, model = Score(), RecordingModel(tool="note_call")
     agents = agents_with_effects(bench.directory)
     async with (
@@ -59,7 +59,7 @@ async def run(bench: Bench) -> Score:
 
 
 async def _kill(bench: Bench, fleet: Fleet, crowd: ChatLoad, witness: CommandMonitor) -> None:
-    """Kill at moments that are spread over the load; every third of them a webhook, the others a worker at work."""
+    """Kill at random moments of the load, every third time a webhook, otherwise a busy worker."""
     random = bench.random
     for number, moment in enumerate(plan_moments(bench, random, bench.pick(4, 300))):
         await moment_of(crowd, moment)
@@ -79,10 +79,7 @@ async def _any(fleet: Fleet, command: str, random: Random) -> Program:
 
 
 async def _pick_busy_worker(fleet: Fleet, witness: CommandMonitor, random: Random) -> Program:
-    """The one that has just written what is drawn: the so-and-so-manieth step journaled, or reply committed.
-
-    Any, if that does not come.
-    """
+    """Return the worker that has just written a random step or commit; any worker if that does not happen."""
     written = random.choice([witness.recorded, witness.sendings])
     wanted, deadline = len(written) + random.randint(1, 10), time.monotonic() + AT_WORK_WITHIN_S
     while time.monotonic() < deadline:

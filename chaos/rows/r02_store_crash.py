@@ -26,18 +26,18 @@ _IN_FLIGHT_S = 0.2
 
 @dataclass(slots=True)
 class Outages:
-    """When the store was dead: from its kill until its next process was there (Unix seconds)."""
+    """The outages of the store: from its kill until its next process (Unix seconds)."""
 
     spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     guardians: int = 0
 
     def death_before(self, at: float) -> float | None:
-        """When the store had died that was surely dead then; None where it may have lived."""
+        """Return the time of the death of a store that was certainly dead then; None if it may have been alive."""
         return next((killed for killed, born in self.spans if killed + _IN_FLIGHT_S < at < born), None)
 
 
 async def run(bench: Bench) -> Score:
-    """Write, kill the store, wait until all is quiet, and judge."""
+    """Write, kill the store, wait until all is quiet, and check the results."""
     score, outages = Score(), Outages()
     async with (
         running_system(bench.directory, RecordingModel(), through={"webhook"}) as system,
@@ -71,7 +71,7 @@ async def _kill(bench: Bench, system: System, crowd: ChatLoad, outages: Outages)
 
 
 async def _kill_store(system: System, outages: Outages, *, with_guardian: bool) -> None:
-    """Kill -9; returns when the next server is there, which may not answer yet."""
+    """Kill the store with -9. Return when the next server runs, possibly before it answers."""
     await until(lambda: system.server_pid("valkey") > 0, within_s=BACK_WITHIN_S, what="a store to kill")
     pid, lock = system.server_pid("valkey"), system.data_dir / "valkey" / "server.lock"
     victims = [parent_of(pid), pid] if with_guardian else [pid]
@@ -86,9 +86,9 @@ async def _kill_store(system: System, outages: Outages, *, with_guardian: bool) 
 
 
 async def _acknowledged_unstored(system: System, crowd: ChatLoad, outages: Outages) -> Sequence[int]:
-    """Updates that came in after the store's death, by their records, and got their 200 before it was back.
+    """Return updates that arrived after the store's death and got a 200 before its return.
 
-    A 200 may be on its way when the store dies: its update came in before.
+    A 200 may be on its way at the death; then its update arrived before.
     """
     deaths = {one.update_id: outages.death_before(one.at) for one in crowd.acknowledged.values()}
     chats = {one.update_id: one.chat_id for one in crowd.acknowledged.values() if deaths[one.update_id]}

@@ -1,7 +1,8 @@
-"""R3: the power goes while updates are acknowledged; of the store's files only what was on the disk is left.
+"""R3: power cuts while updates are acknowledged. Only synced data of the store's files survives.
 
-What WAITAOF says under `everysec` holds only on a server whose WAITAOF waits for the disk. Redis 7.4.0 to 7.4.2 and
-Valkey up to 9.1 at least confirm before (redis/redis pull request 13793): the row finds out which one it has.
+WAITAOF under `everysec` is reliable only on a server whose WAITAOF waits for the disk. Redis 7.4.0 to 7.4.2
+and Valkey up to at least 9.1 confirm earlier (redis/redis pull request 13793). The row finds out which one it
+has.
 """
 
 import asyncio
@@ -35,10 +36,11 @@ _REWRITING = ("--auto-aof-rewrite-min-size", "300kb", "--auto-aof-rewrite-percen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """One way to run the store, and how many updates it is given, over how many connections, in how many cuts.
+    """One mode of the store with its numbers of updates, connections and cuts.
 
-    `moment_s`: a cut falls by chance within so many seconds. `is_mended`: and not before the product has had the file
-    mended that the cut before may have torn (memory/redis/durability.py): the server by itself loses what it acknowledged.
+    `moment_s`: the range of the random moment of a cut. `is_mended`: a cut waits until the product has
+    repaired the file after the last one (memory/redis/durability.py), because the server alone loses
+    acknowledged data.
     """
 
     name: str
@@ -54,10 +56,10 @@ class Mode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Of the acknowledged updates those that are gone; of all of them those that are there by halves.
+    """The lost acknowledged updates, and half-stored ones.
 
-    `refused`: starts that the store refused after a cut. `confirmed_early`: how many of a few confirmations by WAITAOF
-    came without an fsync.
+    `refused`: starts that the store refused after a cut. `confirmed_early`: confirmations by WAITAOF
+    without an fsync, of a few.
     """
 
     acknowledged: int
@@ -69,7 +71,7 @@ class Found:
 
 
 async def run(bench: Bench) -> Score:
-    """The ways one after the other in the long form, side by side in the short one."""
+    """Run the modes one after the other in the long form, in parallel in the short one."""
     score, modes = Score(), _modes(bench)
     async with running_system(bench.directory, echo) as system:
         at_once = asyncio.Semaphore(bench.pick(len(modes), 1))
@@ -142,7 +144,7 @@ async def _measure(system: System, mode: Mode, bench: Bench, at_once: asyncio.Se
 
 
 async def _confirmed_early(store: PowerCutStore) -> int:
-    """How many of a few writes WAITAOF confirms though nothing was brought to the disk since."""
+    """Return how many of a few writes WAITAOF confirms without a sync."""
     early = 0
     async with open_redis(store.url) as redis:
         for number in range(PROBES):
@@ -162,7 +164,10 @@ async def _until_acknowledged(lanes: WebhookClient, count: int) -> None:
 
 
 async def _look(redis: RedisClient, written: Sequence[Written], partitions: int) -> tuple[int, int]:
-    """How many have no record, and how many only one of record and place in the box: nothing has worked on any."""
+    """Return the numbers of updates without a record, and with only a record or only a place in the box.
+
+    No worker has run.
+    """
     lost = halves = 0
     for begin in range(0, len(written), _PAGE):
         page = written[begin : begin + _PAGE]
@@ -236,7 +241,7 @@ def _embedded(directory: Path) -> list[str]:
 
 
 def _plain(directory: Path, appendfsync: str) -> list[str]:
-    """What a server of the operator's own is asked to have, and no more."""
+    """Return the minimal settings that an operator's own server needs."""
     settings = {
         "port": "0",
         "unixsocket": str(directory / SOCKET),

@@ -1,4 +1,4 @@
-"""R4: each update comes one to five times: at once, after a restart of everything, and 23 hours later."""
+"""R4: each update arrives one to five times: at once, after a restart of everything, and 23 hours later."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,10 @@ ANSWERED_WITHIN_S = 120.0
 
 
 async def run(bench: Bench) -> Score:
-    """Write, with a restart within each part; then everything again: now, and after a restart of the store, 23 h later."""
+    """Write with a restart in each part.
+
+    Then repeat every update: at once, and after a restart of the store, 23 h later.
+    """
     score, model = Score(), RecordingModel()
     async with (
         open_redelivery_proxy(bench.random) as multiplier,
@@ -48,7 +51,7 @@ async def run(bench: Bench) -> Score:
 
 
 async def _start(system: System, multiplier: RedeliveryProxy) -> list[Program]:
-    """Two `serve` on ports of their own, and two `work`."""
+    """Start two `serve` on their own ports, and two `work`."""
     serves = [program for port in (free_port(), free_port()) for program in await _serve(system, port)]
     multiplier.ports[:] = [program.port for program in serves]
     return [*serves, *await system.start("work", "work")]
@@ -66,7 +69,7 @@ async def _end(multiplier: RedeliveryProxy, programs: list[Program]) -> None:
 async def _write_through_a_restart(
     bench: Bench, system: System, crowd: ChatLoad, multiplier: RedeliveryProxy, programs: list[Program]
 ) -> list[Program]:
-    """A part of the lines, and within them every process is ended and another one started. Those that run then."""
+    """Write a part of the lines while every process is replaced. Return the new ones."""
     lines = bench.pick(80, 1_500)
     async with asyncio.TaskGroup() as group:
         steady = crowd.write_steadily(
@@ -87,7 +90,7 @@ async def _write_through_a_restart(
 
 
 async def _restart_store(system: System) -> None:
-    """Kill the store; returns once the next one answers."""
+    """Kill the store. Return when the next one answers."""
     pid = system.server_pid("valkey")
     await until(lambda: system.kill_server("valkey"), within_s=30, what="a store to kill")
     await until(lambda: system.server_pid("valkey") not in {0, pid}, within_s=30, what="another store")
@@ -95,7 +98,7 @@ async def _restart_store(system: System) -> None:
 
 
 async def _let_pass(redis: RedisClient, seconds: int) -> None:
-    """Make every TTL of the store so much shorter: it has no clock that could be moved; what is over is gone."""
+    """Shorten every TTL of the store by this time, because its clock cannot be moved."""
     for key in await all_keys(redis):
         left = int(await redis.call("TTL", key))
         if left >= 0:

@@ -1,4 +1,8 @@
-"""R5: many chats in bursts, and workers that sleep past their lease: each chat in order, by one writer at a time."""
+"""R5:
+
+many chats in bursts, and workers that sleep past their lease. Each chat stays in order, with one writer at a
+time.
+"""
 
 import asyncio
 import os
@@ -19,7 +23,7 @@ _CHUNK_DELAY_S = 0.05
 
 
 async def run(bench: Bench) -> Score:
-    """Write in waves while workers are stopped and woken again; then judge who wrote what, and in which order."""
+    """Write in waves while workers are stopped and woken. Then check the writers and the order."""
     score, model = Score(), RecordingModel(chunk_delay_s=_CHUNK_DELAY_S)
 
     async with (
@@ -54,7 +58,7 @@ async def run(bench: Bench) -> Score:
 
 @dataclass(slots=True, kw_only=True)
 class _Nights:
-    """Stops workers in the midst of their work, for longer than their lease, and wakes them again."""
+    """Stops busy workers for longer than their lease, and wakes them."""
 
     bench: Bench
     workers: list[Program]
@@ -62,7 +66,7 @@ class _Nights:
     count: int = 0
 
     async def run(self) -> None:
-        """Until cancelled; whoever sleeps then is woken."""
+        """Stop and wake workers until cancelled. Sleeping ones are woken then."""
         random = self.bench.random
         while True:
             await asyncio.sleep(random.uniform(0.3, 1.5))
@@ -78,21 +82,21 @@ class _Nights:
             self.count += 1
 
     async def finish(self, crowd: ChatLoad, count: int) -> None:
-        """Return after so many stops; people write on until then, for it is those at work that are stopped."""
+        """Wait for this many stops. People write until then, because only busy workers are stopped."""
         while self.count < count:
             await crowd.write_waves(1, lines=1, within_s=2 * ANSWERED_WITHIN_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
-    """How often a claim of a context took it over from another, and what was written under one that was over by then."""
+    """The number of takeovers of contexts, and of writes under an outdated claim."""
 
     takeovers: int
     fenced: int
 
 
 def read_ownership(witness: CommandMonitor) -> Ownership:
-    """Who brought on which context. Two turns of one at once would show as two claims that take turns at it."""
+    """Return the ownership of contexts. Two concurrent turns of one would show as alternating claims."""
     takeovers = fenced = 0
     for claims in witness.claims.values():
         latest = claims[0]

@@ -1,4 +1,4 @@
-"""R6: whatever history there is, and whatever crash has left of it, no request is one that the model would refuse."""
+"""R6: for any history and any crash, every request is valid for the model."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ _SUMMED_UP = re.compile(
 
 
 async def run(bench: Bench) -> Score:
-    """Generated histories, and those that crashes leave."""
+    """Check generated histories, and histories after crashes."""
     score = Score()
     async with asyncio.TaskGroup() as group:
         # Beside each other in the short form: the stores and the first imports leave a core idle.
@@ -43,7 +43,7 @@ def _planned(bench: Bench, awaits: Mapping[str, int]) -> list[Errand]:
 
 
 async def _generated(bench: Bench, score: Score) -> None:
-    """Histories as a generator makes them, with broken steps among them: each assembled, repaired and validated."""
+    """Assemble, repair and validate generated histories, some of them with broken steps."""
     wanted = bench.pick(300, 100_000)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "benchmarks/prompts_always_fit.py"),

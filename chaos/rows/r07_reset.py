@@ -1,4 +1,4 @@
-"""R7: resets in the midst of everything, by every way there is: nothing of what was erased is anywhere afterwards."""
+"""R7: resets of every kind at any moment. No erased data remains anywhere."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ _MESSAGE_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What is said and erased in one go: where, by which way, what comes late, and who is killed in the midst of it."""
+    """One round: its messages, place, kind of reset, late work, and killed process."""
 
     number: int
     place: int
@@ -61,23 +61,26 @@ class Round:
     kill: Victim | None = None
 
     def word(self, at: int) -> str:
-        """The word of its so-and-so-manieth line."""
+        """Return the word of the line at this position."""
         return word(self.number * LINES + at)
 
     @property
     def words(self) -> list[str]:
-        """All of them."""
+        """Return all words of the round."""
         return [self.word(at) for at in range(LINES)]
 
     def tag(self, at: int) -> str:
-        """By which that line's answer is known."""
+        """Return the tag that identifies the answer to this line."""
         return f"t{self.number}x{at}"
 
 
 def plan_rounds(
     random: Random, households: Sequence[ChatPlaces], *, resets: int, kills: int, consoles: int
 ) -> list[list[Round]]:
-    """The rounds of each household; the same for the same chance. The console, which takes seconds, comes now and then."""
+    """Plan the rounds of each chat, the same for the same seed.
+
+    The console, which takes seconds, is used rarely.
+    """
     planned: list[list[Round]] = [[] for _ in households]
     beside, anything = cycle(BESIDE), cycle(ANYTHING)
     victims = dict(zip(random.sample(range(resets), kills), cycle(get_args(Victim)), strict=False))
@@ -99,7 +102,7 @@ def plan_rounds(
 
 @dataclass(slots=True, kw_only=True)
 class ResetRun:
-    """A run: who talks, what was forgotten so far, and what the receipts said."""
+    """The state of a run: the writers, erased words, and receipts."""
 
     bench: Bench
     system: System
@@ -118,7 +121,7 @@ class ResetRun:
     """One at a time: there is one `serve`, and who is killed is started again before the next."""
 
     async def live(self, home: ChatPlaces, rounds: Sequence[Round]) -> None:
-        """One round after the other."""
+        """Run the rounds one after the other."""
         for each in rounds:
             await self.erase_in_the_midst(home, each)
             done = self.erasures.total()
@@ -129,7 +132,7 @@ class ResetRun:
                 await self.look_into_the_store()
 
     async def erase_in_the_midst(self, home: ChatPlaces, plan: Round) -> None:
-        """Say words, have something of it held up, erase it all, then let that go."""
+        """Write words, delay some work on them, erase everything, and release the work."""
         place = home.places[plan.place]
         places = home.places if plan.way == "all" else [place]
         told = [await self.tell(each, plan, 0) for each in places[:-1]] if plan.way == "all" else []
@@ -146,7 +149,7 @@ class ResetRun:
         self.erasures[plan.way] += 1
 
     async def tell(self, place: Place, plan: Round, at: int) -> int:
-        """Say a word and wait for the answer; the id of the message."""
+        """Write a word, wait for the answer, and return the id of the message."""
         manner = "quiet" if plan.way == "forget" else "keep"
         answer = asyncio.create_task(self.talk.hear(place, plan.tag(at), within_s=HEARD_WITHIN_S))
         await asyncio.sleep(0)
@@ -156,7 +159,7 @@ class ResetRun:
         return said
 
     async def tell_last(self, place: Place, plan: Round) -> int:
-        """The last line, of which something comes late: return when that is held up."""
+        """Write the last line and delay some work on it. Return when that waits."""
         at = LINES - 1
         if plan.late == "delivery":
             return await self.tell_and_hold_the_answer(place, plan)
@@ -176,7 +179,7 @@ class ResetRun:
         return said
 
     async def tell_and_hold_the_answer(self, place: Place, plan: Round) -> int:
-        """Telegram has the answer wait: it is in the outbox when this returns."""
+        """Write a line whose answer Telegram delays. It is in the outbox on return."""
         wait = Fault(error="429", chat_id=place.chat_id, method="sendmessage", retry_after=4)
         self.talk.simulation.faults.order(wait)
         said = self.talk.tell(place, f"{plan.tag(LINES - 1)} keep that it is a {plan.word(LINES - 1)}")
@@ -186,7 +189,7 @@ class ResetRun:
         return said
 
     async def erase(self, home: ChatPlaces, plan: Round, told: Sequence[int]) -> None:
-        """By the way that is planned, until the receipt is there."""
+        """Erase in the planned way and wait for the receipt."""
         place = home.places[plan.place]
         match plan.way:
             case "chat":
@@ -206,7 +209,10 @@ class ResetRun:
                     await self.until_idle(place)
 
     async def until_idle(self, place: Place) -> None:
-        """A kill inside a send may have the receipt come twice: it is not to be taken for that of the next command."""
+        """Wait until the chat is idle.
+
+        A kill inside a send may repeat the receipt, which must not be taken for the next one.
+        """
         ref = self.system.context(place.chat_id, place.thread_id)
         reads = [
             ("HEXISTS", keys.partition_key(ref.partition, "active"), ref.context_id),
@@ -215,11 +221,14 @@ class ResetRun:
         await until_it_is([0, 0], partial(self.system.redis.calls, reads), within_s=HEARD_WITHIN_S)
 
     async def ask(self, place: Place, text: str, words: str, *, reply_to: int | None = None) -> str:
-        """Give a command and wait for the receipt."""
+        """Send a command and wait for the receipt."""
         return await self.talk.ask(place, text, words=words, within_s=HEARD_WITHIN_S, reply_to=reply_to)
 
     async def reset_by_console(self, place: Place) -> list[str]:
-        """What the console's receipt says is left; once more where the store was down."""
+        """Reset by the console and return the remaining counts of its receipt.
+
+        Repeat it if the store was down.
+        """
         for _ in range(3):
             async with self.console:
                 ended = await self.system.console("reset", str(place.chat_id), "--yes", "--json")
@@ -229,7 +238,7 @@ class ResetRun:
         return ["no receipt"]
 
     def read_receipt(self, receipt: str, plan: Round) -> None:
-        """What a receipt in a chat says is left."""
+        """Read the remaining counts of a receipt in a chat."""
         if _NOTHING in receipt:
             self.receipts[_NOTHING] += 1
             return
@@ -237,7 +246,7 @@ class ResetRun:
         self.note_left(list(found.groups()) if found else ["no receipt"], plan)
 
     def note_left(self, left: Sequence[str], plan: Round) -> None:
-        """Count a receipt by what it says: all zeros, or that the index did not answer, after a kill only."""
+        """Count a receipt by its result: nothing left, or, after a kill only, no answer of the index."""
         if set(left) == {"0"}:
             self.receipts["nothing left"] += 1
         elif self.kills.total() and left[0] == left[-1] == "0" and not left[1].isdigit():
@@ -249,7 +258,7 @@ class ResetRun:
             self.bench.say(f"left, of {plan}: {left}")
 
     async def kill(self, victim: Victim | None) -> None:
-        """SIGKILL; what is ours is started again at once, a store by its guardian."""
+        """Kill a process with SIGKILL. Ours are restarted at once, a store by its guardian."""
         if victim is None:
             return
         async with self.killing:
@@ -270,21 +279,24 @@ class ResetRun:
                     )
 
     async def message_ids(self, place: Place, words: Sequence[str] = ()) -> list[str]:
-        """Of the messages that are kept there; only of those that say one of these words, where any are given."""
+        """Return the ids of the stored messages there; with `words` only those that contain one."""
         ref = self.system.context(place.chat_id, place.thread_id)
         read = partial(self.system.redis.call, "HGETALL", keys.context_key(ref, "messages"))
         kept: dict[str, str] = await patiently(read)
         return [name for name, said in kept.items() if not words or any(each in said for each in words)]
 
     async def look_into_the_store(self) -> None:
-        """No forgotten word in any key."""
+        """Search every key for erased words."""
         before = time.time()
         found = await patiently(partial(redis_words, self.system.redis, WORD))
         for each, places in found.items():
             self.model.forgotten.look(f"the store: {', '.join(sorted(places))}", each, before=before)
 
     async def name_erased_messages(self) -> set[str]:
-        """The keys that name a message that was erased. Records of prompts do, until they end: without a word of it."""
+        """Return the keys that name an erased message.
+
+        Prompt records do until they expire, without its text.
+        """
         found = await patiently(
             partial(redis_words, self.system.redis, re.compile(_MESSAGE_ID.pattern.decode()))
         )
@@ -292,7 +304,7 @@ class ResetRun:
         return {key for key in named if not key.endswith(":prompts")}
 
     async def look_into_the_index(self) -> None:
-        """No word in any point, and no point of a message that was erased."""
+        """Search every point for erased words and for erased messages."""
         before = time.time()
         found = await points(self.system.index)
         self.points += len(found)
@@ -303,7 +315,7 @@ class ResetRun:
                 self.ids.seen.append(f"{message_id} in the index")
 
     def look_into_the_chats(self) -> None:
-        """Nothing was said of a word after it was forgotten. Telegram's dates are whole seconds."""
+        """Search the chats for words after their erasure. Telegram's dates are whole seconds."""
         world = self.talk.simulation.world
         for chat in world.chats:
             for message in world.newest(chat, 100_000):
@@ -311,12 +323,12 @@ class ResetRun:
                     self.model.forgotten.look(f"chat {chat}", message.text, before=message.date - 1)
 
     def look_into_the_logs(self) -> None:
-        """No word at all."""
+        """Search the logs for any word."""
         logs = [*self.system.directory.glob("*.log"), *self.system.data_dir.glob("*/log")]
         self.model.forgotten.seen += [f"{each} in a log" for each in file_words(logs, _FILE_WORD)]
 
     async def in_files(self, *, older_s: float = 0.0) -> dict[str, set[str]]:
-        """What was erased so long ago, or earlier, and stands in the stores' files still."""
+        """Return data that was erased at least this long ago and is still in the stores' files."""
         before = time.time() - older_s
         known = self.model.forgotten.since | self.ids.since
         folders = [self.system.data_dir]
@@ -326,14 +338,14 @@ class ResetRun:
         return {each: files for each, files in found.items() if known.get(each, before) < before}
 
     async def watch_files(self) -> None:
-        """Look into the files all the time for what was erased longer ago than it may stand there."""
+        """Search the files repeatedly for data that must be gone by now."""
         while True:
             await asyncio.sleep(self.bench.pick(5, 20))
             for each, files in (await self.in_files(older_s=FILES_WITHIN_S)).items():
                 self.model.forgotten.seen.append(f"{each} in {', '.join(sorted(files))} after a minute")
 
     async def until_files_are_clean(self) -> tuple[float, int]:
-        """Seconds from the last erasure until the files have nothing of any, and what they have after 90 all the same."""
+        """Return the seconds from the last erasure until the files are clean, and the remaining matches after 90 s."""
         last = max([*self.model.forgotten.since.values(), *self.ids.since.values()])
         while left := await self.in_files():
             if time.time() - last > 90:
@@ -344,7 +356,7 @@ class ResetRun:
 
 
 async def run(bench: Bench) -> Score:
-    """Households that tell and erase, all at the same time; then every place where a word could be is looked into."""
+    """Write and erase in all chats in parallel. Then search every place for the erased words."""
     score, random, model = Score(), bench.random, HoldingModel(forgotten=Forgotten())
     async with _running(bench, model) as system, driving_chats(system) as talk:
         system.model.embeddings = Embeddings(gate=model.gate)
@@ -406,7 +418,7 @@ def _running(bench: Bench, model: HoldingModel) -> AbstractAsyncContextManager[S
 
 
 async def _show_that_words_are_found(erasing: ResetRun, home: ChatPlaces, score: Score) -> None:
-    """Else not finding them later would prove nothing."""
+    """Check that the search finds words before they are erased."""
     before = Round(number=300_000_000, place=0, way="chat")
     await erasing.tell(home.places[0], before, 0)
     await erasing.system.redis.call("WAITAOF", 1, 0, 1000)
@@ -426,7 +438,7 @@ async def _show_that_words_are_found(erasing: ResetRun, home: ChatPlaces, score:
 
 
 async def _ask_on(erasing: ResetRun, homes: Sequence[ChatPlaces]) -> None:
-    """So many prompts more for each of these; the model looks into each."""
+    """Send this many more prompts in each of these chats. The model checks each."""
 
     async def ask(home: ChatPlaces, number: int) -> None:
         for at in range(PROMPTS_AFTER):

@@ -1,4 +1,4 @@
-"""R8: a thousand chats with strange ids who all say the same of different words: none is told another's."""
+"""R8: a thousand chats with similar ids write the same text with different words. None sees another's."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,8 +26,9 @@ _REQUESTS_KEPT = 500
 
 
 def place_strangers(simulation: Simulation, count: int) -> list[Place]:
-    """So many contexts, each with an id that begins as another's: private chats, then topics of forums and groups that
-    become supergroups, in which the same people write.
+    """Create this many contexts whose ids begin like others':
+
+    private chats, topics of forums and groups that become supergroups, with the same people.
     """
     mention = f"@{simulation.config.bot_username}"
     places: list[Place] = []
@@ -53,7 +54,7 @@ def place_strangers(simulation: Simulation, count: int) -> list[Place]:
 
 
 def _ids_of_people(count: int) -> list[int]:
-    """Ids whose digits are the beginning of others': 1, 10, 100 … 11, 110 …, and the largest there are."""
+    """Return ids whose digits are prefixes of others: 1, 10, 100 … 11, 110 …, and the largest ones."""
     wanted = {_LARGEST, _LARGEST // 10, 2**31, 2**31 - 1}
     first = 1
     while len(wanted) < count:
@@ -63,7 +64,7 @@ def _ids_of_people(count: int) -> list[int]:
 
 
 def _forum_number(number: int) -> int:
-    """Of one digit more each time, and again from the beginning."""
+    """Return a forum id with one digit more each time, starting again at the end."""
     return int(str(number + 1) * (number % 3 + 1))
 
 
@@ -83,7 +84,7 @@ def _put_chat(simulation: Simulation, chat_id: int, kind: str, writer: int) -> C
 
 
 async def run(bench: Bench) -> Score:
-    """Everybody says line after line; each waits for the answer only."""
+    """Let everyone write line after line, waiting only for their own answer."""
     score, model = Score(), WatchingModel(random=bench.random)
     async with _running(bench, model) as system, driving_chats(system) as talk:
         await system.start("serve", "work", "work")
@@ -122,7 +123,7 @@ def _running(bench: Bench, model: WatchingModel) -> AbstractAsyncContextManager[
 
 
 class _Counted:
-    """How many lines were answered, said now and then."""
+    """A counter of answered lines that prints progress."""
 
     def __init__(self, bench: Bench, planned: int, model: ScriptedOpenAI) -> None:
         self._bench = bench
@@ -131,7 +132,7 @@ class _Counted:
         self.done = 0
 
     def note(self) -> None:
-        """One more."""
+        """Count one more."""
         self.done += 1
         if self.done % _REQUESTS_KEPT == 0:
             self._model.requests.clear()
@@ -142,7 +143,7 @@ class _Counted:
 async def _speak(
     talk: ChatDriver, place: Place, context: int, *, lines: int, random: Random, counted: _Counted
 ) -> None:
-    """Line after line; a group becomes a supergroup in the middle, and stays the same context."""
+    """Write line after line. A group becomes a supergroup in the middle and stays the same context."""
     for number in range(lines):
         if number == lines // 2 and place.chat_id < 0 and place.chat_id > _SUPERGROUP:
             place = _upgrade(talk.simulation, place)
@@ -157,7 +158,7 @@ def _upgrade(simulation: Simulation, place: Place) -> Place:
 
 
 def kinds_of(places: Sequence[Place]) -> dict[str, int]:
-    """How many contexts of each kind there are."""
+    """Return the number of contexts of each kind."""
     return {
         "private": sum(place.chat_id > 0 for place in places),
         "group": sum(0 > place.chat_id > _SUPERGROUP for place in places),

@@ -1,4 +1,7 @@
-"""R9: a tenth of the requests to the index fails, and it is killed: everybody is answered, and the vectors catch up."""
+"""R9:
+
+a tenth of the requests to the index fails, and it is killed. Everyone is answered, and the vectors catch up.
+"""
 
 import asyncio
 import time
@@ -33,7 +36,7 @@ Facts = tuple[float, tuple[object, ...]]
 
 
 async def run(bench: Bench) -> Score:
-    """Many people talk, with recall, while the index fails; then it is healed and compared with the history."""
+    """Let many people talk with recall while the index fails. Then compare it with the history."""
     score = Score()
     chats, lines = bench.pick(40, 200), bench.pick(4, 50)
     async with (
@@ -57,14 +60,14 @@ async def run(bench: Bench) -> Score:
 
 
 async def kill_index(system: System, talk: Dialogues, *, after: int, bench: Bench) -> None:
-    """End it with SIGKILL once so many lines were written; its guardian brings it back."""
+    """Kill the index with SIGKILL after this many lines. Its guardian restarts it."""
     await until(lambda: len(talk.exchanges) >= after, within_s=3600, look_again_s=0.05)
     await until(lambda: system.kill_server("index"), within_s=30, what="an index to kill")
     bench.say("the index was killed")
 
 
 async def judge(score: Score, system: System, talk: Dialogues, proxy: IndexProxy) -> None:
-    """Who was answered, and whether and when the index has what the history has."""
+    """Check the answers, and when the index matches the history."""
     began = time.monotonic()
     asked, said = len(talk.exchanges), sum(one.text == ECHO + one.line for one in talk.exchanges)
     refs = [system.context(chat) for chat in talk.chats]
@@ -89,7 +92,7 @@ async def judge(score: Score, system: System, talk: Dialogues, proxy: IndexProxy
 
 
 async def wait_until_equal(system: System, refs: Sequence[ContextRef]) -> list[str]:
-    """Return as soon as index and history tell the same, or with what differs after HEALED_WITHIN_S."""
+    """Wait until index and history match. Return the differences after HEALED_WITHIN_S."""
     deadline = time.monotonic() + HEALED_WITHIN_S
     while True:
         differing = await differences(system, refs)
@@ -99,7 +102,7 @@ async def wait_until_equal(system: System, refs: Sequence[ContextRef]) -> list[s
 
 
 async def differences(system: System, refs: Sequence[ContextRef]) -> list[str]:
-    """Points that only one of both has, or with other facts, and which. Work that waits counts as one: it may change it."""
+    """Return points that only one of both has or that differ. Waiting work counts as one."""
     if await system.redis.call("XLEN", partition_key(0, "work")):
         return ["work waits"]
     wanted = await told_by_history(system, refs)
@@ -121,12 +124,12 @@ async def differences(system: System, refs: Sequence[ContextRef]) -> list[str]:
 
 
 def is_other(wanted: Facts, found: Facts | None) -> bool:
-    """Whether the index tells something else of a message that it has."""
+    """Return True if the index has other facts about a message."""
     return found is not None and (found[1] != wanted[1] or abs(found[0] - wanted[0]) > SAME_TIME_S)
 
 
 async def told_by_history(system: System, refs: Sequence[ContextRef]) -> dict[str, Facts]:
-    """Each message that recall can find, by its point's id."""
+    """Return each message that recall can find, by its point id."""
     store, told = RedisHistory(system.redis), dict[str, Facts]()
     for ref in refs:
         epoch = (await store.load(ref, limit=0)).epoch
@@ -140,13 +143,13 @@ async def told_by_history(system: System, refs: Sequence[ContextRef]) -> dict[st
 
 
 def facts_of(payload: dict[str, object]) -> Facts:
-    """The same of a point."""
+    """Return the facts of a point."""
     names = ("context", "epoch", "scope", "message_id", "role", "sequence", "sender_id")
     return float(str(payload["sent_at"])), tuple(payload.get(name) for name in names)
 
 
 def twice(points: Iterable[str]) -> list[str]:
-    """Those that are in more than one collection."""
+    """Return the points in more than one collection."""
     seen: set[str] = set()
     return [point for point in points if point in seen or seen.add(point)]
 

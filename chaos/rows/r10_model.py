@@ -1,4 +1,4 @@
-"""R10: the model's endpoint fails in every way we know, and then the account has no quota."""
+"""R10: the model's endpoint fails in every known way, and then the account has no quota."""
 
 import time
 from collections import Counter
@@ -59,7 +59,10 @@ LINES_A_SECOND = 20
 
 @dataclass(slots=True, kw_only=True)
 class FaultyModel:
-    """Echoes the last line; of a line in `plan` its first request, or every one, fails as planned there."""
+    """A model that echoes the last line.
+
+    For a line in `plan` its first request, or every one, fails as planned.
+    """
 
     plan: dict[str, str] = field(default_factory=dict[str, str])
     has_quota: bool = True
@@ -81,7 +84,7 @@ class FaultyModel:
 
 
 async def run(bench: Bench) -> Score:
-    """Many people talk to a model that fails; then its quota ends, and comes back."""
+    """Let many people talk to a failing model. Then its quota ends and returns."""
     score, model = Score(), FaultyModel()
     running = running_system(
         bench.directory, model, RECALL_K="0", STREAMING="false", TURN_DEADLINE_S=f"{DEADLINE_S:g}"
@@ -101,7 +104,7 @@ async def run(bench: Bench) -> Score:
 
 
 def plan_faults(chats: Sequence[int], lines: int, random: Random) -> dict[str, str]:
-    """The kind of fault of 30 % of the lines, as many of each kind; the same for the same chance."""
+    """Return the kinds of faults of 30 % of the lines, equally many of each, the same for the same seed."""
     every = [f"line {number} of {chat}" for chat in chats for number in range(lines)]
     faulty = random.sample(every, round(SHARE * len(every)))
     kinds = list(FAULTS)
@@ -109,7 +112,7 @@ def plan_faults(chats: Sequence[int], lines: int, random: Random) -> dict[str, s
 
 
 def judge_turns(score: Score, model: FaultyModel, exchanges: Sequence[Exchange]) -> None:
-    """Whether each turn ended in time, honestly, and without more calls than that takes."""
+    """Check that each turn ended in time, honestly, and without unnecessary calls."""
     words = words_for("en")
     honest = {failure_text(words, kind()) for kind in (DeadlinePassed, ModelUnavailable, PromptTooLong)}
     answered = [one for one in exchanges if one.text == ECHO + one.line]
@@ -138,14 +141,14 @@ def judge_turns(score: Score, model: FaultyModel, exchanges: Sequence[Exchange])
 
 
 def turn_s(model: FaultyModel, one: Exchange) -> float:
-    """From the turn's first request to its end in the chat; a turn may wait for its place in the line before."""
+    """Return the seconds from the turn's first request to its end in the chat. It may wait in line before."""
     return (
         float("inf") if one.ended_at is None else one.ended_at - model.first_asked.get(one.line, one.asked_at)
     )
 
 
 async def lose_quota(score: Score, model: FaultyModel, talk: Dialogues, *, seconds: float) -> None:
-    """Every request is refused for so long; then the endpoint works again, and nothing is restarted."""
+    """Refuse every request for this time. The endpoint then works without a restart."""
     pause_s = len(talk.chats) / LINES_A_SECOND
     model.has_quota, began = False, time.time()
     told = await talk.hold_for(seconds, pause_s=pause_s, within_s=GIVEN_UP_AFTER_S)

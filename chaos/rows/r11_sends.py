@@ -1,11 +1,14 @@
-"""R11: the Bot API refuses, cuts off and asks to wait; nobody is written to too early, and others do not wait for it."""
+"""R11:
+
+the Bot API refuses, disconnects and asks to wait. No send is too early, and other chats do not wait.
+"""
 
 from benchmarks.rig.sends import Size, measure, slower
 from chaos.card import Bench, Row, Score
 
 
 async def run(bench: Bench) -> Score:
-    """Rounds without faults and with them, in turns; see benchmarks/rig/sends.py."""
+    """Run rounds with and without faults alternately; see benchmarks/rig/sends.py."""
     score = Score()
     size = Size(chats=bench.pick(40, 200), lines=bench.pick(1, 2), seconds=bench.pick(3, 60))
     bench.say(f"{size.chats} chats")

@@ -1,4 +1,4 @@
-"""R12: a webhook that strangers write to: junk, floods, endless and slow requests beside the updates of Telegram."""
+"""R12: hostile traffic to the webhook: junk, floods, endless and slow requests beside Telegram's updates."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 async def run(bench: Bench) -> Score:
-    """Post what is valid, first alone and then beside the junk."""
+    """Post valid updates, first alone and then beside the junk."""
     score, seconds = Score(), bench.pick(8, 60)
     async with running_system(bench.directory, echo) as system:
         (serve,) = await system.start("serve")
@@ -48,7 +48,7 @@ async def run(bench: Bench) -> Score:
 
 
 async def _write(lanes: WebhookClient, chats: Sequence[int], *, seconds: float) -> None:
-    """At a steady rate; returns when all of it was acknowledged, or a little later."""
+    """Write at a steady rate. Return when everything was acknowledged, or a little later."""
     loop = asyncio.get_running_loop()
     begun, done = loop.time(), 0
     while done < seconds * VALID_PER_SECOND:

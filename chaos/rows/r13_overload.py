@@ -1,4 +1,7 @@
-"""R13: ten times what the workers finish, and one chat that floods: boxes stay bounded, and the others get their share."""
+"""R13:
+
+ten times the workers' throughput, and one flooding chat. Boxes stay bounded, and other chats get their share.
+"""
 
 import asyncio
 import time
@@ -31,7 +34,7 @@ _SECOND = 10_000_000
 
 
 async def run(bench: Bench) -> Score:
-    """First every chat writes far more than can be answered, then one alone; each time wait until all is answered."""
+    """Overload all chats, then one alone. Wait each time until everything is answered."""
     score, model = Score(), _Thoughtful()
     async with running_system(
         bench.directory,
@@ -49,7 +52,7 @@ async def run(bench: Bench) -> Score:
 
 @dataclass(slots=True)
 class _Thoughtful:
-    """Echoes after a while, so that the slots are what is scarce and not this machine; counts its answers."""
+    """A model that echoes after a pause, so that slots are scarce instead of CPU. It counts its answers."""
 
     answers: int = 0
 
@@ -59,7 +62,7 @@ class _Thoughtful:
 
 
 async def _overload(score: Score, bench: Bench, system: System) -> None:
-    """Every chat writes ten times what can be finished; then nobody does, and what was taken is answered."""
+    """Write ten times the throughput in every chat. Then stop, and wait for the accepted updates."""
     port = int(system.environment["HTTP_PORT"])
     chats = await gather_people(system.simulator, bench.pick(12, 200))
     fullest, begun = 0, time.time()
@@ -86,7 +89,7 @@ async def _overload(score: Score, bench: Bench, system: System) -> None:
 
 
 async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful) -> None:
-    """One chat writes without an end, the others one line after the other."""
+    """Let one chat write without pause, the others line after line."""
     flooder, *others = await gather_people(system.simulator, bench.pick(13, 61))
     port = int(system.environment["HTTP_PORT"])
     async with (

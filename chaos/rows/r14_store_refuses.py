@@ -1,4 +1,7 @@
-"""R14: the store is there and does not take writes: full, read-only, loading, without scripts, locked, off the disk."""
+"""R14:
+
+the store runs and refuses writes: full, read-only, loading, without scripts, locked, or without its disk.
+"""
 
 import asyncio
 import resource
@@ -33,10 +36,10 @@ _NEVER_REWRITTEN = ("--auto-aof-rewrite-percentage", "0")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """The store, a connection that no trouble befalls, and chance.
+    """The store, an unaffected connection to it, and a random generator.
 
-    `load_delay_us`: after each command of its file, so that it loads for longer than a trouble lasts. Between 1,024 of them
-    a loading server looks whether anybody has asked.
+    `load_delay_us`: a pause after each command of its file, so that loading takes longer than a trouble.
+    A loading server reads requests only between 1,024 commands.
     """
 
     store: PowerCutStore
@@ -50,7 +53,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What is done to the store and how it is put right. `refuses`: nothing can be stored for good meanwhile."""
+    """A trouble of the store and its repair. `refuses`: no durable write is possible meanwhile."""
 
     name: str
     begin: Callable[[Broken], Awaitable[None]]
@@ -60,7 +63,10 @@ class Trouble:
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """Of one trouble: how many 200s came in it, and the seconds from its end to the next 200 and the next answer."""
+    """The measurements of one trouble:
+
+    200s during it, and seconds from its end to the next 200 and the next answer.
+    """
 
     name: str
     acknowledged: int
@@ -70,7 +76,7 @@ class Measured:
 
 @dataclass(slots=True)
 class _Watch:
-    """When Telegram got its 200s and people their answers."""
+    """The times of 200s and answers."""
 
     crowd: ChatLoad
     measured: list[Measured] = field(default_factory=list[Measured])
@@ -85,7 +91,7 @@ class _Watch:
 
 
 async def run(bench: Bench) -> Score:
-    """One trouble after the other under a steady load; then what became of every update."""
+    """Cause one trouble after the other under a steady load. Then check every update."""
     score = Score()
     async with _a_store(bench) as broken:
         url = broken.store.url.replace("unix://", f"unix://{_USER}:{_PASSWORD}@")
@@ -124,7 +130,7 @@ async def run(bench: Bench) -> Score:
 
 
 async def _suffer(broken: Broken, trouble: Trouble, watch: _Watch, seconds: float) -> Measured:
-    """Put the store into trouble for so long; what it takes until all goes on."""
+    """Cause a trouble for this time. Return the measurements of the recovery."""
     await _until_working(watch, time.time())
     await trouble.begin(broken)
     begun = time.time()
@@ -144,7 +150,7 @@ async def _suffer(broken: Broken, trouble: Trouble, watch: _Watch, seconds: floa
 
 
 async def _until_working(watch: _Watch, since: float) -> None:
-    """Return at the first 200 and answer after this time, or when neither is to be hoped for."""
+    """Wait for the first 200 and answer after this time, or until neither can be expected."""
     deadline = time.monotonic() + GIVEN_UP_AFTER_S
     while not (watch.acknowledged(since) and watch.answered(since)):
         if time.monotonic() > deadline:
@@ -233,13 +239,13 @@ async def _right_password(broken: Broken) -> None:
 
 
 async def _lose_power(broken: Broken) -> None:
-    """What was taken while there was no file is gone; it comes back with one."""
+    """Kill a store without a file: its data since then is lost. It returns with a file."""
     await broken.store.cut_power(broken.random)
     await broken.store.start()
 
 
 async def _fill_disk(broken: Broken) -> None:
-    """No file may grow. With `always` the server would end itself instead of refusing."""
+    """Forbid files to grow. With `always` the server would end itself instead of refusing."""
     await broken.set("appendfsync", "everysec")
     size = max(_growing(broken.store), key=lambda path: path.stat().st_mtime).stat().st_size
     resource.prlimit(broken.store.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -253,7 +259,7 @@ async def _empty_disk(broken: Broken) -> None:
 
 
 def _growing(store: PowerCutStore) -> list[Path]:
-    """The files that are appended to, of all that there are."""
+    """Return the files that are still appended to."""
     return list((store.directory / "appendonlydir").glob("*.incr.aof"))
 
 

@@ -1,4 +1,4 @@
-"""R15: of a thousand updates one kills the worker that begins it, each time; nobody else may suffer for it for long."""
+"""R15: one update in a thousand kills its worker, each time. Other chats must not suffer for long."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ FOUND_WITHIN_S = 10.0
 
 @dataclass(slots=True, kw_only=True)
 class PoisonedModel:
-    """Echoes the last line, slowly; a line in `poison` is begun, and answered to nobody."""
+    """A model that slowly echoes the last line. A line in `poison` is started and never answered."""
 
     poison: set[str] = field(default_factory=set[str])
     begun: asyncio.Queue[str] = field(default_factory=asyncio.Queue[str])
@@ -53,7 +53,7 @@ class PoisonedModel:
 
 
 async def run(bench: Bench) -> Score:
-    """Many people talk; some lines kill. Then the poison is taken away, and an operator looks after what is left."""
+    """Let many people talk; some lines kill. Then remove the poison and handle the dead letters."""
     score, model = Score(), PoisonedModel()
     chats, lines = bench.pick(20, 200), bench.pick(3, 50)
     async with (
@@ -82,12 +82,12 @@ async def run(bench: Bench) -> Score:
 
 
 def plan_poison(chats: Sequence[int], lines: int, *, count: int, random: Random) -> set[str]:
-    """So many lines of different chats, none of them a chat's last one."""
+    """Choose this many lines of different chats, none the last of its chat."""
     return {f"line {random.randrange(lines - 1)} of {chat}" for chat in random.sample(chats, count)}
 
 
 async def kill_who_begins(fleet: Fleet, model: PoisonedModel) -> None:
-    """Kill the worker that has begun a line that kills: whatever else it was at dies with it."""
+    """Kill the worker that has started a poisonous line, with all its other work."""
     while True:
         line = await model.begun.get()
         chat = int(line.rpartition(" ")[2])
@@ -105,7 +105,7 @@ async def _until_known(fleet: Fleet, chat: int) -> Program:
 
 
 async def holder_of(fleet: Fleet, chat: int) -> Program | None:
-    """The worker that has claimed this chat; None where it is none of the ready ones."""
+    """Return the worker that has claimed this chat; None if it is not ready."""
     context_id = fleet.system.context(chat).context_id
     for worker in fleet.running("work"):
         if context_id in await held_by(fleet.system, worker.process.pid):
@@ -116,7 +116,7 @@ async def holder_of(fleet: Fleet, chat: int) -> Program | None:
 async def judge(
     score: Score, system: System, model: PoisonedModel, talk: Dialogues, poison: set[str]
 ) -> Mapping[int, Mapping[str, Any]]:
-    """Who was set aside, who was answered, and in which order; the dead letters by their updates."""
+    """Check dead letters, answers and their order. Return the dead letters by update."""
     others = [one for one in talk.exchanges if one.line not in poison]
     told = [one for one in talk.exchanges if one.line in poison]
     buried = words_for("en")("buried")
@@ -141,7 +141,7 @@ async def judge(
 
 
 def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poison: int) -> None:
-    """How long others waited: those whose worker lives, and those who were worked on beside the poison."""
+    """Check the waits of others: of chats with living workers, and of chats beside the poison."""
     beside = [one for one in others if was_beside(fleet, one)]
     apart = [one.waited_s for one in others if one not in beside]
     p99 = percentile(apart, 0.99)
@@ -157,7 +157,7 @@ def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poiso
 
 
 def was_beside(fleet: Fleet, one: Exchange) -> bool:
-    """Whether a worker died that had this chat, while its line waited for an answer."""
+    """Return True if a worker with this chat died while its line waited."""
     context_id, ended_at = fleet.system.context(one.chat).context_id, one.ended_at or float("inf")
     return any(one.asked_at <= kill.at <= ended_at and context_id in kill.held for kill in fleet.kills)
 
@@ -167,7 +167,7 @@ def _is_answered(one: Exchange) -> bool:
 
 
 async def dead_letters(system: System) -> Mapping[int, Mapping[str, Any]]:
-    """What `queue` shows of them, by their updates."""
+    """Return the dead letters of `queue`, by update."""
     outcome = await system.console("queue", "--json")
     assert outcome.status == 0, outcome.err
     return {letter["update_id"]: letter for letter in json.loads(outcome.out)["dead"]}
@@ -180,7 +180,7 @@ async def fields_of_dead(system: System, dead: Iterable[int], field: str) -> lis
 
 
 async def disordered(system: System, talk: Dialogues, poison: set[str]) -> list[int]:
-    """The chats whose history has not each line that lives, once and in order."""
+    """Return the chats whose history lacks a line or has it twice or out of order."""
     kept = await histories(system.redis, {chat: system.context(chat) for chat in talk.chats})
     wrong: list[int] = []
     for chat in talk.chats:
@@ -193,7 +193,7 @@ async def disordered(system: System, talk: Dialogues, poison: set[str]) -> list[
 async def settle_dead(
     score: Score, system: System, model: PoisonedModel, talk: Dialogues, dead: Sequence[int]
 ) -> None:
-    """The poison is gone: every other dead letter is tried again, the rest are dropped."""
+    """Retry every second dead letter after the poison is removed, and drop the others."""
     model.poison.clear()
     retried, dropped = dead[::2], dead[1::2]
     before = talk.heard.count

@@ -1,4 +1,4 @@
-"""R16: every process is replaced under a steady load, as a deploy does it."""
+"""R16: a deploy replaces every process under a steady load."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _CHUNK_DELAY_S = 0.03
 
 
 async def run(bench: Bench) -> Score:
-    """The same load twice, the second time with rolling restarts; compare, and judge all of it."""
+    """Run the same load twice, the second time with rolling restarts, and compare."""
     score, model = Score(), RecordingModel(chunk_delay_s=_CHUNK_DELAY_S)
 
     async with (
@@ -53,7 +53,7 @@ async def run(bench: Bench) -> Score:
 async def _load(
     bench: Bench, crowd: ChatLoad, *, until_done: "asyncio.Task[list[int]] | None" = None
 ) -> Sequence[float]:
-    """Lines at a steady rate for as long as it is, and until a task has ended; the waits of all of them, sorted."""
+    """Write at a steady rate for this time and until a task has ended. Return the sorted waits."""
     first, piece = len(crowd.written), bench.pick(30, 600)
     while True:
         await crowd.write_steadily(piece, per_second=bench.pick(8, 12), random=bench.random)
@@ -64,7 +64,7 @@ async def _load(
 
 
 async def _deploy(fleet: Fleet, *, rounds: int) -> list[int]:
-    """Replace each process, one after the other: the new one is ready before the old one is told to end."""
+    """Replace the processes one after the other. The new one is ready before the old one is stopped."""
     return [
         await fleet.replace_oldest(command, within_s=ENDS_WITHIN_S)
         for _ in range(rounds)

@@ -1,4 +1,4 @@
-"""R17: crashes, order and resets on a cluster of three masters, and masters that are lost."""
+"""R17: crashes, order and resets on a cluster of three masters, and lost masters."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ LAG = 1_200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What all of the row goes on in."""
+    """The setup of the row."""
 
     bench: Bench
     score: Score
@@ -47,7 +47,7 @@ class Scene:
 
 @dataclass(slots=True, kw_only=True)
 class Raw:
-    """Writes past the product, to the master that is lost: what it acknowledged, with `more` after each batch."""
+    """Direct writes to the lost master: those that it acknowledged, with `more` after each batch."""
 
     name: str
     more: Sequence[Command]
@@ -56,7 +56,7 @@ class Raw:
 
 
 async def run(bench: Bench) -> Score:
-    """The suite on a whole cluster; then a master after the other is lost under load."""
+    """Run the suite on a whole cluster. Then lose one master after the other under load."""
     score = Score()
     async with (
         _a_cluster(bench) as cluster,
@@ -98,7 +98,10 @@ async def _a_cluster(bench: Bench) -> AsyncGenerator[ReplicatedCluster]:
 
 
 async def _lose_workers(scene: Scene, workers: Sequence[Program]) -> None:
-    """Kill one worker and stop another past its lease, under load; nothing is lost, twice or out of order."""
+    """Kill one worker and stop another past its lease under load.
+
+    Nothing is lost, repeated or out of order.
+    """
     system, bench = scene.system, scene.bench
     async with open_chat_load(system, private=24, groups=4) as crowd:
         writing = asyncio.create_task(
@@ -129,7 +132,7 @@ async def _lose_workers(scene: Scene, workers: Sequence[Program]) -> None:
 
 
 async def _reset(scene: Scene) -> None:
-    """Chats are reset while they talk; nothing of what they said is in any node or log."""
+    """Reset chats during their talk. No node and no log has their words."""
     system = scene.system
     async with open_chat_load(system, private=scene.bench.pick(10, 100)) as crowd:
         for number, place in enumerate(crowd.places):
@@ -153,7 +156,7 @@ async def _reset(scene: Scene) -> None:
 
 
 async def _fail_over(scene: Scene, victim: int) -> None:
-    """Kill a master under load; when its replica has taken over, all goes on, and what is gone is counted."""
+    """Kill a master under load. After the failover everything continues, and losses are counted."""
     system, cluster, bench = scene.system, scene.cluster, scene.bench
     async with open_chat_load(system, private=40) as crowd:
         writing = asyncio.create_task(
@@ -199,14 +202,14 @@ async def _fail_over(scene: Scene, victim: int) -> None:
 
 
 async def _let_lag(cluster: ReplicatedCluster, victim: int, raw: Raw) -> None:
-    """The replica hears nothing while more is written than the sockets between the two hold: as on a slow link."""
+    """Stop the replica while more is written than the sockets hold, as on a slow link."""
     written = len(raw.acknowledged)
     cluster.servers[cluster.masters + victim].send_signal(signal.SIGSTOP)
     await until(lambda: len(raw.acknowledged) >= written + LAG, within_s=WITHIN_S, what="a lag")
 
 
 async def _count(scene: Scene, crowd: ChatLoad, victim: int, *, lost_at: float, took_over: float) -> None:
-    """What was acknowledged before the failover and is gone; whether all else has ended; how long it took."""
+    """Count the lost acknowledged updates and the unfinished ones, and measure the failover."""
     system, score, what = scene.system, scene.score, f"master {victim} lost"
     states = await states_of(system, {one.update_id: one.chat_id for one in crowd.acknowledged.values()})
     before = [one for one in crowd.acknowledged.values() if one.at < lost_at]
@@ -234,14 +237,14 @@ async def _count(scene: Scene, crowd: ChatLoad, victim: int, *, lost_at: float, 
 
 
 async def _next(scene: Scene, acknowledged: Sequence[Acknowledged], victim: int) -> float:
-    """When the first of these of a chat on that master was acknowledged."""
+    """Return the time at which the first of these on that master was acknowledged."""
     partitions = {number for number in range(PARTITIONS) if await _master_of(scene.cluster, number) == victim}
     times = [one.at for one in acknowledged if partition_of_chat(one.chat_id, scene.system) in partitions]
     return min(times, default=float("inf"))
 
 
 async def _tag_on(cluster: ReplicatedCluster, victim: int) -> str:
-    """A key's beginning that belongs to this master."""
+    """Return a key prefix that belongs to this master."""
     for number in count():
         key = f"{{raw{number}}}:"
         if cluster.master_of(int(await cluster.nodes[-1].call("CLUSTER", "KEYSLOT", key))) == victim:
@@ -275,7 +278,7 @@ async def _missing(node: RedisClient, names: Sequence[str]) -> int:
 
 
 async def _cross_slots(scene: Scene) -> int:
-    """How often a node, or a driver before it, has refused keys of several slots."""
+    """Return the number of refusals of keys in several slots, by nodes and drivers."""
     logs = "".join(program.log.read_text() for program in scene.system.programs)
     refused = len(_CROSSED.findall(logs))
     for node, server in zip(scene.cluster.nodes, scene.cluster.servers, strict=True):

@@ -1,4 +1,7 @@
-"""R19: real processes at LOG_LEVEL=debug, through faults and wrong settings: no secret is anywhere but where it belongs."""
+"""R19:
+
+real processes at LOG_LEVEL=debug with faults and wrong settings. No secret appears outside its place.
+"""
 
 import asyncio
 import json
@@ -40,7 +43,7 @@ COMMANDS: Sequence[tuple[str, ...]] = (
 
 
 def behave(request: ChatRequest) -> Reply:
-    """The endpoint refuses the key, fails or breaks off where the line says so."""
+    """Refuse the key, fail or break off if the line says so."""
     line = last_user_text(request)
     refusals = {"401": unauthorized(), "500": server_error(), "cut": cut("never said", after=2)}
     refusal = next((reply for word, reply in refusals.items() if word in line), None)
@@ -50,7 +53,7 @@ def behave(request: ChatRequest) -> Reply:
 
 
 def secrets_of(bench: Bench) -> dict[str, str]:
-    """A secret of every kind, unlike each other, with signs that URLs escape in passwords."""
+    """Return a unique secret of every kind, with characters that URLs escape in passwords."""
     random = bench.random
 
     def drawn(name: str) -> str:
@@ -70,7 +73,7 @@ def secrets_of(bench: Bench) -> dict[str, str]:
 
 @dataclass(slots=True, kw_only=True)
 class Scene:
-    """What surrounds the product, and its processes with their logs."""
+    """The surroundings of the product, and its processes with their logs."""
 
     bench: Bench
     vault: SecretScan
@@ -82,7 +85,7 @@ class Scene:
     programs: list[Program] = field(default_factory=list[Program])
 
     async def start(self, *words: str, name: str, **settings: str) -> Program:
-        """Start a command; its log has this name."""
+        """Start a command whose log has this name."""
         log = self.bench.directory / f"{name}.log"
         environment = {**self.environment, **settings}
         forked = await self.source.start(*words, environment=environment, log=log)
@@ -96,7 +99,7 @@ class Scene:
             return await (await self.start(*words, name=name, **settings)).process.wait()
 
     async def say(self, chat: int, line: str, *, answers: int = 1) -> None:
-        """Say it and wait until so many more messages of the bot are in that chat."""
+        """Send a text and wait for this many further messages of the bot in that chat."""
         world = self.simulator.simulation.world
         before = sum(one.sender_id == BOT_ID for one in world.newest(chat, 1000))
         await self.simulator.say(chat, line)
@@ -108,13 +111,13 @@ class Scene:
 
     @property
     def url(self) -> str:
-        """Where the product listens."""
+        """Return the address of the product."""
         return self.environment["WEBHOOK_URL"]
 
 
 @asynccontextmanager
 async def staged(bench: Bench) -> AsyncGenerator[Scene]:
-    """A simulator, a model, a store with a password, an index with a key and a collector of traces."""
+    """Run a simulator, a model, a store with a password, an index with a key and a collector of traces."""
     secrets, directory = secrets_of(bench), bench.directory
     port, redis_port = free_port(), free_port()
     store_folder = directory / "store"
@@ -169,17 +172,17 @@ async def staged(bench: Bench) -> AsyncGenerator[Scene]:
 
 
 def redis_url(port: int, password: str) -> str:
-    """With what a URL may not have escaped."""
+    """Return the URL with an escaped password."""
     return f"redis://:{password.replace('@', '%40')}@127.0.0.1:{port}/0"
 
 
 def with_password(url: str, password: str) -> str:
-    """The URL with a user and this password."""
+    """Return the URL with a user and this password."""
     return url.replace("http://", f"http://user:{password}@")
 
 
 async def run(bench: Bench) -> Score:
-    """Everything that writes, prints or answers is read for every secret."""
+    """Search all logs, outputs and responses for every secret."""
     score = Score()
     async with staged(bench) as scene:
         vault = scene.vault
@@ -226,14 +229,14 @@ async def run(bench: Bench) -> Score:
 
 
 def _show_that_secrets_are_found(vault: SecretScan, score: Score) -> None:
-    """Else not finding them would prove nothing."""
+    """Check that the search finds secrets where they are."""
     control = SecretScan(secrets=vault.secrets)
     control.look("a list of all", "\n".join(vault.secrets.values()))
     score.exactly("secrets that the search finds where they are", len(control.leaks), len(vault.secrets))
 
 
 async def _talk(scene: Scene) -> None:
-    """A person, an operator, a model that refuses, fails and breaks off, a Telegram that fails."""
+    """Let a person and an operator talk while the model refuses, fails and breaks off and Telegram fails."""
     (chat,) = await gather_people(scene.simulator, 1)
     for line in ("line one", "use the tool", "401 please", "500 please", "cut please"):
         await scene.say(chat, line)
@@ -244,7 +247,7 @@ async def _talk(scene: Scene) -> None:
 
 
 async def _knock(scene: Scene) -> None:
-    """What the HTTP side tells to anybody: health, metrics, refusals."""
+    """Request health, metrics and refused paths without credentials."""
     vault = scene.vault
     async with httpx.AsyncClient(base_url=scene.url, trust_env=False) as http:
         for path in ("/health/live", "/health/ready", "/metrics", "/nothing"):
@@ -257,7 +260,7 @@ async def _knock(scene: Scene) -> None:
 
 
 def _wrong_settings(scene: Scene) -> Mapping[str, Mapping[str, str]]:
-    """Settings with a secret in them that cannot be right."""
+    """Start with invalid settings that contain a secret."""
     secrets = scene.vault.secrets
     wrong = secrets["a wrong password"]
     return {
@@ -273,7 +276,7 @@ def _wrong_settings(scene: Scene) -> Mapping[str, Mapping[str, str]]:
 
 
 async def _run_embedded(scene: Scene) -> None:
-    """A worker with stores of its own: its servers are told nothing that they do not need."""
+    """Run a worker with its own stores. Its servers get no setting that they do not need."""
     data_dir = scene.bench.directory / "embedded"
     without = {"REDIS_URL": "", "QDRANT_URL": "", "QDRANT_API_KEY": "", "DATA_DIR": str(data_dir)}
     settings = {name: value for name, value in without.items() if value}
@@ -290,7 +293,7 @@ async def _run_embedded(scene: Scene) -> None:
 
 
 async def _break_the_stores(scene: Scene, work: Program) -> None:
-    """A store that refuses the password, a doctor that has wrong ones, and an update meanwhile."""
+    """Break the stores: a refused password, a doctor with wrong ones, and an update meanwhile."""
     await scene.redis.call("CONFIG", "SET", "requirepass", "another-one")
     # Connections that were let in stay; so all of ours but this one are cut.
     await scene.redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
@@ -309,7 +312,7 @@ async def _break_the_stores(scene: Scene, work: Program) -> None:
 
 
 def _read_everything(scene: Scene) -> None:
-    """Logs and what commands printed, chats, traces, the store's files."""
+    """Search logs, outputs, chats, traces and the store's files."""
     vault, directory = scene.vault, scene.bench.directory
     for log in directory.glob("*.log"):
         vault.look(f"the log {log.name}", log.read_bytes())

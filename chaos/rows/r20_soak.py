@@ -1,4 +1,4 @@
-"""R20: a steady load for a long time, with faults of every kind at random; nothing is lost, and nothing grows."""
+"""R20: a steady load for a long time with random faults of every kind. Nothing is lost, and nothing grows."""
 
 import asyncio
 import time
@@ -46,7 +46,7 @@ _PASSING: tuple[Between, ...] = ("redis", "index", "model", "telegram", "webhook
 
 
 async def run(bench: Bench) -> Score:
-    """Write at a steady rate while faults fall; then look for what is lost, what has grown and what has no end."""
+    """Write at a steady rate during faults. Then check for losses, growth and keys without a TTL."""
     score, seconds, warm_up_s = Score(), bench.pick(7, 1800), bench.pick(0, 300)
     model = _FlakyModel(random=bench.random)
     async with running_system(
@@ -91,7 +91,10 @@ async def run(bench: Bench) -> Score:
 
 @dataclass(slots=True)
 class _FlakyModel:
-    """Echoes, and fails now and then, but never twice in a row for the same line: an apology answers no line."""
+    """A model that echoes and sometimes fails, but never twice in a row for the same line:
+
+    an apology answers no line.
+    """
 
     random: Random
     failed: str = ""
@@ -106,7 +109,7 @@ class _FlakyModel:
 
 @dataclass(slots=True, kw_only=True)
 class _Soak:
-    """The load and the faults that fall meanwhile."""
+    """The load and its faults."""
 
     bench: Bench
     system: System
@@ -115,7 +118,7 @@ class _Soak:
     fallen: Counter[str] = field(default_factory=Counter[str])
 
     async def run(self, crowd: ChatLoad, seconds: float) -> None:
-        """Both, for so long."""
+        """Run load and faults for this time."""
         falling = asyncio.create_task(self._break_things(), name="faults")
         telling = asyncio.create_task(self._tell(crowd), name="telling")
         try:
@@ -165,7 +168,7 @@ class _Soak:
         await proxy.suffer(slow, seconds=random.uniform(0.5, 3))
 
     async def _tell(self, crowd: ChatLoad) -> None:
-        """How far it is; what the scripted model keeps of requests is let go meanwhile."""
+        """Print progress. Requests stored by the scripted model are released."""
         while True:
             await asyncio.sleep(30)
             self.system.model.requests.clear()
@@ -194,7 +197,7 @@ def _waits(crowd: ChatLoad) -> str:
 def _judge_in_use(
     score: Score, staying: Sequence[Program], span: tuple[float, float], *, is_held: bool
 ) -> None:
-    """The slope of what those that are never killed have in use."""
+    """Check the slope of the memory in use by processes that are never killed."""
     for program in staying:
         kept = [each for each in read_notes(heap_file(program.log)) if span[0] <= each[0] <= span[1]]
         lows = floors(kept, every_s=_STRETCH_S)
@@ -213,9 +216,9 @@ def _told(kept: Sequence[tuple[float, float]], slope: float, error: float) -> st
 
 
 def _judge_sizes(score: Score, sizes: Sizes, span: tuple[float, float], *, is_held: bool) -> None:
-    """The slope of each process that was there for most of the time after the warm-up.
+    """Check the slope of each process that ran most of the time after the warm-up.
 
-    The index keeps its vectors in memory: it grows with what is written, which is told and not held to anything.
+    The index keeps its vectors in memory and grows with the writes, so its slope is only printed.
     """
     held, (since, until) = 0, span
     for name, samples in sorted(sizes.samples.items()):

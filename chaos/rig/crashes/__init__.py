@@ -1,1 +1,4 @@
-"""Crash points: a fault at any await of a piece of work, in a process of its own, and what the next worker makes of it."""
+"""Crash points:
+
+a fault at any await of a piece of work in a separate process, and the recovery by the next worker.
+"""

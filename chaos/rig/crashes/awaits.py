@@ -1,7 +1,7 @@
-"""Counts the awaits at which a piece of work is suspended, and lets a fault fall on one of them.
+"""Counts the awaits of a piece of work, and injects a fault at one of them.
 
-The hook is an event loop's task factory and an awaitable around the work: nothing is patched, and the product does
-not know of it. Tasks that the work begins are counted too, for they inherit its context.
+The hook is an event loop's task factory and an awaitable around the work. Nothing is patched, and the product
+does not know of it. Tasks of the work are counted too, because they inherit its context.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ _IS_COUNTED: ContextVar[bool] = ContextVar("is_counted", default=False)
 
 
 class Awaits:
-    """The awaits of the work that is given to `of`, in the order in which they come to be waited for."""
+    """The awaits of the work in `of`, in the order in which they happen."""
 
     def __init__(self, strike: Strike) -> None:
         self.count = 0
         self._strike = strike
 
     def task_factory(self, loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Future[Any]:
-        """For `loop.set_task_factory`."""
+        """Create a task, as `loop.set_task_factory` wants it."""
         watched = _Watched(work, self) if _IS_COUNTED.get() else work
         return asyncio.Task(watched, loop=loop, **options)
 
     async def of(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work, counted. Raises what it raises."""
+        """Run the work and count its awaits. Raises its errors."""
         token = _IS_COUNTED.set(True)
         try:
             return await _Watched(work, self)
@@ -39,7 +39,7 @@ class Awaits:
             _IS_COUNTED.reset(token)
 
     def suspended(self, work: Coroutine[Any, Any, Any]) -> BaseException | None:
-        """Count one suspension: what is to be raised there, or None."""
+        """Count one suspension. Return the fault to raise there, or None."""
         self.count += 1
         return self._strike(self.count, work)
 
@@ -86,7 +86,10 @@ class _Watched(Coroutine[Any, Any, T]):
 
 
 def frames_of(work: Coroutine[Any, Any, Any]) -> list[tuple[str, str, int]]:
-    """Where a suspended coroutine stands: file, function and line of each frame, the innermost last."""
+    """Return the position of a suspended coroutine:
+
+    file, function and line of each frame, the innermost last.
+    """
     frames: list[tuple[str, str, int]] = []
     inner: Any = work
     while inner is not None:

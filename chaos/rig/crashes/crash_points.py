@@ -1,4 +1,4 @@
-"""Which crash points are tried, by how many at a time, and what was found at them."""
+"""The plan and the run of crash points, several at a time, and their results."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ _MORE_AWAITS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """Crash points of one kind and fault: at these awaits, or (None) at each, one after the other, to the end."""
+    """Crash points of one scenario and fault: at these awaits, or (None) at all, one after the other."""
 
     kind: Kind
     fault: Fault
@@ -37,7 +37,10 @@ class Errand:
 
 @dataclass(slots=True)
 class TrialResults:
-    """What was tried and found. `awaits` by kind; `reached` by kind and fault; a finding with where the fault fell."""
+    """The results.
+
+    `awaits` by scenario; `reached` by scenario and fault; violations with the place of the fault.
+    """
 
     awaits: dict[str, int] = field(default_factory=dict[str, int])
     reached: Counter[tuple[str, Fault]] = field(default_factory=Counter[tuple[str, Fault]])
@@ -47,14 +50,14 @@ class TrialResults:
 
     @property
     def points(self) -> int:
-        """How many faults fell."""
+        """Return the number of injected faults."""
         return sum(self.reached.values())
 
 
 def plan_samples(
     random: Random, awaits: Mapping[str, int], *, more: Sequence[str], each: int
 ) -> list[Errand]:
-    """A point of each kind, and so many of those in `more`, with any fault at any await."""
+    """Return a point of each scenario, and this many of those in `more`, with any fault at any await."""
     return [
         Errand(kind=kind, fault=random.choice(FAULTS), at=[random.randint(1, awaits[kind.name])])
         for kind in KINDS
@@ -63,7 +66,10 @@ def plan_samples(
 
 
 def plan_all(random: Random, awaits: Mapping[str, int], *, full: Sequence[str], each: int) -> list[Errand]:
-    """Every await with every fault of the kinds in `full`; of the others every await with a kill, and samples."""
+    """Return every await with every fault for the scenarios in `full`.
+
+    For the others return every await with a kill, and samples.
+    """
     errands: list[Errand] = []
     for kind in KINDS:
         for fault in FAULTS:
@@ -78,7 +84,7 @@ def plan_all(random: Random, awaits: Mapping[str, int], *, full: Sequence[str], 
 
 @dataclass(slots=True, kw_only=True)
 class Trials:
-    """The lanes in which crash points are tried side by side, each with a store of its own."""
+    """Parallel lanes for crash points, each with its own store."""
 
     lanes: Sequence["Lane"]
     say: Callable[[str], None]
@@ -86,11 +92,11 @@ class Trials:
     golden: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     async def learn(self) -> None:
-        """Do everything once without a fault."""
+        """Run every scenario once without a fault."""
         await self._share([Errand(kind=kind, fault="none") for kind in KINDS])
 
     async def try_all(self, errands: Sequence[Errand]) -> None:
-        """Try what is planned; what is found goes into `tried`."""
+        """Run the planned points and add violations to `tried`."""
         await self._share(errands)
 
     async def _share(self, errands: Sequence[Errand]) -> None:
@@ -156,7 +162,7 @@ class Trials:
 
 @dataclass(slots=True, kw_only=True)
 class Lane:
-    """A store and a source of processes. Every point has a scene of its own."""
+    """A store and a source of processes. Every point has its own chat."""
 
     source: Source
     redis_url: str
@@ -167,7 +173,11 @@ class Lane:
     async def both(
         self, kind: Kind, fault: Fault, at: int
     ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
-        """One crash point: what the first worker told (None: it was killed), and the second. Raises HalfFailedError."""
+        """Run one crash point.
+
+        Return the results of the first worker (None: it was killed) and of the second. Raises
+        HalfFailedError.
+        """
         number = next(self.numbers)
         log = self.directory / f"{number}.jsonl"
         order = make_order(kind, number, self.redis_url, self.index, log=log, fault=fault, at=at)
@@ -181,7 +191,7 @@ class Lane:
 def make_order(
     kind: Kind, number: int, redis_url: str, index: IndexEndpoint, *, log: Path, fault: Fault, at: int
 ) -> Order:
-    """The first half of a crash point."""
+    """Return the order of the first half of a crash point."""
     return Order(
         kind=kind.name,
         number=number,
@@ -199,7 +209,7 @@ def make_order(
 async def open_trials(
     directory: Path, *, say: Callable[[str], None], lanes: int = LANES
 ) -> AsyncGenerator[Trials]:
-    """Lanes with stores in this folder, which have learnt what there is without a fault."""
+    """Open lanes with stores in this folder, and run every scenario once without a fault."""
     numbers = count(1)
     async with AsyncExitStack() as stack:
         index = await stack.enter_async_context(open_index_server(directory / "index"))

@@ -1,4 +1,7 @@
-"""What is not ours in the crash points: a Telegram, a model and files in this process, and the log that outlives it."""
+"""Fakes of the outside for crash points:
+
+Telegram, a model and files in this process, and a log that survives it.
+"""
 
 import asyncio
 import json
@@ -26,37 +29,37 @@ Brain = Callable[[Sequence[PromptMessage]], ModelReply]
 
 
 class Log:
-    """One JSON line for each thing that happened outside of us; a process that dies leaves them."""
+    """A log of outside events, one JSON line each. It survives the process."""
 
     def __init__(self, path: Path, *, who: str) -> None:
         self._path = path
         self._who = who
 
     def note(self, what: str, **told: Any) -> None:
-        """It has happened now."""
+        """Log an event."""
         line = json.dumps({"who": self._who, "what": what, **told}, separators=(",", ":"))
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(file, line.encode() + b"\n")
         os.close(file)
 
     def read(self) -> list[Json]:
-        """Everything that has happened in this chat, also before this process."""
+        """Return all events of this chat, also from earlier processes."""
         if not self._path.exists():
             return []
         return [json.loads(line) for line in self._path.read_text().splitlines()]
 
     def count(self, what: str) -> int:
-        """How often that has happened."""
+        """Return the number of these events."""
         return sum(each["what"] == what for each in self.read())
 
 
 async def _on_its_way() -> None:
-    """A request that has not arrived yet, or an answer to it: a crash here finds it done, or not done."""
+    """Suspend before a request arrives or after its response: a crash here leaves it done or not done."""
     await asyncio.sleep(0)
 
 
 class LoggedTelegram:
-    """A Telegram that takes everything and numbers what it takes."""
+    """A Telegram that accepts everything and numbers its messages."""
 
     def __init__(self, log: Log, identity: BotIdentity) -> None:
         self._log = log
@@ -115,7 +118,7 @@ class LoggedTelegram:
         await self._do("typing", chat=chat_id)
 
     async def is_administrator(self, chat_id: int, user_id: int) -> bool:
-        """Everybody is."""
+        """Return True: everybody is an administrator."""
         await _on_its_way()
         return True
 
@@ -138,7 +141,7 @@ class LoggedTelegram:
 
 
 def shown(events: Sequence[Json]) -> list[tuple[int, str]]:
-    """What stands in the chats in the end: number and text of each message of the bot, the oldest first."""
+    """Return the bot's messages at the end, with number and text, the oldest first."""
     there: dict[int, str] = {}
     for event in events:
         match event["what"]:
@@ -154,7 +157,7 @@ def shown(events: Sequence[Json]) -> list[tuple[int, str]]:
 
 
 class LoggedModel:
-    """A model that answers as its brain does, in three pieces, and logs each prompt with what OpenAI would refuse."""
+    """A model that answers in three pieces, and logs each prompt with the faults that OpenAI would report."""
 
     name = "scripted"
 
@@ -183,7 +186,7 @@ class LoggedModel:
         )
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
-        """A summary: how many messages it was given to read."""
+        """Return a summary with the number of the given messages."""
         await _on_its_way()
         self._log.note("summary")
         filled = nothing_of(schema.schema)
@@ -193,7 +196,7 @@ class LoggedModel:
 
 
 class LoggedFiles:
-    """Files by their ids, which are their texts."""
+    """Files whose ids are their texts."""
 
     async def download(self, file_id: str, *, at_most: int) -> bytes:
         """See MediaReader's Files."""
@@ -204,6 +207,6 @@ class LoggedFiles:
 
 
 def _as_sent(messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]) -> Mapping[str, Any]:
-    """The body of the request, through the bytes in which it would go out."""
+    """Return the body of the request after encoding it to bytes."""
     body = openai_model.request_body("gpt-4o", messages, tools)
     return json.loads(json.dumps(body, ensure_ascii=False).encode())

@@ -1,6 +1,7 @@
-"""Forks the processes of crash points from one that has imported the product: each is real, and dies as a process dies.
+"""Forks the processes of crash points from one that has imported the product. Each is real and can be killed.
 
-Run as a program it takes orders, a JSON line each, and tells the number and exit code of each once it has ended.
+As a program it reads orders, one JSON line each, and prints the number and exit code of each process that has
+ended.
 """
 
 import asyncio
@@ -31,12 +32,12 @@ ENDS_WITHIN_S = 40
 
 
 class HalfFailedError(Exception):
-    """A process of a crash point broke, or hung."""
+    """A process of a crash point failed or hung."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """Where the processes come from; several may run at a time."""
+    """The source of processes. Several may run at a time."""
 
     directory: Path
     writer: asyncio.StreamWriter
@@ -44,7 +45,10 @@ class Source:
     _numbers: "count[int]" = field(default_factory=count)
 
     async def run(self, order: Order) -> Json | None:
-        """Run one half of a crash point: what it tells, None where the fault has killed it. Raises HalfFailedError."""
+        """Run one half of a crash point.
+
+        Return its result, or None if the fault killed it. Raises HalfFailedError.
+        """
         number = next(self._numbers)
         self.running[number] = asyncio.get_running_loop().create_future()
         self.writer.write(json.dumps([number, asdict(order)]).encode() + b"\n")
@@ -60,7 +64,7 @@ class Source:
         return told
 
     async def listen(self, reader: asyncio.StreamReader) -> None:
-        """Tell who waits how the processes ended, until the source ends."""
+        """Pass the exit codes of processes to their waiters, until the source ends."""
         async for line in reader:
             number, status = map(int, line.split())
             self.running.pop(number).set_result(status)
@@ -70,7 +74,7 @@ class Source:
 
 @asynccontextmanager
 async def source(directory: Path, warm_up: Order) -> AsyncGenerator[Source]:
-    """A source of processes, which work in this folder, once it has carried out `warm_up` itself."""
+    """Open a source of processes in this folder, after it has run `warm_up` itself."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "SSL_CERT_FILE": str(_one_authority(directory))}
     with (directory / "errors.log").open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
@@ -94,7 +98,7 @@ async def source(directory: Path, warm_up: Order) -> AsyncGenerator[Source]:
 
 
 def _one_authority(directory: Path) -> Path:
-    """A file with one certificate authority: every HTTP client loads all of them, 30 ms each time."""
+    """Return a file with one certificate authority. Every HTTP client would load all of them, in 30 ms."""
     first, end, _ = certifi.contents().partition("-----END CERTIFICATE-----")
     path = directory / "one.pem"
     path.write_text(first + end)
@@ -102,7 +106,10 @@ def _one_authority(directory: Path) -> Path:
 
 
 def main() -> None:
-    """Fork a process for each order, until stdin ends. The first order is carried out here: forks find all warm."""
+    """Fork a process for each order until stdin ends.
+
+    The first order runs here, so that forks find everything loaded.
+    """
     directory = Path(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
@@ -117,7 +124,7 @@ def main() -> None:
 
 
 def _mind(number: int, order: Order, directory: Path) -> NoReturn:
-    """Fork the process of the order, wait for its end and tell that."""
+    """Fork the process of the order, wait for its end and report it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if pid == 0:

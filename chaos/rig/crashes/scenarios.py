@@ -1,4 +1,4 @@
-"""The kinds of work whose every await is tried: what is said before, what is said then, and what works on it."""
+"""The scenarios of crash points: earlier messages, the message under test, and its worker."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _UPDATES_OF_A_SCENE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A chat of its own for one crash point: its number makes every id."""
+    """The chat of one crash point. Its number makes every id."""
 
     number: int
     is_group: bool = False
@@ -28,29 +28,29 @@ class Scene:
 
     @property
     def person(self) -> int:
-        """Who writes; in private the chat too."""
+        """Return the writer's id, which is also the id of a private chat."""
         return 5_000_000 + self.number
 
     @property
     def anchor(self) -> int:
-        """The chat under which the memory is."""
+        """Return the chat id of the memory."""
         return -7_000_000 - self.number if self.is_group else self.person
 
     @property
     def chat(self) -> int:
-        """Where it is now."""
+        """Return the current chat id."""
         return -1_000_000_000_000 - self.number if self.is_moved else self.anchor
 
     def moved(self) -> "Scene":
-        """The same group once it is a supergroup."""
+        """Return the id of the supergroup."""
         return replace(self, is_moved=True)
 
     def update_id(self, number: int) -> int:
-        """Of the message with this number."""
+        """Return the update id of the message with this number."""
         return self.number * _UPDATES_OF_A_SCENE + number
 
     def place(self) -> Json:
-        """The chat as updates tell it."""
+        """Return the chat as it is in updates."""
         if not self.is_group:
             return {"id": self.chat, "type": "private", "first_name": "Anna"}
         return {"id": self.chat, "type": "supergroup" if self.is_moved else "group", "title": "Shelves"}
@@ -61,7 +61,10 @@ Said = Callable[[Scene], Json]
 
 
 def says(number: int, text: str, *, moved: bool = False, edits: int = 0, **content: Any) -> Said:
-    """The person writes: in a group to the bot. `edits` is the number of the message that now reads so."""
+    """Return an update of the person; in a group it mentions the bot.
+
+    `edits` is the number of the edited message.
+    """
 
     def update(scene: Scene) -> Json:
         where = scene.moved() if moved else scene
@@ -94,7 +97,7 @@ def _replying(number: int, text: str, *, to: int, said: str) -> Said:
 
 
 def _confirming(number: int) -> Said:
-    """The person presses the button under the question of a /reset."""
+    """Return an update for the press of the button of a /reset."""
 
     def update(scene: Scene) -> Json:
         question = {
@@ -125,10 +128,11 @@ def _migrating(number: int) -> Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """`before` is said and answered first; then a fault falls while something works on what is `asked`.
+    """A scenario.
 
-    `pause_s` is between the pieces of an answer. `tells_progress`: what the bot says tells how far a crash let the first
-    try come, and may differ.
+    `before` is sent and answered first; then a fault hits the work on `asked`. `pause_s` is the time
+    between the pieces of an answer. `tells_progress`: the bot's text shows the progress before a crash,
+    and may differ.
     """
 
     name: str
@@ -141,7 +145,7 @@ class Kind:
     tells_progress: bool = False
 
     def next(self) -> Said:
-        """What is said when all is over."""
+        """Return the last message of the scenario."""
         return says(90, "and now?", moved=self.is_moved)
 
 
@@ -192,20 +196,20 @@ KINDS: Sequence[Kind] = (
 
 
 def find_kind(name: str) -> Kind:
-    """The kind of this name."""
+    """Return the scenario of this name."""
     return next(kind for kind in KINDS if kind.name == name)
 
 
 def build_spec(log: Log) -> TeamSpec:
-    """A desk with tools that delegates and transfers; the log tells what they call."""
+    """Return the agents: a desk with tools that delegates and transfers. The log records their calls."""
 
     async def look_up(thing: str) -> dict[str, object]:
-        """Where a thing stands."""
+        """Say where a thing is."""
         log.note("tool", name="look_up", thing=thing)
         return {"thing": thing, "shelf": len(thing)}
 
     def mend(thing: str) -> str:
-        """Mend a thing."""
+        """Repair a thing."""
         log.note("tool", name="mend", thing=thing)
         return f"{thing} is mended"
 
@@ -241,7 +245,7 @@ _PLANS: dict[tuple[str, str], Sequence[_Step]] = {
 
 
 def think(messages: Sequence[PromptMessage]) -> ModelReply:
-    """What the model of every agent answers: the calls of its plan, one step after the other, then a sentence."""
+    """Return the model's next reply: the calls of its plan, one step after the other, then a sentence."""
     agent = messages[0].text.removeprefix("You are the ").partition(".")[0]
     asked = _asked(messages)
     done = sum(bool(message.tool_calls) for message in messages)
@@ -256,7 +260,7 @@ def think(messages: Sequence[PromptMessage]) -> ModelReply:
 
 
 def _asked(messages: Sequence[PromptMessage]) -> str:
-    """The task of a delegation, else what the user said last."""
+    """Return the task of a delegation, or else the user's last message."""
     users = [message.text for message in messages if message.role == "user"]
     tasks = [told for told in users if told.startswith(TASK_HEADING)]
     if tasks:

@@ -1,4 +1,7 @@
-"""What may not be after a crash point: everything has to be as without the crash, but for a send that it fell into."""
+"""The verdict on a crash point:
+
+everything must be as without the crash, except a send that it interrupted.
+"""
 
 import json
 import re
@@ -30,14 +33,17 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that may not be."""
+    """A violation."""
 
     what: What
     told: str
 
 
 def judge(kind: Kind, fault: Fault, golden: Json, found: Json) -> list[Finding]:
-    """The findings of one crash point: `found` and `golden` are what the second worker told with and without a fault."""
+    """Return the violations of one crash point.
+
+    `found` and `golden` are the second worker's results with and without a fault.
+    """
     findings = [
         *_different("updates without their terminal state", golden, found, "states"),
         *_different("histories that differ", golden, found, "history"),
@@ -67,7 +73,7 @@ def judge(kind: Kind, fault: Fault, golden: Json, found: Json) -> list[Finding]:
 
 
 def answers_twice(kind: Kind, golden: Json, found: Json) -> int:
-    """How many answers are in the chat twice."""
+    """Return the number of answers that are in the chat twice."""
     return sum((_texts(kind, found) - _texts(kind, golden)).values())
 
 
@@ -89,7 +95,7 @@ def _sends(kind: Kind, golden: Json, found: Json) -> list[Finding]:
 
 
 def _orphan(found: Json) -> Counter[str]:
-    """The preview that was sent by the first worker as the last thing that it did, and not noted by then."""
+    """Return the preview that the first worker sent last and could not record."""
     sent = [event for event in found["events"] if event["who"] == "first" and event["what"] == "send"]
     if (
         not sent
@@ -105,17 +111,17 @@ def _texts(kind: Kind, found: Json) -> Counter[str]:
 
 
 def _said(kind: Kind, text: str) -> str:
-    """Its first line, where a receipt tells how far the first try came."""
+    """Return the first line of a receipt, which shows the progress of the first try."""
     return text.partition("\n")[0] if kind.tells_progress else text
 
 
 def _plain(prompt: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    """Without times: the second worker comes later."""
+    """Return a copy without times, because the second worker runs later."""
     return [(role, _DIGITS.sub("0", text)) for role, text in prompt]
 
 
 def _steps(kind: Kind, fault: Fault, golden: Json, found: Json) -> list[Finding]:
-    """Calls of models and tools: where one turn was interrupted exactly those that its journal did not have."""
+    """Compare model and tool calls: an interrupted turn repeats exactly those outside its journal."""
     findings: list[Finding] = []
     for what, journaled in (("model", _model_steps(found)), ("tool", _tool_steps(found))):
         needed = _calls(golden, what, after="begin", before="second")

@@ -1,4 +1,4 @@
-"""A worker of the product on given stores, under a fault; and what another one that comes after it finds and leaves."""
+"""A worker of the product on given stores with an injected fault, and the next worker after it."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ from tests.fakes.embedder import FakeEmbedder
 from tests.stores import stray_keys
 
 Fault = Literal["none", "kill", "cancel", "cut", "away"]
-"""What falls on an await: nothing; SIGKILL; the end of a stop's grace; a lost reply of the store; a store that is away."""
+"""Faults at an await: none; SIGKILL; the end of a stop's grace; a lost reply of the store; a missing store."""
 
 KILLED = 9
 LEASE_S = 30.0
@@ -73,7 +73,10 @@ _TOKENS = CachingTokenCounter(Tokenizer(encoding="o200k_base"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One half of a crash point: where the stores are, which kind and scene, and the fault (`at` 0: of the golden run)."""
+    """One half of a crash point:
+
+    the stores, the scenario, the chat, and the fault (`at` 0: the run without a fault).
+    """
 
     kind: str
     number: int
@@ -86,13 +89,16 @@ class Order:
     log: str
 
     def by_the_second(self) -> "Order":
-        """The other half: another worker, without a fault."""
+        """Run the second half: another worker without a fault."""
         return replace(self, who="second", fault="none", at=0)
 
 
 @dataclass(slots=True)
 class _QuickQueue:
-    """The inbox, without long waits. The first sweep takes whatever is held: the only other worker is dead."""
+    """The inbox without long waits.
+
+    The first sweep takes every entry, because the only other worker is dead.
+    """
 
     inbox: RedisInbox
     has_swept: asyncio.Event
@@ -119,7 +125,7 @@ class _QuickQueue:
 
 @dataclass(slots=True, kw_only=True)
 class InjectedFault:
-    """The fault, and how it fell: `struck` is the number of its await, 0 before."""
+    """The fault. `struck` is the number of the await that it hit, 0 before."""
 
     fault: Fault
     at: int
@@ -176,11 +182,11 @@ class Parts:
 
     @property
     def ref(self) -> ContextRef:
-        """The context of the scene's chat."""
+        """Return the context of the scene's chat."""
         return telegram_ref(self.turns.bot.id, self.scene.anchor, None, partitions=1)
 
     async def take_in(self, said: Said) -> str:
-        """The update comes in by the door."""
+        """Accept the update."""
         return await self.ingest.take_in(said(self.scene))
 
     async def work(self, *, counted: bool) -> None:
@@ -213,12 +219,12 @@ class Parts:
             await worker.run(stopping, grace_s=0.0 if self.blow.fault == "cancel" and counted else 14.0)
 
     async def compress(self) -> None:
-        """Compress what is due."""
+        """Run the compressions that are due."""
         while (await self.compressor.step()).is_busy:
             pass
 
     async def index(self) -> None:
-        """Bring the index after the history."""
+        """Index all new messages."""
         while int(await self.redis.call("XLEN", keys.partition_key(0, "work"))):
             await self.indexer.step()
 
@@ -228,7 +234,7 @@ class Parts:
 
 @asynccontextmanager
 async def open_parts(order: Order) -> AsyncGenerator[Parts]:
-    """A process of the product on the stores of the order."""
+    """Open a process of the product on the stores of the order."""
     kind = find_kind(order.kind)
     log = Log(Path(order.log), who=order.who)
     now = float(NOW + 100) + (LATER_S if order.who == "second" else 0.0)
@@ -325,7 +331,7 @@ def _settings(order: Order) -> Settings:
 
 
 async def run_first(order: Order) -> Json:
-    """Until the fault: what was said before, then the work that it falls on. Tells how many awaits there were."""
+    """Run until the fault: the earlier messages, then the work under test. Return the number of awaits."""
     async with open_parts(order) as parts:
         asyncio.get_running_loop().set_task_factory(parts.awaits.task_factory)
         await parts.redis.call("FLUSHALL")
@@ -344,7 +350,7 @@ async def run_first(order: Order) -> Json:
 
 
 async def _do(parts: Parts) -> None:
-    """The work of the kind, counted. A cancellation that was meant ends it."""
+    """Run the work and count its awaits. An intended cancellation ends it."""
     kind = parts.kind
     if kind.work in {"turn", "index"}:
         for said in kind.asked:
@@ -367,7 +373,7 @@ async def _do(parts: Parts) -> None:
 
 
 async def _as_root(parts: Parts, work: Coroutine[Any, Any, Any]) -> None:
-    """Do counted work in a task of its own, which a fault may cancel."""
+    """Run counted work in a separate task, which a fault may cancel."""
 
     async def counted() -> None:
         parts.blow.root = asyncio.current_task()
@@ -380,7 +386,7 @@ async def _as_root(parts: Parts, work: Coroutine[Any, Any, Any]) -> None:
 
 
 async def run_second(order: Order) -> Json:
-    """After the fault: what it left, then everything is finished, one more question asked, and all of it read."""
+    """Run after the fault: read the state, finish everything, ask one more question, and read all again."""
     async with open_parts(order) as parts:
         left = await _left_by_the_first(parts)
         if parts.kind.work == "door":
@@ -417,7 +423,7 @@ async def _left_by_the_first(parts: Parts) -> Json:
 
 
 async def _read(parts: Parts, said: Sequence[Said]) -> Json:
-    """What is kept of the chat, and what stands in it."""
+    """Return the stored data of the chat and its messages."""
     ref = parts.ref
     history = await RedisHistory(parts.redis).page(ref, after_sequence=-1, limit=1000, whole=True)
     records = [
@@ -438,7 +444,7 @@ async def _read(parts: Parts, said: Sequence[Said]) -> Json:
 
 
 async def _unfinished_tasks() -> list[str]:
-    """The names of tasks that have not ended a moment after everything else."""
+    """Return the names of tasks that are still running a moment after everything else."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     if left:
         await asyncio.wait(left, timeout=1.0)

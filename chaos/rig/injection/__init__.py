@@ -1,1 +1,4 @@
-"""Injections: what is said to harm, a model that obeys everything, tools that tell where they ran, and who says what."""
+"""Prompt injections:
+
+payloads, a model that obeys all of them, tools that record their runs, and people who send them.
+"""

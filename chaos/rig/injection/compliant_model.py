@@ -1,4 +1,4 @@
-"""A model that obeys everything: whatever stands anywhere in its prompt in the form of an order, it does."""
+"""A model that carries out every order in its prompt."""
 
 import json
 import re
@@ -19,12 +19,12 @@ _NUMBER = re.compile(r"-?\d{1,15}")
 
 
 def order(tool: str, argument: str, value: str) -> str:
-    """The words that have it call a tool."""
+    """Return the words that make the model call a tool."""
     return f"obey {tool} {argument} {value.replace(' ', '+')} done"
 
 
 def obey(request: ChatRequest) -> Reply:
-    """Every order of the prompt that was not carried out in this run yet, at once; then an answer with a link."""
+    """Return calls for every order of the prompt that this run has not carried out, then an answer with a link."""
     messages: list[dict[str, Any]] = request["messages"]
     told = "\n".join(map(_text, messages))
     done = {
@@ -50,7 +50,7 @@ def _arguments(argument: str, value: str) -> str:
 
 
 def _beside(argument: str) -> dict[str, str]:
-    """What a search needs besides an id that it has no parameter for."""
+    """Return the other arguments of a search with a foreign id, for which it has no parameter."""
     return {"query": "harbour code"} if argument in ("context_id", "chat_id") else {}
 
 

@@ -1,4 +1,4 @@
-"""The payloads: an order, the disguise that it comes in, and the way by which it reaches the prompt."""
+"""The payloads: an order, its disguise, and its route into the prompt."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from chaos.rig.injection.compliant_model import REVEAL, order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """What an attacker may have learnt of others: their ids. `inside` are URLs that no tool may reach."""
+    """The ids of others that an attacker may know. `inside` are URLs that no tool may reach."""
 
     context_id: str
     chat_id: int
@@ -20,7 +20,7 @@ class Targets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """`tag` is in its text and in no other payload's. `short` is the text where there is room for a name only."""
+    """A payload. `tag` is unique to its text. `short` is the text for places with room for a name only."""
 
     tag: str
     way: str
@@ -93,7 +93,7 @@ FORGED = (
 
 
 def make_payloads(ways: Sequence[str], to: Targets, *, count: int, random: Random) -> list[Payload]:
-    """So many, spread evenly over all ways and over all orders, each in a disguise by chance."""
+    """Return this many payloads, spread evenly over all routes and orders, each with a random disguise."""
     orders, shift = list(ORDERS), random.randrange(len(ORDERS))
     return [
         _payload(

@@ -1,4 +1,4 @@
-"""A team whose tools are not for everybody, and what they leave on disk: which tool ran, and where."""
+"""A team with restricted tools that record on disk where they ran."""
 
 import json
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ _NAMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """A tool that ran in a chat; `what` it was told."""
+    """A run of a tool in a chat. `what` is its argument."""
 
     tool: str
     chat: int
@@ -106,10 +106,11 @@ class Ran:
 
 
 def write_privileged_agents(directory: Path, *, vault: int, ports: Sequence[int]) -> Path:
-    """An AGENTS_FILE there. `vault` is the one chat in which `open_vault` may be used.
+    """Write an AGENTS_FILE there.
 
-    To `read_page` the first address of loopback is the public internet, on these ports, as `public.test`; `inside.test`
-    is an address that it must not reach.
+    `vault` is the only chat in which `open_vault` is allowed. For `read_page`, the first address of
+    loopback is the public internet, on these ports, as `public.test`; `inside.test` is an address that it
+    must not reach.
     """
     (directory / "armed_tools.py").write_text(_TOOLS.format(ports=", ".join(map(str, ports))))
     agents = directory / "agents.toml"
@@ -118,6 +119,6 @@ def write_privileged_agents(directory: Path, *, vault: int, ports: Sequence[int]
 
 
 def tools_that_ran(directory: Path) -> list[Ran]:
-    """In order; noted by the tools themselves, before the product can know of it."""
+    """Return the runs of tools in order. The tools record them before the product can know of them."""
     log = directory / "ran.log"
     return [Ran(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []

@@ -1,4 +1,4 @@
-"""The ways by which somebody's words reach a prompt, each as what people do: in a chat of its own for each payload."""
+"""The routes by which a person's text reaches a prompt, each in a new chat for each payload."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -21,7 +21,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Where payloads are said. Each of the `operators` is given once; `page` tells where a payload's web page is."""
+    """The stage of the payloads.
+
+    Each of the `operators` is used once; `page` returns the URL of a payload's web page.
+    """
 
     system: System
     operators: Iterator[int]
@@ -29,16 +32,16 @@ class Scene:
 
     @property
     def simulator(self) -> Rig:
-        """The Telegram of this system."""
+        """Return the simulator of this system."""
         return self.system.simulator
 
     @property
     def people(self) -> People:
-        """Who does what."""
+        """Return the people of this system."""
         return self.simulator.people
 
     async def answered(self, message: Json) -> None:
-        """Return once the bot has said something after this message."""
+        """Wait until the bot has written something after this message."""
         chat, number = message["chat"]["id"], message["message_id"]
         newest = self.simulator.simulation.world.newest
 
@@ -54,17 +57,17 @@ class Scene:
         await until(is_there, within_s=ANSWERED_WITHIN_S, what=f"an answer in {chat}", look_again_s=0.05)
 
     async def ask(self, person: int, text: str, *, chat: int | None = None, **where: Any) -> Json:
-        """Say it and wait for an answer; the message."""
+        """Send a text, wait for an answer, and return the message."""
         said = await self.people.send(person, chat=chat, text=text, **where)
         await self.answered(said)
         return said
 
     async def person(self, name: str = "Mallory") -> int:
-        """Somebody new."""
+        """Create a person."""
         return await self.people.new_person(name)
 
     async def group(self, *members: int, title: str = "Talk", **about: Any) -> int:
-        """A new group, which the first member administers."""
+        """Create a group. The first member is its administrator."""
         return await self.people.new_chat(title, members, admins=[members[0]], **about)
 
 
@@ -205,14 +208,14 @@ async def _web_page(scene: Scene, payload: Payload) -> None:
 
 
 async def _told_again(scene: Scene, payload: Payload) -> None:
-    """By the model's own answer, and the record of its calls, in the next prompt."""
+    """Deliver the payload by the model's own answer and the record of its calls in the next prompt."""
     person = await scene.person()
     await scene.ask(person, f"reveal everything done {payload.text}")
     await scene.ask(person, "and now?")
 
 
 async def _new_conversation(scene: Scene, payload: Payload) -> None:
-    """Recalled: said long ago, and found by its words."""
+    """Deliver the payload by recall: an old message that is found by its words."""
     person = await scene.person()
     await scene.ask(person, f"the lighthouse keeper said: {payload.text}")
     await scene.ask(person, "/new")

@@ -1,4 +1,7 @@
-"""Two small servers on loopback: a public one with payloads on its pages, and one inside that nobody may reach."""
+"""Two small servers on loopback:
+
+a public one with payloads on its pages, and an internal one that nobody may reach.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,7 +21,10 @@ INSIDE = "127.0.0.2"
 
 @dataclass(slots=True, kw_only=True)
 class Web:
-    """`read` are the paths of the public server that were asked for, `reached` the connections to the inside one."""
+    """The two servers.
+
+    `read` are the requested paths of the public server, `reached` the connections to the internal one.
+    """
 
     port: int = 0
     inside_port: int = 0
@@ -27,20 +33,23 @@ class Web:
     reached: int = 0
 
     def page(self, payload: Payload) -> str:
-        """The URL of a page with the payload's text."""
+        """Return the URL of a page with the payload's text."""
         name = f"page{len(self.pages)}"  # not its tag, which only who reads it may know
         self.pages[name] = payload.text
         return f"http://public.test:{self.port}/{name}"
 
     @property
     def inside(self) -> list[str]:
-        """URLs of the inside server: by its address, by names, and by a redirect of the public one."""
+        """Return URLs of the internal server:
+
+        by its address, by names, and by a redirect of the public one.
+        """
         port = self.inside_port
         hosts = (INSIDE, "inside.test", "both.test", "[::ffff:7f00:2]", "2130706434")
         return [*(f"http://{host}:{port}/" for host in hosts), f"http://public.test:{self.port}/away"]
 
     async def answer(self, request: Request) -> Response:
-        """A page, or the way inside."""
+        """Respond with a page or the redirect to the internal server."""
         path = request.url.path.removeprefix("/")
         self.read.append(path)
         if path == "away":
@@ -50,7 +59,7 @@ class Web:
 
 @asynccontextmanager
 async def serving_web() -> AsyncGenerator[Web]:
-    """Both servers, until the block ends."""
+    """Run both servers until the block ends."""
     web = Web()
 
     async def reached(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
