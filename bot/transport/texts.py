@@ -1,5 +1,6 @@
 """Texts of the bot that consist of several sentences of the catalogue (pure)."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -13,6 +14,7 @@ from bot.errors import (
     PromptTooLong,
     TellUser,
 )
+from bot.transport.command_menus import Audience
 from bot.transport.gating import HELP_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
@@ -61,10 +63,25 @@ def reset_button(words: Words, *, data: str) -> Button:
     return Button(text=words("reset-button"), data=data)
 
 
-def help_text(words: Words, *, is_group: bool, is_operator: bool) -> str:
+def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool, is_operator: bool) -> str:
     """Return the answer to /help; the commands of operators appear only for operators."""
-    help_here = words("help-group" if is_group else "help-private")
-    return f"{help_here}\n\n{words('help-operator')}" if is_operator else help_here
+    place = "group" if is_group else "private"
+
+    def describe(*audiences: Audience) -> str:
+        names = [name for name, audience in commands.items() if audience in audiences]
+        names.sort(key="help".__eq__)  # the last one
+        return "\n".join(words(f"help-{name}", place=place) for name in names)
+
+    paragraphs = [words(f"help-{place}")]
+    if is_group:
+        paragraphs += [describe("everybody"), f"{words('help-administrators')}\n{describe('owners')}"]
+    else:
+        paragraphs.append(describe("everybody", "owners"))
+    paragraphs.append(words("help-editing"))
+    if is_operator:
+        lines = [words("help-operators"), describe("operators"), words("help-operators-reset")]
+        paragraphs.append("\n".join(lines))
+    return "\n\n".join(paragraphs)
 
 
 def stopped_mark(words: Words) -> str:

@@ -1,9 +1,18 @@
 """Builders for expected prompts: messages as a request has them."""
 
-from bot.transport.words import words_for
+from bot.transport import texts
+from bot.transport.words import Words, words_for
+from bot.turn.commands import COMMANDS
 from tests.story.harness import Json
 
 english = words_for("en")
+
+
+def help_text(words: Words = english, *, is_group: bool = False) -> str:
+    """The answer to /help for a person who is no operator."""
+    return texts.help_text(words, COMMANDS, is_group=is_group, is_operator=False)
+
+
 """What the bot says where nobody speaks another language, by its key."""
 
 ADDED = """\

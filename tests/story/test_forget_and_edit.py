@@ -18,7 +18,7 @@ from memory.history.summary import Fact, Summary, SummaryText
 from memory.summary.redis_summaries import RedisSummaries
 from tests.scripted_replies import Reply, call, calls, held, server_error, text
 from tests.scripted_script import ChatRequest, echo
-from tests.story.expected import english
+from tests.story.expected import english, help_text
 from tests.story.harness import (
     BEN,
     CHIARA,
@@ -523,7 +523,7 @@ async def test_an_edit_of_an_unknown_message_stores_nothing(stores: StoryStores)
         await _edit(bot, chatter, f"@mnemogram_bot between us, {CANARY}")
 
         assert (await _ends(bot))[2:] == [("ignored", "edit_of_unkept_message")] * 2
-        assert bot.said_in(BEN) == [english("help-private")]
+        assert bot.said_in(BEN) == [help_text()]
         assert bot.said_in(WEEKEND) == []
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []

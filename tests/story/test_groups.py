@@ -8,7 +8,7 @@ from memory import keys
 from memory.redis.client import RedisClient
 from tests.scripted_replies import Reply, held
 from tests.scripted_script import ChatRequest, echo, last_user_text
-from tests.story.expected import english
+from tests.story.expected import english, help_text
 from tests.story.harness import (
     BEN,
     BUGS,
@@ -47,8 +47,8 @@ async def test_a_reply_to_the_bot_is_answered(stores: StoryStores) -> None:
 
 async def test_a_command_is_answered_with_and_without_the_bots_name(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
-        assert await bot.ask(BEN, "/help", chat=WEEKEND) == english("help-group")
-        assert await bot.ask(BEN, "/help@mnemogram_bot", chat=WEEKEND) == english("help-group")
+        assert await bot.ask(BEN, "/help", chat=WEEKEND) == help_text(is_group=True)
+        assert await bot.ask(BEN, "/help@mnemogram_bot", chat=WEEKEND) == help_text(is_group=True)
 
 
 async def test_without_group_context_no_overheard_talk_is_stored(stores: StoryStores) -> None:

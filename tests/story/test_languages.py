@@ -4,6 +4,7 @@ import pytest
 
 from bot.transport import command_menus
 from bot.transport.words import LANGUAGES, words_for
+from tests.story.expected import help_text
 from tests.story.harness import BEN, OLGA, StoryStores, running_bot
 
 
@@ -15,7 +16,7 @@ async def test_commands_answer_in_russian_and_persian(
         sara = await bot.people.new_person("سارا", language_code="fa")
         for person, language in ((ivan, "ru"), (sara, "fa")):
             words = words_for(language)
-            assert await bot.ask(person, "/help") == words("help-private")
+            assert await bot.ask(person, "/help") == help_text(words)
             await bot.ask(person, "привет")
             await bot.wait_until_indexed()
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
-from tests.story.expected import english
+from tests.story.expected import english, help_text
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, running_bot
 from tests.story.prompts import recalled, said
 
@@ -151,7 +151,7 @@ async def test_memory_shows_the_stored_counts(stores: StoryStores) -> None:
     ("line", "answer"),
     [
         ("/start", english("start-private") + "\n" + english("start-erasing")),
-        ("/help", english("help-private")),
+        ("/help", help_text()),
         ("/nonsense now", english("unknown-command", name="/nonsense")),
         ("/stats", english("operators-only")),
     ],

@@ -9,7 +9,7 @@ from bot.transport import polling
 from tests.local_http import local_client
 from tests.scripted_script import tool_then_echo
 from tests.store_proxy import redis_proxy
-from tests.story.expected import english
+from tests.story.expected import help_text
 from tests.story.harness import BEN, CHIARA, OLGA, Story, StoryStores, running_bot
 
 
@@ -134,5 +134,5 @@ async def test_a_busy_chat_lets_another_one_in_between(stores: StoryStores) -> N
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 12 and len(bot.said_in(CHIARA)) == 1)
 
         shown = [e["message"] for e in bot.events if e["type"] == "message"]
-        order = [m["chat"]["id"] for m in shown if m["text"] == english("help-private")]
+        order = [m["chat"]["id"] for m in shown if m["text"] == help_text()]
         assert order.index(CHIARA) < 12

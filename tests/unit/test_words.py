@@ -12,7 +12,9 @@ from fluent.syntax import FluentParser
 from fluent.syntax import ast as ftl
 from fluent.syntax.visitor import Visitor
 
+from bot.transport.texts import help_text
 from bot.transport.words import LANGUAGES, words_for
+from bot.turn.commands import COMMANDS
 
 BOT = Path(__file__).parents[2] / "bot"
 CATALOGUE = BOT / "transport" / "catalogue"
@@ -222,3 +224,29 @@ def _name(function: ast.expr) -> str:
 
 def _bare(text: str) -> str:
     return re.sub(f"[{_FSI}{_PDI}]", "", text)
+
+
+def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
+    text = help_text(words_for("en"), COMMANDS, is_group=True, is_operator=True)
+    assert text.split("\n")[2:] == [
+        "/memory — see what I remember from this group or topic",
+        "/forget — as a reply: erase that message everywhere",
+        "/stop — stop the answer I'm writing",
+        "/usage — see today's usage and the limits",
+        "/help — show this text",
+        "",
+        "For administrators, who can also use /forget on other people's messages:",
+        "/new — start a new conversation; I can still search the old ones",
+        "/reset — erase everything I remember from this group or topic",
+        "/reset all — do the same for all topics of the group",
+        "",
+        "If you edit a message, I remember the new text instead.",
+        "",
+        "For operators of this bot:",
+        "/stats — see the number of chats, the queue and today's usage",
+        "/reset -1001234 — erase everything I remember from the chat with this ID",
+    ]
+    private = help_text(words_for("en"), COMMANDS, is_group=False, is_operator=False)
+    assert re.findall(r"^/\w+", private, re.MULTILINE) == [
+        *("/new", "/memory", "/forget", "/reset", "/stop", "/usage", "/help")
+    ]

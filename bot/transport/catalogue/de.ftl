@@ -11,37 +11,29 @@ start-group =
 start-erasing = Was hier gesagt wird, bleibt in diesem Chat, und /reset löscht es.
 start-offline = Ich laufe mit dem Offline-Modell, einem kleinen Ersatz für ein Sprachmodell. Für richtige Antworten musst du OPENAI_API_KEY setzen.
 start-button = Was kannst du?
-help-private =
-    Ich merke mir, was du mir in diesem Chat erzählst. In anderen Chats verwende ich es nie.
+help-private = Ich merke mir, was du mir in diesem Chat erzählst. In anderen Chats verwende ich es nie.
+help-group = Ich antworte, wenn ihr auf meine Nachrichten antwortet, mich erwähnt oder mir einen Befehl schickt. Was ich in dieser Gruppe erfahre, bleibt hier, und jedes Thema hat sein eigenes Gedächtnis.
+help-administrators = Für Administratoren, die mit /forget auch Nachrichten anderer löschen können:
+help-operators = Für Betreiber dieses Bots:
+help-editing = Wenn du eine Nachricht bearbeitest, merke ich mir stattdessen den neuen Text.
 
-    /new — ein neues Gespräch beginnen; die alten kann ich weiter durchsuchen
-    /memory — zeigen, was ich aus diesem Chat noch weiß
-    /forget — als Antwort auf eine Nachricht: sie überall löschen
-    /reset — alles löschen, was ich aus diesem Chat weiß
-    /stop — die Antwort abbrechen, die ich gerade schreibe
-    /usage — den heutigen Verbrauch und die Limits zeigen
-    /help — diesen Text zeigen
-
-    Wenn du eine Nachricht bearbeitest, merke ich mir stattdessen den neuen Text.
-help-group =
-    Ich antworte, wenn ihr auf meine Nachrichten antwortet, mich erwähnt oder mir einen Befehl schickt. Was ich in dieser Gruppe erfahre, bleibt hier, und jedes Thema hat sein eigenes Gedächtnis.
-
-    /memory — zeigen, was ich aus dieser Gruppe oder diesem Thema noch weiß
-    /forget — als Antwort auf eine Nachricht: sie überall löschen
-    /stop — die Antwort abbrechen, die ich gerade schreibe
-    /usage — den heutigen Verbrauch und die Limits zeigen
-    /help — diesen Text zeigen
-
-    Für Administratoren, die mit /forget auch Nachrichten anderer löschen können:
-    /new — ein neues Gespräch beginnen; die alten kann ich weiter durchsuchen
-    /reset — alles löschen, was ich aus dieser Gruppe oder diesem Thema weiß
-    /reset all — dasselbe für alle Themen der Gruppe
-
-    Wenn du eine Nachricht bearbeitest, merke ich mir stattdessen den neuen Text.
-help-operator =
-    Für Betreiber dieses Bots:
-    /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
-    /reset -1001234 — alles löschen, was ich aus dem Chat mit dieser ID weiß
+help-new = /new — ein neues Gespräch beginnen; die alten kann ich weiter durchsuchen
+help-memory = { $place ->
+    [group] /memory — zeigen, was ich aus dieser Gruppe oder diesem Thema noch weiß
+   *[private] /memory — zeigen, was ich aus diesem Chat noch weiß
+ }
+help-forget = /forget — als Antwort auf eine Nachricht: sie überall löschen
+help-reset = { $place ->
+    [group]
+        /reset — alles löschen, was ich aus dieser Gruppe oder diesem Thema weiß
+        /reset all — dasselbe für alle Themen der Gruppe
+   *[private] /reset — alles löschen, was ich aus diesem Chat weiß
+ }
+help-stop = /stop — die Antwort abbrechen, die ich gerade schreibe
+help-usage = /usage — den heutigen Verbrauch und die Limits zeigen
+help-help = /help — diesen Text zeigen
+help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
+help-operators-reset = /reset -1001234 — alles löschen, was ich aus dem Chat mit dieser ID weiß
 
 ## Menü der Befehle (höchstens 256 Zeichen)
 

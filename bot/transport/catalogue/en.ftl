@@ -11,37 +11,29 @@ start-group =
 start-erasing = What you say here stays in this chat, and /reset erases it.
 start-offline = I'm running on the offline model, a small stand-in for a language model. For real answers, set OPENAI_API_KEY.
 start-button = What can you do?
-help-private =
-    I remember what you tell me in this chat. I never use it in other chats.
+help-private = I remember what you tell me in this chat. I never use it in other chats.
+help-group = I answer when you reply to me, mention me or send me a command. What I learn in this group stays here, and each topic has its own memory.
+help-administrators = For administrators, who can also use /forget on other people's messages:
+help-operators = For operators of this bot:
+help-editing = If you edit a message, I remember the new text instead.
 
-    /new — start a new conversation; I can still search the old ones
-    /memory — see what I remember from this chat
-    /forget — as a reply: erase that message everywhere
-    /reset — erase everything I remember from this chat
-    /stop — stop the answer I'm writing
-    /usage — see today's usage and the limits
-    /help — show this text
-
-    If you edit a message, I remember the new text instead.
-help-group =
-    I answer when you reply to me, mention me or send me a command. What I learn in this group stays here, and each topic has its own memory.
-
-    /memory — see what I remember from this group or topic
-    /forget — as a reply: erase that message everywhere
-    /stop — stop the answer I'm writing
-    /usage — see today's usage and the limits
-    /help — show this text
-
-    For administrators, who can also use /forget on other people's messages:
-    /new — start a new conversation; I can still search the old ones
-    /reset — erase everything I remember from this group or topic
-    /reset all — do the same for all topics of the group
-
-    If you edit a message, I remember the new text instead.
-help-operator =
-    For operators of this bot:
-    /stats — see the number of chats, the queue and today's usage
-    /reset -1001234 — erase everything I remember from the chat with this ID
+help-new = /new — start a new conversation; I can still search the old ones
+help-memory = { $place ->
+    [group] /memory — see what I remember from this group or topic
+   *[private] /memory — see what I remember from this chat
+ }
+help-forget = /forget — as a reply: erase that message everywhere
+help-reset = { $place ->
+    [group]
+        /reset — erase everything I remember from this group or topic
+        /reset all — do the same for all topics of the group
+   *[private] /reset — erase everything I remember from this chat
+ }
+help-stop = /stop — stop the answer I'm writing
+help-usage = /usage — see today's usage and the limits
+help-help = /help — show this text
+help-stats = /stats — see the number of chats, the queue and today's usage
+help-operators-reset = /reset -1001234 — erase everything I remember from the chat with this ID
 
 ## Menu of commands (up to 256 characters each)
 

@@ -11,37 +11,29 @@ start-group =
 start-erasing = Lo que se dice aquí se queda en este chat, y /reset lo borra.
 start-offline = Estoy usando el modelo sin conexión, un pequeño sustituto de un modelo de lenguaje. Para tener respuestas de verdad, configura OPENAI_API_KEY.
 start-button = ¿Qué sabes hacer?
-help-private =
-    Recuerdo lo que me cuentas en este chat. Nunca lo uso en otros chats.
+help-private = Recuerdo lo que me cuentas en este chat. Nunca lo uso en otros chats.
+help-group = Contesto cuando responden a mis mensajes, me mencionan o me envían un comando. Lo que sé de este grupo se queda aquí, y cada tema tiene su propia memoria.
+help-administrators = Para administradores, que también pueden usar /forget con mensajes de otras personas:
+help-operators = Para los operadores de este bot:
+help-editing = Si editas un mensaje, recordaré el texto nuevo en lugar del anterior.
 
-    /new — empezar una conversación nueva; puedo seguir buscando en las anteriores
-    /memory — ver lo que recuerdo de este chat
-    /forget — en respuesta a un mensaje: borrarlo de todas partes
-    /reset — borrar todo lo que recuerdo de este chat
-    /stop — detener la respuesta que estoy escribiendo
-    /usage — ver el uso de hoy y los límites
-    /help — mostrar este texto
-
-    Si editas un mensaje, recordaré el texto nuevo en lugar del anterior.
-help-group =
-    Contesto cuando responden a mis mensajes, me mencionan o me envían un comando. Lo que sé de este grupo se queda aquí, y cada tema tiene su propia memoria.
-
-    /memory — ver lo que recuerdo de este grupo o tema
-    /forget — en respuesta a un mensaje: borrarlo de todas partes
-    /stop — detener la respuesta que estoy escribiendo
-    /usage — ver el uso de hoy y los límites
-    /help — mostrar este texto
-
-    Para administradores, que también pueden usar /forget con mensajes de otras personas:
-    /new — empezar una conversación nueva; puedo seguir buscando en las anteriores
-    /reset — borrar todo lo que recuerdo de este grupo o tema
-    /reset all — lo mismo para todos los temas del grupo
-
-    Si editas un mensaje, recordaré el texto nuevo en lugar del anterior.
-help-operator =
-    Para los operadores de este bot:
-    /stats — ver cuántos chats hay, la cola y el uso de hoy
-    /reset -1001234 — borrar todo lo que recuerdo del chat con este ID
+help-new = /new — empezar una conversación nueva; puedo seguir buscando en las anteriores
+help-memory = { $place ->
+    [group] /memory — ver lo que recuerdo de este grupo o tema
+   *[private] /memory — ver lo que recuerdo de este chat
+ }
+help-forget = /forget — en respuesta a un mensaje: borrarlo de todas partes
+help-reset = { $place ->
+    [group]
+        /reset — borrar todo lo que recuerdo de este grupo o tema
+        /reset all — lo mismo para todos los temas del grupo
+   *[private] /reset — borrar todo lo que recuerdo de este chat
+ }
+help-stop = /stop — detener la respuesta que estoy escribiendo
+help-usage = /usage — ver el uso de hoy y los límites
+help-help = /help — mostrar este texto
+help-stats = /stats — ver cuántos chats hay, la cola y el uso de hoy
+help-operators-reset = /reset -1001234 — borrar todo lo que recuerdo del chat con este ID
 
 ## Menú de comandos (256 caracteres como máximo)
 

@@ -11,37 +11,29 @@ start-group =
 start-erasing = O que é dito aqui fica neste chat, e /reset apaga tudo.
 start-offline = Estou usando o modelo offline, um pequeno substituto de um modelo de linguagem. Para ter respostas de verdade, defina OPENAI_API_KEY.
 start-button = O que você sabe fazer?
-help-private =
-    Eu me lembro do que você me conta neste chat. Nunca uso isso em outros chats.
+help-private = Eu me lembro do que você me conta neste chat. Nunca uso isso em outros chats.
+help-group = Respondo quando vocês respondem às minhas mensagens, me mencionam ou me enviam um comando. O que sei deste grupo fica aqui, e cada tópico tem sua própria memória.
+help-administrators = Para administradores, que também podem usar /forget nas mensagens de outras pessoas:
+help-operators = Para os operadores deste bot:
+help-editing = Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
 
-    /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
-    /memory — ver o que lembro deste chat
-    /forget — em resposta a uma mensagem: apagá-la de todos os lugares
-    /reset — apagar tudo o que lembro deste chat
-    /stop — parar a resposta que estou escrevendo
-    /usage — ver o uso de hoje e os limites
-    /help — mostrar este texto
-
-    Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
-help-group =
-    Respondo quando vocês respondem às minhas mensagens, me mencionam ou me enviam um comando. O que sei deste grupo fica aqui, e cada tópico tem sua própria memória.
-
-    /memory — ver o que lembro deste grupo ou tópico
-    /forget — em resposta a uma mensagem: apagá-la de todos os lugares
-    /stop — parar a resposta que estou escrevendo
-    /usage — ver o uso de hoje e os limites
-    /help — mostrar este texto
-
-    Para administradores, que também podem usar /forget nas mensagens de outras pessoas:
-    /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
-    /reset — apagar tudo o que lembro deste grupo ou tópico
-    /reset all — o mesmo para todos os tópicos do grupo
-
-    Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
-help-operator =
-    Para os operadores deste bot:
-    /stats — ver quantos chats há, a fila e o uso de hoje
-    /reset -1001234 — apagar tudo o que lembro do chat com este ID
+help-new = /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
+help-memory = { $place ->
+    [group] /memory — ver o que lembro deste grupo ou tópico
+   *[private] /memory — ver o que lembro deste chat
+ }
+help-forget = /forget — em resposta a uma mensagem: apagá-la de todos os lugares
+help-reset = { $place ->
+    [group]
+        /reset — apagar tudo o que lembro deste grupo ou tópico
+        /reset all — o mesmo para todos os tópicos do grupo
+   *[private] /reset — apagar tudo o que lembro deste chat
+ }
+help-stop = /stop — parar a resposta que estou escrevendo
+help-usage = /usage — ver o uso de hoje e os limites
+help-help = /help — mostrar este texto
+help-stats = /stats — ver quantos chats há, a fila e o uso de hoje
+help-operators-reset = /reset -1001234 — apagar tudo o que lembro do chat com este ID
 
 ## Menu de comandos (no máximo 256 caracteres)
 

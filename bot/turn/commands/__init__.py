@@ -1,4 +1,4 @@
-"""The chat commands, one file each, and their table. The door, the menus and the dispatch follow it."""
+"""The chat commands, one file each, and their table. The door, the menus, /help and the dispatch follow it."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, Audience] = {
     "usage": "everybody",
     "stats": "operators",
 }
-"""The people whose menu shows a command, in the order of the menus. Everybody can send each command."""
+"""The people whose menu and /help show a command, in this order. Everybody can send each command."""
 
 Handler = Callable[[CommandCall], Awaitable[Reply]]
 """Runs a command. Raises Fenced, Forgotten and the store's errors; then nothing was answered."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.transport import texts
 from bot.turn.chat_events import Buttons
+from bot.turn.commands import COMMANDS
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
@@ -28,4 +29,5 @@ class HelpCommand:
 
     def _list(self, call: CommandCall, reader_id: int | None) -> Reply:
         is_operator = self.permissions.is_operator(reader_id)
-        return Reply(text=texts.help_text(call.words, is_group=call.is_group, is_operator=is_operator))
+        text = texts.help_text(call.words, COMMANDS, is_group=call.is_group, is_operator=is_operator)
+        return Reply(text=text)
