@@ -142,7 +142,6 @@ def build_conversations(
     """What opens the contexts that agents work in."""
     return Conversations(
         redis=stores.redis,
-        history=stores.history,
         recall=stores.recall,
         tokenizer=counter_for(settings.openai_model),
         clock=clock,

@@ -274,15 +274,16 @@ async def _preview(
     from bot.agent.functions_based import FunctionsBasedAgent
     from bot.app.agents import read_agents
     from bot.app.build import build_conversations, build_team, loaded_messages
+    from memory.history.buffered import BufferedHistory
     from memory.history.message import Message, Sender
 
     settings, spec = read_agents(settings)
     team = build_team(settings, spec, None)
     conversations = build_conversations(settings, stores, spec.options, clock=time.time)
     snapshot = await stores.history.load(chat.ref, limit=loaded_messages(settings))
-    buffered = conversations.buffer(chat.ref, snapshot)
+    buffered = BufferedHistory(stores.history, chat.ref, snapshot)
     chat_id = chat.name.chat_id
-    context = conversations.open(chat.ref, snapshot, buffered, is_group=chat_id < 0)
+    context = conversations.open(chat.ref, buffered, is_group=chat_id < 0)
     # A caller who is neither an administrator nor an operator.
     context.caller = Caller(place="groups" if chat_id < 0 else "private", chat_id=chat_id)
     prompt_text = PLACEHOLDER if text is None else text

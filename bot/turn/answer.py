@@ -15,13 +15,14 @@ from bot.agent.team import Team
 from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
 from bot.transport.gating import BotIdentity
+from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import context_keys
 from bot.turn.batch import dump_stop
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, trace_of
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
-from bot.turn.outbox import LongAnswers, blank_part, plan_reply
+from bot.turn.outbox import LongAnswers, Part, blank_part, plan_reply
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
@@ -32,8 +33,8 @@ from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.history import contexts
 from memory.history.buffered import BufferedHistory
+from memory.history.ledger import LedgerEntry
 from memory.history.selectors import TokenCounter
-from memory.history.store import HistorySnapshot, HistoryStore
 from memory.keys import ContextRef
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
@@ -61,7 +62,6 @@ class Conversations:
     """Opens the contexts of all conversations."""
 
     redis: RedisClient
-    history: HistoryStore
     recall: Recall
     tokenizer: TokenCounter
     clock: Callable[[], float]
@@ -72,20 +72,10 @@ class Conversations:
     shows_talk: bool = True
     """True if prompts contain what was said in a group and not to the bot."""
 
-    def buffer(
-        self, ref: ContextRef, snapshot: HistorySnapshot, *, hidden_from: int | None = None
-    ) -> BufferedHistory:
-        """Return the history of one turn, which keeps new messages in memory until the commit.
-
-        Stored messages from the sequence `hidden_from` on are hidden.
-        """
-        return BufferedHistory(self.history, ref, snapshot, hidden_from=hidden_from)
-
     def open(
         self,
         ref: ContextRef,
-        snapshot: HistorySnapshot,
-        buffered: BufferedHistory,
+        history: BufferedHistory,
         *,
         is_group: bool,
         request_id: str = "",
@@ -93,8 +83,10 @@ class Conversations:
     ) -> AgentContext:
         """Return the context before the question's messages. `request_id` makes this turn's tool calls unique."""
 
+        snapshot = history.snapshot
+
         async def count_uncovered() -> int:
-            now = await buffered.load(ref, limit=0)
+            now = await history.load(ref, limit=0)
             return now.conversation_count - now.covered_count
 
         return AgentContext(
@@ -108,31 +100,26 @@ class Conversations:
                 is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,
                 count_uncovered=count_uncovered,
             ),
-            chat_history=self._chat_history(ref, snapshot, buffered),
+            chat_history=ChatHistory(
+                ref=ref,
+                epoch=snapshot.epoch,
+                store=history,
+                recall=self.recall,
+                tokenizer=self.tokenizer,
+                clock=self.clock,
+                new_id=lambda: str(uuid4()),
+            ),
             request_id=request_id,
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
             artifacts=ContextArtifacts(
                 self.redis,
                 ref,
-                epoch=lambda: buffered.epoch,
+                epoch=lambda: history.epoch,
                 clock=self.clock,
                 ttl_s=self.artifact_ttl_s,
                 keep_beyond=self.artifact_chars,
             ),
-        )
-
-    def _chat_history(
-        self, ref: ContextRef, snapshot: HistorySnapshot, buffered: BufferedHistory
-    ) -> ChatHistory:
-        return ChatHistory(
-            ref=ref,
-            epoch=snapshot.epoch,
-            store=buffered,
-            recall=self.recall,
-            tokenizer=self.tokenizer,
-            clock=self.clock,
-            new_id=lambda: str(uuid4()),
         )
 
 
@@ -157,17 +144,24 @@ class Answerer:
         Raises TurnRestarted if the question has changed, Fenced and Forgotten from the journal and the commit,
         and the store's errors. The usage of a run that was restarted or forgotten is booked.
         """
-        context = self._open(question)
+        first, to = question.first.message, question.to
+        context = self.conversations.open(
+            question.claim.ref,
+            question.history,
+            is_group=first.chat_type != "private",
+            request_id=str(question.first.update_id),
+            metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
+        )
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
-            text, reason = await self._try(question, context, preview, reads)
+            text, reason = await self._answer(question, context, preview, reads)
         except (TurnRestarted, Forgotten):
             await self.guard.book(
-                _usage_of(context),
+                sum(context.record.usages, Usage()),
                 update_id=max(question.batch.update_ids),
                 user_id=question.user_id,
-                chat_id=question.to.chat_id,
+                chat_id=to.chat_id,
             )
             raise
         for press in question.stop_presses:
@@ -176,26 +170,15 @@ class Answerer:
         try:
             await self.committer.commit(question.claim, commit)
         except Forgotten:
-            await self.previews.take_away(question.to, preview.shown)
+            await self.previews.take_away(to, preview.shown)
             raise
 
-    def _open(self, question: Question) -> AgentContext:
-        first, to = question.first, question.to
-        return self.conversations.open(
-            question.claim.ref,
-            question.history.snapshot,
-            question.history,
-            is_group=first.message.chat_type != "private",
-            request_id=str(first.update_id),
-            metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
-        )
-
-    async def _try(
+    async def _answer(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
     ) -> tuple[str, str]:
         """Return the text of the answer, and the reason if it is not the agent's."""
         try:
-            text, reason = await self._show_and_run(question, context, preview, reads)
+            text, reason = await self._run(question, context, preview, reads)
         except TurnStopped:
             if not context.user_messages:  # the turn ended before its files were read
                 await self._append(question, context, reads)
@@ -210,10 +193,14 @@ class Answerer:
             await context.chat_history.append_assistant_message(text, id=question.reply_id)
         return text, reason
 
-    async def _show_and_run(
+    async def _run(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
     ) -> tuple[str, str]:
-        """Run the agent while the preview shows its text. Raises TurnStopped at once after an earlier stop."""
+        """Run the agent, and show its text, until it ends, is interrupted or has taken too long.
+
+        Raises TurnStopped, TurnRestarted or Forgotten after an interruption, and TurnStopped at once if a stop
+        came before the turn.
+        """
         async with self.previews.show(
             preview,
             question.to,
@@ -224,26 +211,20 @@ class Answerer:
             context.on_text, context.on_status = preview.take, preview.tell
             if question.is_stopped:
                 raise TurnStopped
-            async with asyncio.timeout(self.limits.deadline_s):
-                return await self._run_until_ended(question, context, preview, reads)
-
-    async def _run_until_ended(
-        self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
-    ) -> tuple[str, str]:
-        """Run the agent until it ends or is interrupted. Raises TurnStopped, TurnRestarted or Forgotten then."""
-        running = asyncio.create_task(self._read_and_run(question, context, reads), name="agent-run")
-        ending = asyncio.create_task(
-            self.interruptions.wait(question, has_written=preview.has_text), name="turn-signals"
-        )
-        try:
-            await asyncio.wait([running, ending], return_when=asyncio.FIRST_COMPLETED)
-            if not running.done():
-                raise ending.result()
-            return running.result()
-        finally:
-            running.cancel()
-            ending.cancel()
-            await asyncio.wait([running, ending])
+            running = asyncio.create_task(self._read_and_run(question, context, reads), name="agent-run")
+            ending = asyncio.create_task(
+                self.interruptions.wait(question, has_written=preview.has_text), name="turn-signals"
+            )
+            try:
+                async with asyncio.timeout(self.limits.deadline_s):
+                    await asyncio.wait([running, ending], return_when=asyncio.FIRST_COMPLETED)
+                if not running.done():
+                    raise ending.result()
+                return running.result()
+            finally:
+                running.cancel()
+                ending.cancel()
+                await asyncio.wait([running, ending])
 
     async def _read_and_run(
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
@@ -299,31 +280,29 @@ class Answerer:
         reads: Mapping[int, ReadMessage],
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
-        before, usage, history = question.snapshot, _usage_of(context), question.history
-        is_kept = any(message.id == question.reply_id for message in history.pending)
-        blank = blank_part(
-            question.newest, epoch=history.epoch, message_id=question.reply_id if is_kept else ""
+        before, history, limits = question.snapshot, question.history, self.limits
+        usage = sum(context.record.usages, Usage())
+        compresses = limits.compression is not None and is_due(
+            before, history.pending, limits.compression, loaded_limit=limits.window_messages
         )
-        compresses = self._is_compression_due(question)
+        trace = trace_of(
+            context, usage=usage, micros=self.guard.cost_of(usage), files=len(reads), compresses=compresses
+        )
+        ended = [*question.batch.update_ids, *question.settled_presses]
+        if question.stop_presses:
+            ended += [press.update_id for press in question.stop_presses]
+        ledger: list[LedgerEntry] = []
+        for read in reads.values():
+            ledger += read.ledger
+        is_known = before.created_at is not None and history.epoch == before.epoch
         return Commit(
-            update_ids=(
-                *question.batch.update_ids,
-                *question.settled_presses,
-                *[press.update_id for press in question.stop_presses],
-            ),
+            update_ids=ended,
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
-            parts=plan_reply(
-                text,
-                blank,
-                words=question.words,
-                long_answers=self.limits.long_answers,
-                edits=preview.edits,
-                deletes=preview.deletes,
-            ),
-            registered=self._registration(question),
-            ledger=(*[entry for read in reads.values() for entry in read.ledger], *context.record.ledger),
+            parts=self._parts(question, preview, text),
+            registered="" if is_known else self._registration(question.first),
+            ledger=[*ledger, *context.record.ledger],
             prompt_record=self._last_prompt_record(context),
             active_agent=None if context.agent_name == before.active_agent else context.agent_name,
             compresses=compresses,
@@ -334,27 +313,24 @@ class Answerer:
                 user_id=question.user_id,
                 chat_id=question.to.chat_id,
             ),
-            trace=dump_json(TurnTrace, self._trace(question, context, usage, compresses=compresses)),
+            trace=dump_json(TurnTrace, trace),
         )
 
-    def _trace(
-        self, question: Question, context: AgentContext, usage: Usage, *, compresses: bool
-    ) -> TurnTrace:
-        files = sum(update.message.attachment is not None for update in question.batch.updates)
-        micros = self.guard.cost_of(usage)
-        return trace_of(context, usage=usage, micros=micros, files=files, compresses=compresses)
+    def _parts(self, question: Question, preview: Preview, text: str) -> list[Part]:
+        history = question.history
+        is_kept = bool(history.pending) and history.pending[-1].id == question.reply_id
+        message_id = question.reply_id if is_kept else ""
+        return plan_reply(
+            text,
+            blank_part(question.newest, epoch=history.epoch, message_id=message_id),
+            words=question.words,
+            long_answers=self.limits.long_answers,
+            edits=preview.edits,
+            deletes=preview.deletes,
+        )
 
-    def _is_compression_due(self, question: Question) -> bool:
-        limits, window = self.limits.compression, self.limits.window_messages
-        pending = question.history.pending
-        return limits is not None and is_due(question.snapshot, pending, limits, loaded_limit=window)
-
-    def _registration(self, question: Question) -> str:
-        """Return the registry's entry of a context that is new, or that this turn has erased, else ""."""
-        is_erased = question.history.epoch != question.snapshot.epoch
-        if question.snapshot.created_at is not None and not is_erased:
-            return ""
-        first = question.first
+    def _registration(self, first: WaitingUpdate) -> str:
+        """Return the registry's entry of a context that is new, or that this turn has erased."""
         keys = context_keys(self.bot.id, first.anchor_id, first.message.thread_id)
         title = first.message.chat_title or first.message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
@@ -362,13 +338,10 @@ class Answerer:
     def _last_prompt_record(self, context: AgentContext) -> str:
         """Return the record of the last prompt of the chat's agent. Its delegates have left records too."""
         agent = self.team.name_of(context)
-        own = [record for record in context.record.prompts if record.agent == agent]
-        return dump_json(PromptRecord, own[-1]) if own else ""
-
-
-def _usage_of(context: AgentContext) -> Usage:
-    """Return the usage of all model calls so far."""
-    return sum(context.record.usages, Usage())
+        for record in reversed(context.record.prompts):
+            if record.agent == agent:
+                return dump_json(PromptRecord, record)
+        return ""
 
 
 def _unreadable(question: Question, reads: Mapping[int, ReadMessage]) -> str:

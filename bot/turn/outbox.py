@@ -116,6 +116,8 @@ def plan_reply(
     """
     shown = _messages(text, words)
     is_document = long_answers == "document" and _is_long(text, shown)
+    if len(shown) == 1 and not (is_document or edits or deletes or buttons):
+        return [replace(blank, rich=shown[0])]
     texts = [_beginning(shown[0], words)] if is_document else shown
     parts = plan_parts(texts, blank)
     if parts and buttons:
