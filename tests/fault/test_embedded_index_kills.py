@@ -30,7 +30,8 @@ async def reached(stage):
     if stage == sys.argv[2]:
         os.kill(os.getpid(), signal.SIGKILL)
 
-times = UpkeepTimes(tick=0.01, quiet=3600, patience=0.0)
+# Half a second, so that the deletion is answered before the vacuum begins.
+times = UpkeepTimes(tick=0.01, quiet=3600, patience=0.5)
 asyncio.run(serve(Path(sys.argv[1]), times, reached=reached))
 """
 
