@@ -182,9 +182,8 @@ class ChatHistory:
         A new epoch begins. This object continues in it; other work that began before raises Forgotten.
         """
         vectors = await count_vectors(self._ref, self._recall)
-        erased = await self._store.erase(self._ref)
+        erased = replace(await self._store.erase(self._ref), vectors=vectors)
         self._epoch = erased.epoch
-        erased = replace(erased, vectors=vectors)
         return await prove_erased(self._ref, erased, store=self._store, recall=self._recall)
 
 

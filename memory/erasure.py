@@ -1,11 +1,11 @@
 """Erasing with a receipt: counts of what was erased, and of what reading both stores back found left."""
 
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, fields, replace
 
 from memory.errors import RecallUnavailable
 from memory.history.store import Erasure, HistoryStore
-from memory.keys import ContextRef
+from memory.keys import ContextRef, RecordCounts
 from memory.recall.recall import Recall, VectorErasure
 
 _PASSES = 5
@@ -16,24 +16,57 @@ _PASSES = 5
 class ErasureReceipt:
     """Receipt of an erasure. Data that arrives while it is read back counts as left."""
 
-    messages_erased: int
-    vectors_erased: int
-    messages_left: int
-    vectors_left: int | None
+    erased: RecordCounts
+    left: RecordCounts
+    """Records that still exist, or after a deletion those that still mention the deleted messages."""
+    vectors_erased: int = 0
+    vectors_left: int | None = 0
     """None if the index did not answer: the erasure is queued then, and no search can see these vectors."""
     updates_forgotten: int = 0
-    summaries_erased: int = 0
-    ledger_turns_erased: int = 0
-    artifacts_erased: int = 0
-    talk_erased: int = 0
-    others_left: int = 0
-    """Summaries, ledger turns, artifacts, names, sessions and lines of talk that still mention erased messages."""
-    quotes_erased: int = 0
+
+    @property
+    def messages_erased(self) -> int:
+        """Return the number of erased messages."""
+        return self.erased.messages
+
+    @property
+    def messages_left(self) -> int:
+        """Return the number of messages that are left."""
+        return self.left.messages
+
+    @property
+    def others_left(self) -> int:
+        """Return the number of records that are left besides messages."""
+        return self.left.total - self.left.messages
 
     @property
     def is_proven(self) -> bool:
         """Return True if both stores were read back and nothing was left."""
-        return self.messages_left == 0 and self.vectors_left == 0 and self.others_left == 0
+        return self.vectors_left == 0 and self.left.total == 0
+
+    def counts(self) -> dict[str, int | None]:
+        """Return all counts by name, for logs and documents."""
+        erased = {field.name: getattr(self.erased, field.name) for field in fields(RecordCounts)}
+        return {
+            **{f"{name}_erased": number for name, number in erased.items()},
+            "vectors_erased": self.vectors_erased,
+            "updates_forgotten": self.updates_forgotten,
+            "messages_left": self.messages_left,
+            "vectors_left": self.vectors_left,
+            "others_left": self.others_left,
+        }
+
+
+def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
+    """Return one receipt for several contexts. It is proven only if each of them is."""
+    vectors_left = [receipt.vectors_left for receipt in receipts]
+    return ErasureReceipt(
+        erased=sum((receipt.erased for receipt in receipts), RecordCounts()),
+        left=sum((receipt.left for receipt in receipts), RecordCounts()),
+        vectors_erased=sum(receipt.vectors_erased for receipt in receipts),
+        vectors_left=None if None in vectors_left else sum(number or 0 for number in vectors_left),
+        updates_forgotten=sum(receipt.updates_forgotten for receipt in receipts),
+    )
 
 
 async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
@@ -45,15 +78,12 @@ async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
 
 
 async def prove_erased(
-    ref: ContextRef,
-    erased: Erasure,
-    *,
-    store: HistoryStore,
-    recall: Recall | None,
+    ref: ContextRef, erased: Erasure, *, store: HistoryStore, recall: Recall | None
 ) -> ErasureReceipt:
     """Erase the vectors of a context's older epochs after its erasure, then read both stores back.
 
-    `erased.vectors` were counted before: an indexer may do the queued erasure before we do.
+    `erased.vectors` were counted before: an indexer may do the queued erasure before we do. If the index does not
+    answer, it does the queued work later.
     """
     vectors = VectorErasure(before=0, left=0)
     vectors_left: int | None = 0
@@ -66,16 +96,11 @@ async def prove_erased(
     snapshot = await store.load(ref, limit=0)
     traces = await store.count_traces(ref)
     return ErasureReceipt(
-        messages_erased=erased.messages,
+        erased=erased + RecordCounts(),
+        left=replace(traces, messages=snapshot.count),
         vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors_left is not None else 0,
-        messages_left=snapshot.count,
         vectors_left=vectors_left,
         updates_forgotten=erased.updates,
-        summaries_erased=erased.summaries,
-        ledger_turns_erased=erased.ledger_turns,
-        artifacts_erased=erased.artifacts,
-        talk_erased=erased.talk,
-        others_left=traces.total,
     )
 
 
@@ -113,16 +138,12 @@ async def delete_provably(
     before = await _drop(ref, ids, epoch=epoch, recall=recall)
     deleted = await store.delete(ref, ids, epoch=epoch, quoted=quoted)
     after = await _drop(ref, ids, epoch=epoch, recall=recall)
+    traces = await store.count_traces(ref, mentioning=deleted)
     return ErasureReceipt(
-        messages_erased=deleted.messages,
+        erased=deleted + RecordCounts(),
+        left=replace(traces, messages=len(await store.get(ref, ids))),
         vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after) if vectors),
-        messages_left=len(await store.get(ref, ids)),
         vectors_left=after.left if after else None,
-        summaries_erased=deleted.summaries,
-        ledger_turns_erased=deleted.ledger_turns,
-        artifacts_erased=deleted.artifacts,
-        others_left=(await store.count_traces(ref, mentioning=deleted)).total,
-        quotes_erased=deleted.quotes,
     )
 
 

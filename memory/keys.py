@@ -8,7 +8,7 @@ A key without a TTL holds data of a user or an operator.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Final, Literal, NamedTuple, NewType
 from zlib import crc32
@@ -57,6 +57,8 @@ class KeyKind(NamedTuple):
     """Further parts of the name."""
     expires: bool = False
     """True if it has a TTL. All other keys hold data of a user or an operator."""
+    counted_as: str = ""
+    """Field of RecordCounts for the entries of a context's key, "" for an index. A reset erases both."""
 
 
 ContextName = Literal[
@@ -114,8 +116,8 @@ GlobalName = Literal[
 ]
 
 CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
-    "messages": KeyKind("HASH message id → the message as JSON."),
-    "order": KeyKind("ZSET of message ids scored by sequence."),
+    "messages": KeyKind("HASH message id → the message as JSON.", counted_as="messages"),
+    "order": KeyKind("ZSET of message ids scored by sequence.", counted_as="messages"),
     "telegram": KeyKind(
         "HASH in both directions: Telegram message id → message id, and message id → its Telegram ids with spaces."
     ),
@@ -129,18 +131,30 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch."
     ),
     "summaries": KeyKind(
-        "HASH summary id → the summary as JSON, and `covers:<summary id>` → the ids of the messages it added."
+        "HASH summary id → the summary as JSON, and `covers:<summary id>` → the ids of the messages it added.",
+        counted_as="summaries",
     ),
     "lineage": KeyKind(
-        "ZSET of summary ids scored by the last sequence that each covers; the highest one is the current summary."
+        "ZSET of summary ids scored by the last sequence that each covers; the highest one is the current summary.",
+        counted_as="summaries",
     ),
-    "ledger": KeyKind("ZSET of the ledger's turns (LedgerTurn as JSON), scored by the turn's last sequence."),
-    "people": KeyKind("HASH sender id → last name, of at most PEOPLE_LIMIT senders with a message."),
-    "senders": KeyKind("HASH sender id → number of messages, also of senders beyond PEOPLE_LIMIT."),
-    "sessions": KeyKind("ZSET of the first sequence of each session, scored by itself."),
+    "ledger": KeyKind(
+        "ZSET of the ledger's turns (LedgerTurn as JSON), scored by the turn's last sequence.",
+        counted_as="ledger_turns",
+    ),
+    "people": KeyKind(
+        "HASH sender id → last name, of at most PEOPLE_LIMIT senders with a message.", counted_as="people"
+    ),
+    "senders": KeyKind(
+        "HASH sender id → number of messages, also of senders beyond PEOPLE_LIMIT.", counted_as="people"
+    ),
+    "sessions": KeyKind(
+        "ZSET of the first sequence of each session, scored by itself.", counted_as="sessions"
+    ),
     "artifacts": KeyKind(
         "ZSET of artifact ids scored by their expiry (Unix seconds). It expires with the last of them.",
         expires=True,
+        counted_as="artifacts",
     ),
     "artifact": KeyKind(
         "HASH of one artifact: `about` (JSON) and its text in numbered pieces; ARTIFACT_TTL_S.",
@@ -148,14 +162,49 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         expires=True,
     ),
     "prompts": KeyKind(
-        "LIST of the records of the last turns' prompts, newest first; PROMPTS_TTL_S.", expires=True
+        "LIST of the records of the last turns' prompts, newest first; PROMPTS_TTL_S.",
+        expires=True,
+        counted_as="prompt_records",
     ),
     "talk": KeyKind(
         "ZSET of what was said here and not to the bot (TalkLine), scored by `talk.score_of`; TALK_TTL_S.",
         expires=True,
+        counted_as="talk",
     ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""
+
+ERASED_KEYS: Mapping[str, str] = {
+    name: kind.counted_as for name, kind in CONTEXT_KEYS.items() if name != "epoch" and not kind.parts
+}
+"""Keys that a reset erases, with the field of RecordCounts that counts their entries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCounts:
+    """Numbers of a context's records: those stored, those erased, or those that an erasure left."""
+
+    messages: int = 0
+    summaries: int = 0
+    ledger_turns: int = 0
+    artifacts: int = 0
+    """Those that have not expired."""
+    talk: int = 0
+    quotes: int = 0
+    """Messages that quote a deleted one."""
+    people: int = 0
+    sessions: int = 0
+    prompt_records: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return the sum of all counts."""
+        return sum(getattr(self, field.name) for field in fields(RecordCounts))
+
+    def __add__(self, other: "RecordCounts") -> "RecordCounts":
+        names = [field.name for field in fields(RecordCounts)]
+        return RecordCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
 
 WORK_KEYS: Mapping[WorkName, KeyKind] = {
     "box": KeyKind("ZSET of the context's pending update ids, scored by update id."),

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,12 +51,12 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
     print_line(f"The memory of {subject} is erased.", style="bold")
     vectors_left = "unknown" if receipt.vectors_left is None else f"{receipt.vectors_left:,}"
     erased = (
-        count(receipt.messages_erased, "message"),
+        count(receipt.erased.messages, "message"),
         count(receipt.vectors_erased, "search entry"),
-        count(receipt.summaries_erased, "summary"),
-        count(receipt.ledger_turns_erased, "tool record"),
-        count(receipt.artifacts_erased, "artifact"),
-        count(receipt.talk_erased, "overheard message"),
+        count(receipt.erased.summaries, "summary"),
+        count(receipt.erased.ledger_turns, "tool record"),
+        count(receipt.erased.artifacts, "artifact"),
+        count(receipt.erased.talk, "overheard message"),
         count(receipt.updates_forgotten, "waiting update"),
     )
     left = (
@@ -88,7 +87,7 @@ async def _make_question(settings: "Settings", name: ChatName, *, all_topics: bo
 
 async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_json: bool) -> int:
     """Erase, print the receipt and return the exit status. The chat need not have a memory."""
-    from bot.turn.erasure import sum_receipts
+    from memory.erasure import sum_receipts
 
     async with open_stores(settings) as stores:
         name = await present_name(stores, name)
@@ -96,7 +95,7 @@ async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_j
         receipt = sum_receipts([await erase(stores, entry.ref) for entry in entries])
         topics = topics_of(await list_chats(settings, stores), name) if name.thread_id is None else []
     if as_json:
-        document = {"chat": str(name), "contexts": len(entries), **asdict(receipt)}
+        document = {"chat": str(name), "contexts": len(entries), **receipt.counts()}
         print_json({**document, "is_proven": receipt.is_proven})
     else:
         print_receipt(receipt, _subject(name, entries))

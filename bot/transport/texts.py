@@ -19,8 +19,9 @@ from bot.transport.gating import HELP_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.erasure import ErasureReceipt
-from memory.history.store import HistorySnapshot, TraceCounts
+from memory.history.store import HistorySnapshot
 from memory.history.summary import render_summary
+from memory.keys import RecordCounts
 
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
@@ -90,7 +91,7 @@ def stopped_mark(words: Words) -> str:
 
 
 def memory_text(
-    words: Words, snapshot: HistorySnapshot, counts: TraceCounts, *, searchable: int | None
+    words: Words, snapshot: HistorySnapshot, counts: RecordCounts, *, searchable: int | None
 ) -> str:
     """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 
@@ -162,15 +163,16 @@ def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, is_resume
 
 
 def _erased(words: Words, receipt: ErasureReceipt) -> str:
+    erased = receipt.erased
     things = _counts(
         words,
-        ("count-messages", receipt.messages_erased),
+        ("count-messages", erased.messages),
         ("count-vectors", receipt.vectors_erased),
-        ("count-summaries", receipt.summaries_erased),
-        ("count-tool-notes", receipt.ledger_turns_erased),
-        ("count-results", receipt.artifacts_erased),
-        ("count-talk", receipt.talk_erased),
-        ("count-quotes", receipt.quotes_erased),
+        ("count-summaries", erased.summaries),
+        ("count-tool-notes", erased.ledger_turns),
+        ("count-results", erased.artifacts),
+        ("count-talk", erased.talk),
+        ("count-quotes", erased.quotes),
         ("count-updates", receipt.updates_forgotten),
     )
     return words("receipt-erased", things=things) if things else ""

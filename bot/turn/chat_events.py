@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import structlog
@@ -18,12 +18,12 @@ from bot.transport.words import Words, words_for
 from bot.turn.batch import has_changed, is_alone, stops_turn
 from bot.turn.commit import Reply
 from bot.turn.delivery import Reachability
-from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
+from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.permissions import Permissions
 from bot.turn.question import Question, TurnJournal
 from bot.turn.store import TurnStore
 from memory.codec import parse_json
-from memory.erasure import ErasureReceipt
+from memory.erasure import ErasureReceipt, sum_receipts
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.message import Message, render_message
 from memory.history.redis_history import RedisHistory
@@ -129,7 +129,7 @@ class Memberships:
         else:
             erased = parse_json(Erasure, reset_before)
         receipt = sum_receipts([*receipts, await self.eraser.finish(own, erased)])
-        log.info("erased_on_leave", chat=chat_id, is_proven=receipt.is_proven, **asdict(receipt))
+        log.info("erased_on_leave", chat=chat_id, is_proven=receipt.is_proven, **receipt.counts())
         return Reply(epoch=erased.epoch)
 
     async def _has_moved(self, update: WaitingUpdate) -> bool:

@@ -1,7 +1,6 @@
 """Resets: erase contexts in Redis behind a new epoch, erase their vectors, and read both back."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Claim
@@ -51,16 +50,6 @@ class Eraser:
         it when the index answers.
         """
         return await prove_erased(ref, erased, store=self._history, recall=self._recall)
-
-
-def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
-    """Return one receipt for several contexts. It is proven only if each of them is."""
-    names = [field.name for field in fields(ErasureReceipt) if field.name != "vectors_left"]
-    left = [receipt.vectors_left for receipt in receipts]
-    return ErasureReceipt(
-        vectors_left=None if None in left else sum(count or 0 for count in left),
-        **{name: sum(getattr(receipt, name) for receipt in receipts) for name in names},
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,7 +191,13 @@ def forget_dead(
 
 @lua_script(_SCRIPTS)
 def reset(
-    ref: ContextRef, *, erased: Key, context_id: str, now: float, order_of_reset: ResetOrder
+    ref: ContextRef,
+    *,
+    erased: Key,
+    context_id: str,
+    now: float,
+    order_of_reset: ResetOrder,
+    erased_keys: Mapping[str, str],
 ) -> ScriptCall: ...
 
 
@@ -424,7 +430,14 @@ class TurnStore:
             fence=answering[0].fence if answering else None,
         )
         erased = keys.partition_key(ref.partition, "erased", token)
-        call = reset(ref, erased=erased, context_id=ref.context_id, now=self._clock(), order_of_reset=order)
+        call = reset(
+            ref,
+            erased=erased,
+            context_id=ref.context_id,
+            now=self._clock(),
+            order_of_reset=order,
+            erased_keys=keys.ERASED_KEYS,
+        )
         reply = await self._redis.run_durably(call)
         _check(reply)
         return parse_json(Erasure, reply)

@@ -8,8 +8,8 @@ from operator import attrgetter
 
 from memory.errors import Forgotten
 from memory.history.message import Message
-from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, TraceCounts
-from memory.keys import ContextRef
+from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore
+from memory.keys import ContextRef, RecordCounts
 
 _SEQUENCE = attrgetter("sequence")
 """Preloaded and pending messages have sequences, in ascending order."""
@@ -175,7 +175,7 @@ class BufferedHistory:
             await self._reload(len(self.snapshot.newest))
         return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
 
-    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore; the calls of this turn are not written yet, and not counted."""
         _check(ref, self._ref)
         return await self._store.count_traces(ref, mentioning=mentioning)

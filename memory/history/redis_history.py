@@ -17,11 +17,10 @@ from memory.history.store import (
     Deletion,
     Erasure,
     HistorySnapshot,
-    TraceCounts,
 )
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.keys import ContextRef, context_key
+from memory.keys import ERASED_KEYS, ContextRef, RecordCounts, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -198,38 +197,20 @@ class RedisHistory:
             raise Forgotten
         return _parse_deleted(reply, ids)
 
-    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts that have expired are not counted."""
         prefix = context_key(ref, "artifact", "")
         if mentioning is None:
-            reply = await self._redis.run(count_traces(ref, artifact_prefix=prefix))
-            summaries, turns, artifacts, people, sessions, talk = reply
-            return TraceCounts(
-                summaries=summaries,
-                ledger_turns=turns,
-                artifacts=artifacts,
-                people=people,
-                sessions=sessions,
-                talk=talk,
-            )
-        reply = await self._redis.run(count_mentions(ref, artifact_prefix=prefix, deleted=mentioning))
-        summaries, turns, artifacts, people, quotes = reply
-        return TraceCounts(
-            summaries=summaries, ledger_turns=turns, artifacts=artifacts, people=people, quotes=quotes
-        )
+            call = count_traces(ref, artifact_prefix=prefix, erased_keys=ERASED_KEYS)
+        else:
+            call = count_mentions(ref, artifact_prefix=prefix, deleted=mentioning)
+        return parse_json(RecordCounts, await self._redis.run(call))
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        call = erase_context(ref, context_id=ref.context_id, artifact_prefix=context_key(ref, "artifact", ""))
-        epoch, messages, summaries, turns, artifacts, talk = await self._redis.run(call)
-        return Erasure(
-            epoch=epoch,
-            messages=messages,
-            summaries=summaries,
-            ledger_turns=turns,
-            artifacts=artifacts,
-            talk=talk,
-        )
+        prefix = context_key(ref, "artifact", "")
+        call = erase_context(ref, context_id=ref.context_id, artifact_prefix=prefix, erased_keys=ERASED_KEYS)
+        return parse_json(Erasure, await self._redis.run(call))
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
         """Begin a new conversation after the present messages; return the sequence at which it begins.
@@ -327,7 +308,7 @@ def forget_messages(
 
 
 @lua_script(_SCRIPTS)
-def count_traces(ref: ContextRef, *, artifact_prefix: str) -> ScriptCall: ...
+def count_traces(ref: ContextRef, *, artifact_prefix: str, erased_keys: Mapping[str, str]) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -335,7 +316,9 @@ def count_mentions(ref: ContextRef, *, artifact_prefix: str, deleted: Deletion) 
 
 
 @lua_script(_SCRIPTS)
-def erase_context(ref: ContextRef, *, context_id: str, artifact_prefix: str) -> ScriptCall: ...
+def erase_context(
+    ref: ContextRef, *, context_id: str, artifact_prefix: str, erased_keys: Mapping[str, str]
+) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

@@ -8,7 +8,7 @@ from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.keys import ContextRef
+from memory.keys import ContextRef, RecordCounts
 
 SESSION_GAP_S = 3600.0
 """A message that comes at least this long after the previous one begins a session, a stretch of talk."""
@@ -64,49 +64,23 @@ class CurrentMessages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceCounts:
-    """Numbers of the records that are stored of a context besides its messages."""
-
-    summaries: int
-    ledger_turns: int
-    artifacts: int
-    people: int = 0
-    sessions: int = 0
-    talk: int = 0
-    quotes: int = 0
-    """Messages that quote a deleted one."""
-
-    @property
-    def total(self) -> int:
-        """Return the sum of all counts."""
-        records = self.summaries + self.ledger_turns + self.artifacts
-        return records + self.people + self.sessions + self.talk + self.quotes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erasure:
-    """Counts of what the erasure of a context removed, and the new epoch."""
+class Erasure(RecordCounts):
+    """Counts of what the erasure of a context removed, and the new epoch. Scripts write it as JSON."""
 
     epoch: int
-    messages: int
-    summaries: int = 0
-    ledger_turns: int = 0
-    artifacts: int = 0
-    talk: int = 0
     updates: int = 0
-    """Waiting updates of a chat."""
+    """Waiting updates that a reset has forgotten."""
     vectors: int = 0
     """Counted before the erasure; the index erases them later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion:
-    """Counts of what the deletion of messages removed, and the facts by which reading back finds traces of them."""
+class Deletion(RecordCounts):
+    """Counts of what the deletion of messages removed, and the facts by which reading back finds traces of them.
 
-    messages: int = 0
-    summaries: int = 0
-    ledger_turns: int = 0
-    artifacts: int = 0
+    `quotes` counts the messages that lost a quotation.
+    """
+
     sequences: tuple[int, ...] = ()
     """Sequences of the deleted messages."""
     artifact_ids: tuple[str, ...] = ()
@@ -114,8 +88,6 @@ class Deletion:
     message_ids: tuple[str, ...] = ()
     """Ids that the caller wanted to delete."""
     sender_ids: tuple[int, ...] = ()
-    quotes: int = 0
-    """Messages that lost a quotation."""
     known_by: tuple[str, ...] = ()
     """Telegram and message ids under which the messages were quoted."""
 
@@ -196,7 +168,7 @@ class HistoryStore(Protocol):
         """
         ...
 
-    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """Count the records besides the messages; with `mentioning`, those that still mention deleted messages."""
         ...
 

@@ -6,6 +6,7 @@ A script's file begins with comment lines. Three of them are read here:
     -- KEYS: ready box update           each becomes a local variable of that name, and a field of the table `keys`
     -- ARGV: fence:json now:number ids...
 
+`CONTEXT_KEYS` among the keys stands for all keys of a context's memory, except those of single artifacts.
 An argument is a string in Lua, `:number` converts it, `:json` decodes it, and `...` collects the rest into a table.
 """
 
@@ -21,7 +22,16 @@ from typing import Any, Literal, ParamSpec, get_type_hints
 from pydantic import TypeAdapter
 
 from memory.codec import encode_json
-from memory.keys import CONTEXT_KEYS, PARTITION_KEYS, WORK_KEYS, ContextRef, Key, context_key, partition_key
+from memory.keys import (
+    CONTEXT_KEYS,
+    ERASED_KEYS,
+    PARTITION_KEYS,
+    WORK_KEYS,
+    ContextRef,
+    Key,
+    context_key,
+    partition_key,
+)
 
 P = ParamSpec("P")
 
@@ -154,8 +164,11 @@ def _parse_header(text: str) -> _Header:
     found = {"USES": "", "KEYS": "", "ARGV": ""}
     for kind, names in _HEADER.findall(text):
         found[kind] += f" {names}"
-    uses, own_keys, arguments = (tuple(names.split()) for names in found.values())
-    return _Header(uses=uses, keys=own_keys, arguments=arguments)
+    own_keys: list[str] = []
+    for name in found["KEYS"].split():
+        own_keys += ("epoch", *ERASED_KEYS) if name == "CONTEXT_KEYS" else (name,)
+    uses, arguments = tuple(found["USES"].split()), tuple(found["ARGV"].split())
+    return _Header(uses=uses, keys=tuple(own_keys), arguments=arguments)
 
 
 def _preludes(package: str, uses: Sequence[str], seen: set[str] | None = None) -> Iterator[str]:

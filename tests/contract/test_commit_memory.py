@@ -224,7 +224,15 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
     erased = await box.turns.reset(REF, vectors=3)
 
     assert erased == Erasure(
-        epoch=1, messages=4, updates=1, vectors=3, summaries=1, ledger_turns=1, artifacts=1
+        epoch=1,
+        messages=4,
+        updates=1,
+        vectors=3,
+        summaries=1,
+        ledger_turns=1,
+        artifacts=1,
+        sessions=1,
+        prompt_records=1,
     )
     assert await keys_with(redis, "quokka") == []
     assert (await memory.store.count_traces(REF)).total == 0
@@ -246,7 +254,7 @@ async def test_a_reset_from_the_chat_leaves_its_counts_for_the_answer(redis: Red
 
     assert parse_json(Erasure, (await box.take(claim)).journal["reset"]) == erased
     assert erased == Erasure(
-        epoch=1, messages=4, updates=1, vectors=5, summaries=1, ledger_turns=1, artifacts=1
+        epoch=1, messages=4, updates=1, vectors=5, summaries=1, ledger_turns=1, artifacts=1, sessions=1
     )
 
 

@@ -185,6 +185,9 @@ def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> Non
         "artifacts_erased": 0,
         "talk_erased": 0,
         "quotes_erased": 0,
+        "people_erased": 1,
+        "sessions_erased": 1,
+        "prompt_records_erased": 0,
         "others_left": 0,
         "is_proven": True,
     }

@@ -10,8 +10,8 @@ from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore, TraceCounts
-from memory.keys import ContextName, ContextRef, context_key, partition_key
+from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore
+from memory.keys import ContextName, ContextRef, RecordCounts, context_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
 from tests.contract.memory_kit import TellingStore, open_history
@@ -175,7 +175,7 @@ async def test_an_erasure_deletes_people_and_sessions_and_reads_them_back(
     store: TellingStore,
 ) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
-    assert await store.count_traces(REF) == TraceCounts(
+    assert await store.count_traces(REF) == RecordCounts(
         summaries=0, ledger_turns=0, artifacts=0, people=2, sessions=1
     )
 
@@ -248,7 +248,7 @@ async def test_a_deletions_receipt_with_an_orphaned_name_is_unproven(
     deleted = await store.delete(REF, ["m0"], epoch=0)
     await redis.call("HSET", context_key(REF, "people"), ANNA.id, "Anna")
 
-    assert await store.count_traces(REF, mentioning=deleted) == TraceCounts(
+    assert await store.count_traces(REF, mentioning=deleted) == RecordCounts(
         summaries=0, ledger_turns=0, artifacts=0, people=1
     )
 

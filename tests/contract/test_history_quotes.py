@@ -10,8 +10,8 @@ from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Quote, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deletion, TraceCounts
-from memory.keys import context_key
+from memory.history.store import Deletion
+from memory.keys import RecordCounts, context_key
 from memory.redis.client import RedisClient, open_redis
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
 from tests.messages import a_message, a_ref
@@ -75,7 +75,7 @@ async def test_forgetting_a_message_deletes_its_quotations_and_nothing_else(memo
     assert snapshot.newest == (replace(m1, quote=None), m2, replace(m3, quote=None), m4)
     assert snapshot.revision == 1
     assert (deleted.messages, deleted.quotes) == (1, 2)
-    assert await memory.store.count_traces(REF, mentioning=deleted) == TraceCounts(
+    assert await memory.store.count_traces(REF, mentioning=deleted) == RecordCounts(
         summaries=0, ledger_turns=0, artifacts=0
     )
 
@@ -134,8 +134,8 @@ async def test_quotations_of_an_unknown_message_can_be_deleted(memory: Memory) -
     receipt = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
     again = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
 
-    assert (receipt.quotes_erased, receipt.messages_erased, receipt.is_proven) == (1, 0, True)
-    assert again.quotes_erased == 0
+    assert (receipt.erased.quotes, receipt.messages_erased, receipt.is_proven) == (1, 0, True)
+    assert again.erased.quotes == 0
     assert await quotes_of(memory) == {"m0": None, "m1": None}
 
 

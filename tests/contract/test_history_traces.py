@@ -12,8 +12,8 @@ from memory.erasure import delete_provably, prove_erased
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deletion, TraceCounts
-from memory.keys import context_key, partition_key
+from memory.history.store import Deletion
+from memory.keys import RecordCounts, context_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn, an_entry
 from tests.messages import a_message, a_ref, ids, some_messages
@@ -21,7 +21,7 @@ from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
 
 REF = a_ref()
-NOTHING = TraceCounts(summaries=0, ledger_turns=0, artifacts=0)
+NOTHING = RecordCounts(summaries=0, ledger_turns=0, artifacts=0)
 
 
 async def a_conversation(memory: Memory) -> None:
@@ -85,7 +85,7 @@ async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: 
     assert snapshot.summary == a_summary("s1", upto=3)
     assert ids(snapshot.newest) == ["m5", *(f"m{n}" for n in range(6, 12))]
     assert snapshot.revision == 1
-    assert await memory.store.count_traces(REF) == TraceCounts(
+    assert await memory.store.count_traces(REF) == RecordCounts(
         summaries=1, ledger_turns=5, artifacts=5, sessions=1
     )
 
@@ -173,8 +173,8 @@ async def test_the_receipt_of_forgetting_counts_erased_and_remaining_records(mem
 
     receipt = await delete_provably(REF, ["m2"], epoch=0, store=memory.store, recall=None)
 
-    assert (receipt.messages_erased, receipt.summaries_erased) == (1, 2)
-    assert (receipt.ledger_turns_erased, receipt.artifacts_erased) == (1, 1)
+    assert (receipt.messages_erased, receipt.erased.summaries) == (1, 2)
+    assert (receipt.erased.ledger_turns, receipt.erased.artifacts) == (1, 1)
     assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 0, True)
 
 
@@ -186,7 +186,7 @@ async def test_reading_back_finds_remaining_traces_of_a_message(memory: Memory) 
 
     left = await memory.store.count_traces(REF, mentioning=deleted)
 
-    assert left == TraceCounts(summaries=1, ledger_turns=1, artifacts=1)
+    assert left == RecordCounts(summaries=1, ledger_turns=1, artifacts=1)
 
 
 async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memory: Memory) -> None:
@@ -196,7 +196,7 @@ async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memor
 
     snapshot = await memory.store.load(REF, limit=50)
     assert (snapshot.summary, snapshot.covered_count, snapshot.conversation_count) == (None, 0, 0)
-    assert await memory.store.count_traces(REF) == TraceCounts(
+    assert await memory.store.count_traces(REF) == RecordCounts(
         summaries=0, ledger_turns=6, artifacts=6, sessions=1
     )
 
@@ -209,7 +209,7 @@ async def test_an_erasure_deletes_and_counts_everything(memory: Memory) -> None:
     assert (erased.messages, erased.summaries, erased.ledger_turns, erased.artifacts) == (12, 2, 6, 6)
     assert await memory.store.count_traces(REF) == NOTHING
     receipt = await prove_erased(REF, erased, store=memory.store, recall=None)
-    assert (receipt.summaries_erased, receipt.ledger_turns_erased, receipt.artifacts_erased) == (2, 6, 6)
+    assert (receipt.erased.summaries, receipt.erased.ledger_turns, receipt.erased.artifacts) == (2, 6, 6)
     assert (receipt.others_left, receipt.is_proven) == (0, True)
 
 
@@ -398,7 +398,7 @@ async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisC
     await memory.store.erase(REF)
 
     assert await memory.store.load(other, limit=9) == before
-    assert await memory.store.count_traces(other) == TraceCounts(
+    assert await memory.store.count_traces(other) == RecordCounts(
         summaries=1, ledger_turns=1, artifacts=1, sessions=1
     )
 
@@ -472,3 +472,18 @@ async def test_a_full_store_still_erases(redis: RedisClient) -> None:
 def _quoting(first: int, last: int, quotes: str, *, artifact: str = "", output: str = "42") -> LedgerTurn:
     entry = replace(an_entry(artifact, output=output), quotes=quotes)
     return LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))
+
+
+async def test_prompt_records_are_erased_and_counted_when_they_are_left(redis: RedisClient) -> None:
+    store, key = RedisHistory(redis), context_key(REF, "prompts")
+    await redis.call("RPUSH", key, "{}", "{}")
+    await redis.call("EXPIRE", key, 60)
+    erased = await store.erase(REF)
+    assert erased.prompt_records == 2
+    assert await redis.call("EXISTS", key) == 0
+
+    await redis.call("RPUSH", key, "{}")  # as a late writer without a fence would
+    await redis.call("EXPIRE", key, 60)
+    receipt = await prove_erased(REF, erased, store=store, recall=None)
+
+    assert (receipt.left.prompt_records, receipt.others_left, receipt.is_proven) == (1, 1, False)

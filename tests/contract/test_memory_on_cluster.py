@@ -18,8 +18,8 @@ from memory.erasure import delete_provably
 from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Erasure, TraceCounts
-from memory.keys import ContextRef
+from memory.history.store import Erasure
+from memory.keys import ContextRef, RecordCounts
 from memory.recall.spaces import SWEEP_AFTER_S
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.redis_summaries import RedisSummaries
@@ -79,13 +79,13 @@ async def test_summaries_and_ledger_are_read_counted_and_erased(redis: RedisClie
     assert (before.summary is not None, ids(before.newest)) == (True, ["m4", "m5"])
     assert await store.load_ledger(ref, after_sequence=3, upto_sequence=5) == [a_turn(4, 5, artifact="a4")]
     assert ids(await store.page(ref, after_sequence=-1, limit=2, whole=True)) == ["m0", "m1"]
-    assert (receipt.messages_erased, receipt.summaries_erased) == (1, 1)
-    assert (receipt.ledger_turns_erased, receipt.artifacts_erased, receipt.is_proven) == (1, 1, True)
+    assert (receipt.messages_erased, receipt.erased.summaries) == (1, 1)
+    assert (receipt.erased.ledger_turns, receipt.erased.artifacts, receipt.is_proven) == (1, 1, True)
     assert await store.replace(ref, "m0", text="new", tokens=1, edited_at=NOW, epoch=0)
     assert (await store.load(ref, limit=50)).summary is None
     assert await store.start_conversation(ref, epoch=0) == 6
     assert (await store.erase(ref)).artifacts == 2
-    assert await store.count_traces(ref) == TraceCounts(summaries=0, ledger_turns=0, artifacts=0)
+    assert await store.count_traces(ref) == RecordCounts(summaries=0, ledger_turns=0, artifacts=0)
 
 
 @EVERY_PARTITION

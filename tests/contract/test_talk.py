@@ -219,7 +219,7 @@ async def test_an_erasure_counts_talk_in_its_receipt(store: HistoryStore) -> Non
 
     receipt = await prove_erased(REF, await store.erase(REF), store=store, recall=None)
 
-    assert (receipt.talk_erased, receipt.others_left, receipt.is_proven) == (2, 0, True)
+    assert (receipt.erased.talk, receipt.others_left, receipt.is_proven) == (2, 0, True)
     assert await texts_of(store) == []
 
 

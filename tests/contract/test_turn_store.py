@@ -280,7 +280,7 @@ async def test_a_reset_from_outside_erases_a_running_turn(redis: RedisClient) ->
 
     erased = await box.turns.reset(a_ref())
 
-    assert erased == Erasure(epoch=1, messages=2, updates=3)
+    assert erased == Erasure(epoch=1, messages=2, sessions=1, updates=3)
     assert await keys_with(redis, "quokka") == []
     assert [await box.state_of(update) for update in (1, 2, 3)] == [
         ("forgotten", "the memory of this chat was erased")
@@ -351,7 +351,7 @@ async def test_a_reset_repeated_after_a_lost_reply_returns_the_same_result(redis
     await turns.reset(a_ref())
     erased = await turns.reset(a_ref())
 
-    assert erased == Erasure(epoch=1, messages=5, updates=1)
+    assert erased == Erasure(epoch=1, messages=5, sessions=1, updates=1)
 
 
 async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_counts_of_the_first(
@@ -365,7 +365,7 @@ async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_co
     await history.append(a_ref(), some_messages(1), epoch=1)
     second = await box.turns.reset(a_ref(), vectors=1, asked_by=77)
 
-    assert second == first == Erasure(epoch=1, messages=5, updates=0, vectors=4)
+    assert second == first == Erasure(epoch=1, messages=5, sessions=1, updates=0, vectors=4)
     assert (await history.load(a_ref(), limit=9)).count == 1
     assert (await box.turns.reset(a_ref(), asked_by=78)).messages == 1
 

@@ -14,11 +14,10 @@ from memory.history.store import (
     Deletion,
     Erasure,
     HistorySnapshot,
-    TraceCounts,
 )
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.keys import ContextRef
+from memory.keys import ContextRef, RecordCounts
 
 
 @dataclass(slots=True)
@@ -202,7 +201,7 @@ class InMemoryHistory:
             known_by=_known_by(gone, quoted) if gone or stripped else (),
         )
 
-    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> TraceCounts:
+    async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore."""
         kept = self._kept(ref)
         summaries, turns = kept.summaries, kept.ledger
@@ -216,7 +215,7 @@ class InMemoryHistory:
             artifacts = tuple(each for each in artifacts if each in mentioning.artifact_ids)
         names = mentioning.known_by if mentioning is not None else ()
         quoting = _quoting_messages(kept, [int(each) for each in names if each.isdecimal()])
-        return TraceCounts(
+        return RecordCounts(
             quotes=len(quoting),
             summaries=len(summaries),
             ledger_turns=len(turns),

@@ -211,8 +211,8 @@ async def test_m15_deleting_counts_the_summaries_and_calls_of_the_message() -> N
     store.keep_summary(REF, a_summary("s1", upto=3))
     store.keep_ledger_turn(REF, a_turn(4, 5, artifact="a1"))
     receipt = await rig.history.delete_messages(MessageWindowMessageSelector(3))
-    assert (receipt.messages_erased, receipt.summaries_erased) == (3, 1)
-    assert (receipt.ledger_turns_erased, receipt.artifacts_erased) == (1, 1)
+    assert (receipt.messages_erased, receipt.erased.summaries) == (3, 1)
+    assert (receipt.erased.ledger_turns, receipt.erased.artifacts) == (1, 1)
     assert (receipt.others_left, receipt.is_proven) == (0, True)
 
 

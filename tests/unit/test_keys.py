@@ -1,5 +1,6 @@
 """Contexts are identified by their keys, and every Redis key carries its partition."""
 
+from dataclasses import fields
 from random import Random
 from typing import get_args
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory.keys import (
     CONTEXT_KEYS,
+    ERASED_KEYS,
     GLOBAL_KEYS,
     PARTITION_KEYS,
     WORK_KEYS,
@@ -16,6 +18,7 @@ from memory.keys import (
     ContextRef,
     GlobalName,
     PartitionName,
+    RecordCounts,
     WorkName,
     context_id,
     context_key,
@@ -82,6 +85,13 @@ def test_every_key_name_is_documented() -> None:
     ]
     for names, table in tables:
         assert list(get_args(names)) == list(table)
+
+
+def test_a_reset_erases_all_keys_of_a_context_except_its_epoch_and_counts_every_kind_of_record() -> None:
+    assert set(CONTEXT_KEYS) - set(ERASED_KEYS) == {"epoch", "artifact"}, (
+        "single artifacts are found by the index"
+    )
+    assert set(ERASED_KEYS.values()) - {""} == {field.name for field in fields(RecordCounts)} - {"quotes"}
 
 
 def test_all_keys_of_a_chat_share_the_hash_tag_of_its_partition() -> None:

@@ -1,12 +1,11 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
--- KEYS: messages order telegram meta epoch contexts work summaries lineage ledger artifacts prompts compress
--- KEYS: people senders sessions talk erasures box journal outbox sending delivering stop dead ready erased
+-- KEYS: CONTEXT_KEYS contexts work compress erasures box journal outbox sending delivering stop dead ready erased
 -- KEYS: active control
--- ARGV: context_id now order_of_reset:json
+-- ARGV: context_id now order_of_reset:json erased_keys:json
 -- order_of_reset: ResetOrder (bot/turn/store.py)
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
--- Returns fenced, or the counts (Erasure, JSON). They are also in the journal of the update that is answered.
+-- Returns fenced, or an Erasure (memory/history/store.py) as JSON, which is also in the journal of the answered update.
 local update_id, prefix = order_of_reset.update_id, order_of_reset.update_prefix
 if update_id and not is_held(ready, order_of_reset.fence) then
   return 'fenced'
@@ -16,7 +15,7 @@ if before then
   return before
 end
 
-local counts = erase_memory(keys, context_id, order_of_reset.artifact_prefix)
+local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.artifact_prefix)
 
 local forgotten = 0
 local function forget(id, from)
@@ -37,10 +36,8 @@ for _, id in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
   end
 end
 redis.call('DEL', journal, outbox, sending, delivering, stop)
-local line = cjson.encode({
-  epoch = counts[1], messages = counts[2], summaries = counts[3], ledger_turns = counts[4], artifacts = counts[5],
-  talk = counts[6], updates = forgotten, vectors = order_of_reset.vectors,
-})
+counts.updates, counts.vectors = forgotten, order_of_reset.vectors
+local line = cjson.encode(counts)
 if update_id then
   redis.call('HSET', journal, 'reset', line)
   if order_of_reset.others ~= '' then
@@ -49,7 +46,7 @@ if update_id then
 elseif redis.call('HEXISTS', active, context_id) == 1 then
   -- End the running turn: its updates are forgotten.
   redis.call('XADD', control, 'MAXLEN', '~', 1000, '*', 'context', context_id, 'update_id', 0, 'kind', 'reset',
-             'epoch', counts[1])
+             'epoch', counts.epoch)
 end
 redis.call('SET', erased, line, 'EX', order_of_reset.erased_ttl)
 return line

@@ -14,6 +14,7 @@ from memory.erasure import ErasureReceipt, delete_provably
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.talk import score_of
+from memory.keys import RecordCounts
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 
@@ -95,10 +96,11 @@ class ForgetCommand:
             quoted=[] if ids else [_telegram_id(call)],
         )
         if ids and is_resumed:  # it existed when it was chosen, whichever try has erased it
-            receipt = replace(receipt, messages_erased=1)
+            receipt = replace(receipt, erased=replace(receipt.erased, messages=1))
         # Artifacts of turns that died or started again. The running turn is this command, which has none.
         unnamed = await drop_unnamed(self.redis, call.ref, epoch=call.snapshot.epoch)
-        receipt = replace(receipt, talk_erased=talk, artifacts_erased=receipt.artifacts_erased + unnamed)
+        erased = receipt.erased + RecordCounts(talk=talk, artifacts=unnamed)
+        receipt = replace(receipt, erased=erased)
         text = _text(call, receipt, is_kept=bool(ids), has_letters=bool(letters), is_resumed=is_resumed)
         await call.journal.record_for_good(_RECEIPT_STEP, text)
         return text
@@ -129,6 +131,6 @@ def _text(
     """Return the receipt. For a message that was not in the history it needs something else that was erased."""
     if is_kept:
         return forgotten_text(call.words, receipt, key="forgotten", is_resumed=is_resumed)
-    if receipt.talk_erased or receipt.quotes_erased or is_resumed:
+    if receipt.erased.talk or receipt.erased.quotes or is_resumed:
         return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed)
     return call.words("forgotten-unanswered" if has_letters else "not-kept")

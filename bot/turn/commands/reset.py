@@ -17,11 +17,11 @@ from bot.transport.texts import (
 from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
-from bot.turn.erasure import ChatContexts, Eraser, sum_receipts
+from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.permissions import Permissions
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
-from memory.erasure import ErasureReceipt
+from memory.erasure import ErasureReceipt, sum_receipts
 from memory.history.store import Erasure, HistoryStore
 from memory.keys import ContextRef
 

@@ -2,7 +2,7 @@
 -- USES: drop_traces
 -- KEYS: meta lineage ledger people senders messages telegram
 -- ARGV: artifact_prefix deleted:json
--- Reply: {summaries, ledger turns, artifacts, people who have a name here and no message, quotations}
+-- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message
 local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
 local covering, turns, live, named, quotations, gone = 0, 0, 0, 0, 0, {}
 for _, sequence in ipairs(deleted.sequences) do
@@ -34,4 +34,4 @@ end
 if #deleted.sequences > 0 then
   turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)
 end
-return { covering, turns, live, named, quotations }
+return cjson.encode({ summaries = covering, ledger_turns = turns, artifacts = live, people = named, quotes = quotations })

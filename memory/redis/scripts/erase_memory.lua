@@ -1,26 +1,22 @@
 -- Erase everything that Redis stores of one context's memory, and raise the epoch that fences late writers. A prelude.
+-- USES: count_records
 
--- keys: those of erase_context.lua
+-- keys, erased_keys: those of erase_context.lua
 -- Queue the erasure of the vectors of all older epochs.
--- Return {new epoch, messages, summaries, ledger turns, artifacts, lines of talk erased}.
-local function erase_memory(keys, context_id, artifact_prefix)
+-- Return the fields of an Erasure: the new epoch, and how many records of each kind were erased.
+local function erase_memory(keys, erased_keys, context_id, artifact_prefix)
+  local counts = count_records(keys, erased_keys, artifact_prefix)
   -- First the writes that need no memory: a full server refuses a script at its first write, and never later.
   redis.call('HDEL', keys.contexts, context_id)
-  local counts = {
-    redis.call('INCR', keys.epoch),
-    math.max(redis.call('HLEN', keys.messages), redis.call('ZCARD', keys.order)),
-    redis.call('ZCARD', keys.lineage),
-    redis.call('ZCARD', keys.ledger),
-    0,
-    redis.call('ZCARD', keys.talk),
-  }
+  counts.epoch = redis.call('INCR', keys.epoch)
   for _, id in ipairs(redis.call('ZRANGE', keys.artifacts, 0, -1)) do
-    counts[5] = counts[5] + redis.call('UNLINK', artifact_prefix .. id)
+    redis.call('UNLINK', artifact_prefix .. id)
   end
-  redis.call('UNLINK', keys.messages, keys.order, keys.telegram, keys.meta, keys.summaries, keys.lineage, keys.ledger,
-             keys.artifacts, keys.prompts, keys.people, keys.senders, keys.sessions, keys.talk)
+  for name in pairs(erased_keys) do
+    redis.call('UNLINK', keys[name])
+  end
   redis.call('ZREM', keys.compress, context_id)
   redis.call('INCR', keys.erasures)
-  redis.call('XADD', keys.work, '*', 'op', 'erase', 'context', context_id, 'epoch', counts[1])
+  redis.call('XADD', keys.work, '*', 'op', 'erase', 'context', context_id, 'epoch', counts.epoch)
   return counts
 end
