@@ -1,4 +1,4 @@
-"""How heavy and how plain the code and the documents are, in numbers with their limits."""
+"""Measures of the size and plainness of code and documents."""
 
 import ast
 import re
@@ -9,12 +9,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("bot", "memory", "simulator")
+CHECKS = ("chaos", "tests")
 CLAUSE_WORDS = frozenset(
     "what who whom whose which whether how where when of that over by such so".split()  # noqa: SIM905
 )
 """First words of a free clause: a docstring begins with a verb or a noun."""
 NOUNS_IN_ING = frozenset(
-    "testing settings logging tracing typing string ring embedding rendering polling splitting gating ranking indexing".split()  # noqa: SIM905
+    [
+        "testing",
+        "settings",
+        "logging",
+        "tracing",
+        "typing",
+        "string",
+        "ring",
+        "embedding",
+        "rendering",
+        "polling",
+        "splitting",
+        "gating",
+        "ranking",
+        "indexing",
+    ]
 )
 ONE_FILE_EACH = frozenset(["commands", "cli", "tools", "methods"])
 """Folders with one file a command or tool: a small module with one importer is right there."""
@@ -51,10 +67,10 @@ class Module:
         )
 
 
-def modules() -> list[Module]:
+def modules(packages: tuple[str, ...] = PACKAGES) -> list[Module]:
     """Return every module of the packages."""
     found: list[Module] = []
-    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+    for path in sorted(path for package in packages for path in (ROOT / package).rglob("*.py")):
         text = path.read_text("utf-8")
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         found.append(Module(path=path, name=name, text=text, tree=ast.parse(text)))

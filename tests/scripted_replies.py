@@ -157,7 +157,7 @@ def unauthorized() -> Reply:
     return Reply(failure=Failure(status=401, message="Incorrect API key provided.", code="invalid_api_key"))
 
 
-# What a script file may name; `tool_calls` takes a list of {"name", "arguments", "id"?}.
+# Replies that a script file may name; `tool_calls` takes a list of {"name", "arguments", "id"?}.
 _BY_NAME: dict[str, Callable[..., Reply]] = {
     "text": text,
     "empty": empty,

@@ -59,7 +59,7 @@ async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
     )
     try:
         async with asyncio.timeout(10):
-            while server.returncode is None and not await answers_ping(socket):  # noqa: ASYNC110 - another process has no event to wait for
+            while server.returncode is None and not await answers_ping(socket):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         yield f"unix://{socket}"
     finally:

@@ -148,6 +148,13 @@ def test_docstrings_and_comments_are_plain(found: list[Module]) -> None:
     assert house.long_lines(found) == []
 
 
+def test_tests_and_fault_lab_are_plain() -> None:
+    found = house.modules(house.CHECKS)
+    clauses, count = house.clauses(found)
+    assert len(clauses) * 1000 / count <= 12, "\n".join(clauses)
+    assert house.long_lines(found) == []
+
+
 def test_files_and_classes_are_topics_with_names_of_their_own(found: list[Module]) -> None:
     assert len(small := house.small_modules_with_one_importer(found)) <= 15, "\n".join(small)
     assert len(gerunds := house.gerund_modules(found)) <= 8, gerunds

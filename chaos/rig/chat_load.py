@@ -23,12 +23,12 @@ from tests.contract.simulator_rig import Rig
 
 ANSWERED_WITHIN_S = 60.0
 LINE = re.compile(r"line \d+ of -?\d+(?:/\d+)?")
-"""What every line of a crowd has in it, unlike every other: its number, its chat and its topic."""
+"""The unique part of every line: its number, its chat and its topic."""
 
 _TICK_S = 0.02
 
 Plan = Mapping[int, Sequence[Sequence[str]]]
-"""What is written in each chat: a burst of lines in each wave."""
+"""The lines of each chat: a burst in each wave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +97,12 @@ class ChatLoad:
 
     @property
     def waiting(self) -> int:
-        """How many lines have no answer yet."""
+        """Return the number of lines without an answer."""
         return sum(map(len, self._waiting.values()))
 
     @property
     def unacknowledged(self) -> int:
-        """How many lines Telegram still holds."""
+        """Return the number of lines that Telegram has not delivered."""
         return sum(one.acknowledged_at is None for waiting in self._waiting.values() for one in waiting)
 
     def of(self, place: Place) -> list[Written]:
@@ -110,7 +110,7 @@ class ChatLoad:
         return [one for one in self.written if one.place == place]
 
     def written_as(self, line: str) -> Written | None:
-        """What was written with these words, if anything was."""
+        """Return the line with these words, or None."""
         return self._by_line.get(line)
 
     def write(self, place: Place, more: str = "") -> Written:
@@ -139,7 +139,7 @@ class ChatLoad:
         burst: int = 1,
         at_most_waiting: int | None = None,
     ) -> None:
-        """So many lines at this rate, each burst of 1 to `burst` of them in a place that is drawn.
+        """Write this many lines at this rate, in bursts of 1 to `burst` at random places.
 
         `at_most_waiting`: nobody writes while so many lines are unanswered: the load is then what the system can bear.
         """
@@ -180,7 +180,7 @@ class ChatLoad:
     async def give_up_waiting(self, *, within_s: float) -> int:
         """Wait as `until_answered` does, up to a limit. Return the number of unanswered lines."""
         deadline = time.monotonic() + within_s
-        while self.waiting and time.monotonic() < deadline:  # noqa: ASYNC110 - events may wait for processes that were killed
+        while self.waiting and time.monotonic() < deadline:  # noqa: ASYNC110 - a killed process sets no event
             await asyncio.sleep(_TICK_S)
         return self.waiting
 

@@ -23,7 +23,7 @@ _CONSUMER = re.compile(
 )
 """The consumer that calls a script, with the entry and delivery of its claim if it gives a `Fence` (as JSON)."""
 _HEAD = 300
-"""Of a line: when, from where (a socket has a long name), and the command."""
+"""A line: its time, its client (a socket has a long name), and the command."""
 _KEYS = (":box:", ":journal:", ":outbox:", ":sending:", ":active", ":dead")
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|.)")
@@ -74,9 +74,9 @@ class CommandMonitor:
     claims: dict[str, list[ClaimOrder]] = field(default_factory=lambda: defaultdict(list))
     """The claim under which each of these steps was done; where no claim was needed it has none."""
     rests: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
-    """Which of a context's steps let it rest: who comes next takes nothing over."""
+    """Steps after which a context is idle: the next claim is no takeover."""
     buried: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """When the turn of a context was given up with a dead letter: its journal went, what had joined it begins anew."""
+    """Times of dead letters by context. The journal is deleted then, and joined updates start again."""
     recorded: list[RecordedStep] = field(default_factory=list[RecordedStep])
     sendings: list[RecordedSend] = field(default_factory=list[RecordedSend])
     _open: dict[str, list[RecordedSend]] = field(default_factory=lambda: defaultdict(list))

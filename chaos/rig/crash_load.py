@@ -57,5 +57,5 @@ async def quiet(system: System, crowd: ChatLoad) -> None:
         look_again_s=0.1,
     )
     await settled(system.redis, within_s=QUIET_WITHIN_S)
-    # What was answered last may still be on its way to those who read along.
+    # The last answer may still be on its way to the readers.
     await crowd.give_up_waiting(within_s=1)

@@ -55,7 +55,7 @@ class FinishedStep:
 
 
 Steps = Mapping[tuple[str, int], Sequence[FinishedStep]]
-"""When each model step was finished: a line, the number of the call for it."""
+"""Times at which model steps finished, by line and number of the call."""
 
 
 def finished_steps(
@@ -119,7 +119,7 @@ def late_effects(ran: Mapping[str, Sequence[float]], finished: Mapping[str, floa
 
 
 IN_FLIGHT_S = 1.0
-"""What a killed process had written into its socket is still done: its commit may be younger than its death."""
+"""A killed process's last writes still arrive: its commit may be newer than its death."""
 
 
 def unexplained_repeats(sendings: Iterable[RecordedSend], kills: Sequence[float]) -> list[RecordedSend]:

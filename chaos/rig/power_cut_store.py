@@ -22,7 +22,7 @@ STARTS_WITHIN_S = 60.0
 _NOTES = Path(__file__).with_name("synced.c")
 _PAIR = struct.Struct("=QQ")
 _TORN_BEFORE_THE_LAST = "Fatal error: the truncated file is not the last file\n"
-"""What Redis from 7.0 on and Valkey say under `everysec`, when the cut fell between a rewriting's start and the fsync
+"""The log of Redis from 7.0 on and Valkey under `everysec` if the cut fell between a rewriting's start and the fsync
 of the file that it ended. The words before it tell the time.
 """
 

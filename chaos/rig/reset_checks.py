@@ -16,9 +16,9 @@ from tests.summarizing_model import summary_of
 WORD = re.compile(r"quok[a-z]{9}")
 """Each of them is unlike every other, and said in one context only."""
 TAG = re.compile(r"t\d+x\d+")
-"""By which a line is known, and the answer to it."""
+"""Tag of a line and of its answer."""
 Late = Literal["turn", "tool", "delivery", "indexer", "summariser"]
-"""What is held up until its context was reset. Each but the tool, and what it needs for that, is named in a line."""
+"""Work that is delayed until its context was reset. A line names each kind except the tool."""
 
 _LETTERS = "bcdfghjklm"
 _SLOWLY = "slowly"

@@ -40,7 +40,7 @@ _LISTENING_PORTS = (15_000, 32_000)
 BOT_ID = int(DEFAULT_TOKEN.partition(":")[0])
 
 Between = Literal["redis", "index", "model", "telegram", "webhook"]
-"""Where a proxy can stand: between the product and a store, the model, the Bot API; between that and `serve`."""
+"""Places of proxies: between the product and a store, the model, the Bot API; between that and `serve`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

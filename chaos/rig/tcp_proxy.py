@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Place = tuple[str, int] | Path
-"""Where a server listens: host and port, or a socket's path."""
+"""Address of a server: host and port, or a socket's path."""
 
 _CHUNK = 1 << 16
 

@@ -15,8 +15,8 @@ from memory.history.message import Message
 TERMINAL = frozenset({"answered", "ignored", "refused", "forgotten", "dead"})
 UNKNOWN = "send_outcome_unknown"
 A_DEAD_ONE_OF = 200
-"""Of so many lines one may be a dead letter where workers die, or are away for longer than a lease, by the dozen: they lost
-it three times, and it was alone the third time.
+"""Lines per allowed dead letter, in rows that kill or pause many workers: an update may lose three of them,
+the third time alone.
 """
 _AT_ONCE = 500
 

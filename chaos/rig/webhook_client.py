@@ -47,9 +47,9 @@ class WebhookClient:
     latencies: list[float] = field(default_factory=list[float])
     """Seconds from a post to its 200."""
     asked_to_wait: int = 0
-    """How often a 503 came with Retry-After."""
+    """Number of 503 with Retry-After."""
     waiting: int = 0
-    """How many are not acknowledged."""
+    """Number of unacknowledged messages."""
     _lanes: dict[int, deque[Written]] = field(default_factory=dict[int, deque[Written]])
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
     _free: list["_Connection"] = field(default_factory=list["_Connection"])

@@ -27,9 +27,7 @@ from chaos.rig.verdict import A_DEAD_ONE_OF, Verdict, judge
 
 RESUMED_WITHIN_S = LEASE_S + 5
 PER_SECOND = 10
-"""What two cores bear beside a kill each 7 s, with everything that the rig does: at 14 a second a backlog grew, and work
-waited for the machine.
-"""
+"""The rate that two cores can bear beside a kill every 7 s and the rig. At 14 a second a backlog grew."""
 MOMENT_WITHIN_S = 60.0
 AT_WORK_WITHIN_S = 10.0
 PROCESSES = ("serve", "serve", "work", "work")

@@ -258,7 +258,8 @@ ROW = Row(
     name="R3",
     title="power cut",
     load="102,000 updates acknowledged with `always`, 500 chats; 30,000 with `everysec`",
-    fault="50 and 25 cuts of power: the store killed, its files truncated to their last fsync, or by chance a little after it",
+    fault="50 and 25 cuts of power: the store killed, its files truncated to their last fsync, or by "
+    "chance a little after it",
     hold="with `always`, and with WAITAOF where the server's waits for the disk: 0 lost; what `everysec` loses is told",
     run=run,
 )

@@ -72,7 +72,7 @@ class _Nights:
             await asyncio.sleep(random.uniform(0.3, 1.5))
             sleeper = random.choice(self.workers).process.pid
             seen = len(self.witness.recorded)
-            while not any(one.worker == sleeper for one in self.witness.recorded[seen:]):  # noqa: ASYNC110 - the store's stream has no event
+            while not any(one.worker == sleeper for one in self.witness.recorded[seen:]):  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
             os.kill(sleeper, signal.SIGSTOP)
             try:

@@ -81,7 +81,8 @@ def _tell(bench: Bench, trials: Trials, score: Score) -> None:
 ROW = Row(
     name="R6",
     title="valid history",
-    load="100,000 generated histories; every await of a turn and of a turn with tools, with each fault; of 13 other kinds"
+    load="100,000 generated histories; every await of a turn and of a turn with tools, with each fault; "
+    "of 13 other kinds"
     " every await with a kill, 10 with each other fault",
     fault="kill, cancel, a lost reply and an outage of the store at an await; then another worker",
     hold="0 invalid requests; all else as without the fault, an answer twice only where it fell inside a send",

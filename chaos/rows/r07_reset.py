@@ -30,7 +30,7 @@ Way = Literal["chat", "operator", "console", "forget", "all"]
 Victim = Literal["work", "serve", "valkey", "index"]
 
 BESIDE: Sequence[Late | None] = (None, "indexer", "summariser")
-"""What can be late where the command is given in the same context: it waits for a turn that is under way there."""
+"""Late work for a command in the same context, which waits for the running turn there."""
 ANYTHING: Sequence[Late | None] = ("turn", "delivery", "tool", *BESIDE)
 
 OPERATOR = Place(chat_id=1001, writer_id=1001)
@@ -39,7 +39,7 @@ FILES_WITHIN_S = 60.0
 HEARD_WITHIN_S = 90.0
 """Telegram tries an update whose webhook is dead after 0, 2, 6, 14 and 30 s: two kills may make it wait for so long."""
 REACHED_WITHIN_S = 6.0
-"""What is to be held up comes by then, or the reset is not waited for: a compression looks every two seconds."""
+"""Time in which delayed work must start, or the reset begins without it. Compressions start every two seconds."""
 PROMPTS_AFTER = 20
 LONG_LINE = "the leaves of it turn to the window in the morning and back in the evening " * 30
 _LEFT = re.compile(r"Left after a check: messages (.+?), search entries (.+?), everything else (.+?)\.")
@@ -482,7 +482,8 @@ def _counts(counter: Counter[str]) -> str:
 ROW = Row(
     name="R7",
     title="reset",
-    load="2,000 erasures in mid-traffic, in 50 chats and their topics: `/reset`, `/reset all`, by an operator, by the console, and"
+    load="2,000 erasures in mid-traffic, in 50 chats and their topics: `/reset`, `/reset all`, by an "
+    "operator, by the console, and"
     " by `/forget` of each message",
     fault="a late turn, tool, delivery, indexer, summariser; kill -9 of workers, webhook and stores in the middle",
     hold="0 erased words in store, vectors, logs, journal, outbox and later prompts, and within 60 s in the files; "

@@ -29,10 +29,10 @@ HEALED_WITHIN_S = 60.0
 GIVEN_UP_AFTER_S = 60.0
 
 SAME_TIME_S = 0.001
-"""As near as two times must be: rounded to it, some of 20,000 differed between history and index by their last digit."""
+"""Allowed difference of two times. Rounded to it, some of 20,000 differed in their last digit."""
 
 Facts = tuple[float, tuple[object, ...]]
-"""What the index tells of a message: its time; its scope, role, place and writer."""
+"""Facts of the index about a message: its time; its scope, role, place and writer."""
 
 
 async def run(bench: Bench) -> Score:

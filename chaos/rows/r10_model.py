@@ -50,7 +50,7 @@ WORKERS = 2
 VOLLEY_S = 1.0
 """Requests that are under way when the quota ends all learn of it for themselves."""
 PROBES_S = (5.0, 15.0, 35.0, 75.0)
-"""When a breaker lets a request through, in seconds from its opening (bot/agent/openai_model.py)."""
+"""Times at which a breaker admits a probe, in seconds from its opening (bot/agent/openai_model.py)."""
 HEALED_WITHIN_S = 4.0
 """After the breaker that opened first may probe: for the others, and for a line that makes the probe."""
 LINES_A_SECOND = 20

@@ -27,7 +27,7 @@ _EVENTS = 6
 """About so many has the stream of an answer: the model pauses after each."""
 OFFERED_PER_SECOND = 1_000
 _AHEAD = 3
-"""How much a chat writes ahead of what was taken of it, in the overload: there is always more to come."""
+"""Number of unaccepted messages that each chat keeps during the overload."""
 _FAIR = 2.0
 _SECOND = 10_000_000
 """The first update id of the second load."""

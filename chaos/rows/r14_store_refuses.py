@@ -28,7 +28,7 @@ PER_SECOND = 50
 RECOVERY_S = 5.0
 GIVEN_UP_AFTER_S = 30.0
 UNDER_WAY_S = 0.25
-"""What the store took just before a trouble began may be acknowledged a moment later."""
+"""Time in which a write from just before a trouble may still be acknowledged."""
 _USER, _PASSWORD, _OTHER = "bot", "the-password", "another-password"
 _NEVER_REWRITTEN = ("--auto-aof-rewrite-percentage", "0")
 """From 64 MB on the server would make its file small: it would be loaded, and have room, before a trouble is over."""
@@ -283,6 +283,7 @@ ROW = Row(
     title="full or misconfigured store",
     load="50 updates/s in 100 chats, 8 troubles of 5 s, three times",
     fault="OOM, too few replicas, read-only, LOADING, scripts flushed, another password, disk full, no AOF",
-    hold="0 × 200 without a durable write; recovery ≤ 5 s, no restart; dead letters ≤ 0.5 % (a trouble outlasts the lease)",
+    hold="0 × 200 without a durable write; recovery ≤ 5 s, no restart; dead letters ≤ 0.5 % (a trouble "
+    "outlasts the lease)",
     run=run,
 )

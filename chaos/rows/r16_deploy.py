@@ -77,7 +77,8 @@ def _p99(waits: Sequence[float]) -> float:
 
 
 def _waits(waits: Sequence[float]) -> str:
-    return f"p50 {waits[len(waits) // 2]:.2f} s, p99 {_p99(waits):.2f} s, longest {waits[-1]:.2f} s, {len(waits):,} lines"
+    median = waits[len(waits) // 2]
+    return f"p50 {median:.2f} s, p99 {_p99(waits):.2f} s, longest {waits[-1]:.2f} s, {len(waits):,} lines"
 
 
 ROW = Row(

@@ -296,7 +296,9 @@ ROW = Row(
     name="R17",
     title="cluster",
     load="PARTITIONS=8 on 3 masters with a replica each: 3,000 updates, 100 resets, 4,500 updates in failovers",
-    fault="kill -9 of one worker and SIGSTOP of another, resets in mid-traffic; kill -9 of each master while its replica lags",
-    hold="0 CROSSSLOT; for these crashes and resets what R1, R5 and R7 hold; what a failover loses is told, with and without WAIT",
+    fault="kill -9 of one worker and SIGSTOP of another, resets in mid-traffic; kill -9 of each master "
+    "while its replica lags",
+    hold="0 CROSSSLOT; for these crashes and resets what R1, R5 and R7 hold; what a failover loses is told, "
+    "with and without WAIT",
     run=run,
 )

@@ -38,8 +38,8 @@ _STRETCH_S = 60.0
 """A slope is of the smallest value (each 5 s) of each minute: what turns take for a moment comes and goes."""
 _COURSE_S = 300.0
 _SCATTER = 2.0
-"""Standard errors. Private memory (RssAnon) has what was freed and not given back, too, some 10 MB of a worker at times: its
-slope is not told from none within half an hour. It is held to what is beyond its scatter, and what is in use to the bound.
+"""Standard errors. Private memory (RssAnon) also contains freed memory, at times 10 MB of a worker, so its slope is
+uncertain within half an hour. Its excess over the scatter is limited, and so is the slope of the memory in use.
 """
 _HELD = ("serve", "work", "guardian of valkey", "guardian of index")
 _PASSING: tuple[Between, ...] = ("redis", "index", "model", "telegram", "webhook")
@@ -241,8 +241,9 @@ ROW = Row(
     title="soak",
     load=f"30 min at {PER_SECOND}/s with random faults",
     fault="kill -9 of serve, worker, store and index; cuts and delays; 4 % of model calls and sends fail",
-    hold=f"0 lost; what serve and work have in use grows by < {SLOPE_MB_PER_HOUR:g} MB/h, and so does their private memory and"
-    " the guardians' beyond its scatter (of the index, which keeps its vectors there, it is told); no key without TTL beyond"
-    " those listed",
+    hold=f"0 lost; what serve and work have in use grows by < {SLOPE_MB_PER_HOUR:g} MB/h, and so does "
+    f"their private memory and"
+    " the guardians' beyond its scatter (of the index, which keeps its vectors there, it is told); no key without TTL "
+    "beyond those listed",
     run=run,
 )

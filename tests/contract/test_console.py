@@ -158,8 +158,8 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     assert (ran.status, ran.err) == (0, "")
     printed = " ".join(ran.out.split())
     assert (
-        "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, 2 waiting updates"
-        in printed
+        "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, "
+        "2 waiting updates" in printed
     )
     assert (
         "0 messages, 0 search entries, 0 summaries, tool records, artifacts and overheard messages" in printed

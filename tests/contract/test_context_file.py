@@ -282,7 +282,8 @@ async def test_messages_that_arrive_during_an_export_are_not_in_the_file(redis: 
         (1, '{"kind":"header","format":1}', "line 1: header.format: Input should be 2"),
         (1, "hello", "line 1: this is not JSON"),
         (2, '{"kind":"context","next_sequence":"x"}', "line 2: context.next_sequence: Input should be a valid integer"),
-        (4, '{"kind":"message","sequence":1,"message":{"id":7}}', "line 4: message.message.id: Input should be a valid string"),
+        (4, '{"kind":"message","sequence":1,"message":{"id":7}}', "line 4: message.message.id: Input "
+        "should be a valid string"),
         (4, '{"kind":"strange"}', "line 4: "),
         (4, "[1]", "line 4: Input should be"),
         (4, None, "line 4: the sequence of a line of kind message is not after the one before"),
@@ -355,7 +356,7 @@ HALF = "\ud800"
         ("summary", {"summary": {"created_at": 1e300}}, "summary.summary.created_at: Input should be less than"),
         ("message", {"message": {"tokens": 10**400}}, "message.message.tokens: Input should be less than"),
         ("summary", {"summary": {"tokens": -1}}, "summary.summary.tokens: Input should be greater than"),
-        # What the ledger could not be read with.
+        # Values that would break reading the ledger.
         ("ledger", {"entries": []}, "ledger.entries: Tuple should have at least 1 item"),
         ("ledger", {"first_sequence": 9}, "a turn's first sequence is after its last one"),
         ("summary", {"summary": {"upto_sequence": 12}}, "summary.upto_sequence of a line of kind summary is beyond"),
@@ -366,12 +367,12 @@ HALF = "\ud800"
         ("artifact", {"length": 10**12}, "artifact.length: Input should be less than"),
         ("piece", {"text": "x" * 49_999}, "a piece is not the next one of its artifact, or has another length"),
         ("message", {"telegram_ids": list(range(5_000))}, "message.telegram_ids: Tuple should have at most"),
-        # What cannot be sent to the store.
+        # Values that cannot be sent to the store.
         ("person", {"name": HALF}, "this is not JSON, or has half a character"),
         ("piece", {"text": HALF + "x" * 49_999}, "this is not JSON, or has half a character"),
         ("message", {"quoted_by": [HALF]}, "this is not JSON, or has half a character"),
         ("context", {"active_agent": HALF}, "this is not JSON, or has half a character"),
-        # What a terminal need not show.
+        # Characters that a terminal must not show.
         ("message", {"kind": "secret words"}, "the line's kind is none of ours"),
         ("message", {"message": {"role": "secret words"}}, "message.message.role: Input should be 'user'"),
     ],

@@ -188,7 +188,8 @@ async def test_a_long_text_comes_in_many_chunks_but_not_too_many(client: openai.
 
 
 async def test_text_with_a_lone_surrogate_is_answered(base_url: str) -> None:
-    body = b'{"model":"m","messages":[{"role":"user","content":"my \\ud800 cat"},{"role":"user","content":"what cat?"}]}'
+    body = b'{"model":"m","messages":[{"role":"user","content":"my \\ud800 cat"},'
+    body += b'{"role":"user","content":"what cat?"}]}'
 
     status, answer = await post(base_url, body)
 

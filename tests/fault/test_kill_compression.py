@@ -16,7 +16,7 @@ from tests.summarizing_model import SummarizingModel
 WINDOW = 8_192
 TURNS = 300
 PLANTED = {2: ("Anna", "tamarind"), 100: ("Boris", "kestrel"), 200: ("Carla", "obsidian")}
-"""Which person's turn tells a code: its message is the 5th, 201st and 401st of the history."""
+"""Turns with a code: their message is the 5th, 201st and 401st of the history."""
 WITHIN_S = 60.0
 
 log = logging.getLogger(__name__)

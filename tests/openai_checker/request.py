@@ -269,7 +269,8 @@ def _format_faults(wanted: object, messages: object) -> Iterator[RequestFault]:
         yield from _schema_format_faults(fields.get("json_schema"))
     elif kind == "json_object" and "json" not in json.dumps(messages).lower():
         yield RequestFault(
-            message="'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+            message="'messages' must contain the word 'json' in some form, to use 'response_format' of "
+            "type 'json_object'.",
             param="messages",
         )
     elif kind not in ("text", "json_object"):
@@ -316,7 +317,8 @@ def _bad_value(at: str, value: object) -> RequestFault:
 
 def _empty_array(at: str) -> RequestFault:
     return RequestFault(
-        message=f"Invalid '{at}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        message=f"Invalid '{at}': empty array. Expected an array with minimum length 1, "
+        "but got an empty array instead.",
         param=at,
         code="empty_array",
     )
@@ -324,7 +326,8 @@ def _empty_array(at: str) -> RequestFault:
 
 def _not_matching(at: str, pattern: str) -> RequestFault:
     return RequestFault(
-        message=f"Invalid '{at}': string does not match pattern. Expected a string that matches the pattern '{pattern}'.",
+        message=f"Invalid '{at}': string does not match pattern. "
+        f"Expected a string that matches the pattern '{pattern}'.",
         param=at,
         code="invalid_value",
     )

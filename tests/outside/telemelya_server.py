@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 from fastapi import FastAPI
-from telemelya.server.bot_api import router as bot_api  # pyright: ignore[reportMissingTypeStubs] - it has annotations, but no py.typed
-from telemelya.server.control_api import router as control_api  # pyright: ignore[reportMissingTypeStubs] - it has annotations, but no py.typed
+from telemelya.server.bot_api import router as bot_api  # pyright: ignore[reportMissingTypeStubs]
+from telemelya.server.control_api import router as control_api  # pyright: ignore[reportMissingTypeStubs]
 from telemelya.server.state import state_manager  # pyright: ignore[reportMissingTypeStubs] - the same
 
 

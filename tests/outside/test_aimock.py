@@ -33,7 +33,7 @@ def failing(message: str, *, status: int, kind: str, code: str) -> dict[str, Any
     return {"error": {"message": message, "type": kind, "code": code}, "status": status}
 
 
-# What aimock answers to a text in the last user message; the first match wins.
+# Answers of aimock to a text in the last user message; the first match wins.
 FIXTURES: list[dict[str, Any]] = [
     {"match": {"userMessage": "hello"}, "response": {"content": TEXT}, "chunkSize": 3},
     {"match": {"userMessage": "sums", "hasToolResult": False}, "response": {"toolCalls": BOTH_SUMS}},

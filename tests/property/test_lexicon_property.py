@@ -12,7 +12,8 @@ from memory.recall.lexicon.languages import is_latin, normal
 
 anything = st.text(st.characters(), max_size=200)  # lone surrogates too
 _WORDS = (
-    "Anna anna's Will May 8 2023 last week ago two in next Friday I my ? кошка вчера мая я 我 昨天 过敏 上周 ถั่ว سگم دیروز 한국 naïve "
+    "Anna anna's Will May 8 2023 last week ago two in next Friday I my ? кошка вчера мая я 我 昨天 过敏 上周 "
+    "ถั่ว سگم دیروز 한국 naïve "
     "l'été ß 🇩🇪 @anna #tag https://a.b/c?d a@b.c 1,000.5 '"
 )
 words = st.sampled_from([*_WORDS.split(), "👨\u200d👩\u200d👧", "\ud800", "\u0301", "\u200f", "\n"])

@@ -32,7 +32,8 @@ VALUES = st.one_of(
     st.lists(st.one_of(OBJECTS, TEXTS, NUMBERS), max_size=4),
 )
 FIELDS = (
-    "action allowed_updates callback_query_id caption caption_entities chat_id commands document draft_id drop_pending_updates entities file_id"
+    "action allowed_updates callback_query_id caption caption_entities chat_id commands document "
+    "draft_id drop_pending_updates entities file_id"
     " language_code limit link_preview_options max_connections message_id message_thread_id offset parse_mode"
     " reaction reply_markup reply_parameters scope secret_token show_alert text url user_id"
 )

@@ -43,7 +43,7 @@ UPDATE_NUMBERS = 30
 
 Outcome = Literal["sent", "unknown", "refused", "crash"]
 Meanwhile = Literal["nothing", "clear", "reset"]
-"""What came from elsewhere between a turn's reading and its commit."""
+"""An event from outside between a turn's read and its commit."""
 
 
 @dataclass(slots=True)

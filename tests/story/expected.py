@@ -9,11 +9,11 @@ english = words_for("en")
 
 
 def help_text(words: Words = english, *, is_group: bool = False) -> str:
-    """The answer to /help for a person who is no operator."""
+    """Return the answer to /help for a person who is no operator."""
     return texts.help_text(words, COMMANDS, is_group=is_group, is_operator=False)
 
 
-"""What the bot says where nobody speaks another language, by its key."""
+"""The English sentences of the bot, by key."""
 
 ADDED = """\
 ## Tool: add
@@ -26,7 +26,7 @@ ADDED = """\
 
 **Output:**
 "5\""""
-"""What is told of the call add(a=2, b=3)."""
+"""The record of the call add(a=2, b=3)."""
 
 
 def system(content: str) -> Json:

@@ -388,7 +388,8 @@ async def _temporary_folder() -> AsyncGenerator[Path]:
 def with_options(settings: Settings, options: Mapping[str, Any], *, folder: Path) -> Settings:
     """Return the settings with a copy of their agents file that has these options.
 
-    The copy stands beside its original, so that modules with tools are found; without one it is in `folder`, with the simulator's agents.
+    The copy stands beside its original, so that modules with tools are found. Without one it is in `folder`,
+    with the simulator's agents.
     """
     if not options:
         return settings

@@ -119,7 +119,7 @@ FAILURES: dict[str, Reply] = {
 
 
 ASKED_ONCE = ("a wrong key", "no quota")
-"""What opens the model's breaker (bot/agent/openai_model.py): the other tries fail without a request."""
+"""A failure that opens the model's breaker (bot/agent/openai_model.py): the other tries fail without a request."""
 
 
 @pytest.mark.parametrize("name", FAILURES)

@@ -242,7 +242,7 @@ def told(messages: Sequence[str]) -> str:
     return "\n".join(messages)
 
 
-# What it quotes, lists and counts -------------------------------------------------------------------------
+# Quotations, lists and figures
 def test_the_documented_summary_is_rendered_so() -> None:
     text = SummaryText(
         overview="Olga plans a visit to her sister.",
@@ -262,7 +262,7 @@ def test_the_table_lists_every_part_of_a_prompt() -> None:
 
 @pytest.mark.parametrize("order", ["described", "cached"])
 def test_the_picture_shows_the_parts_in_order(order: PromptOrder) -> None:
-    column = next(group for group in ET.parse(PICTURE).iter(f"{_SVG}g") if group.get("id") == order)  # noqa: S314 - our own file
+    column = next(group for group in ET.parse(PICTURE).iter(f"{_SVG}g") if group.get("id") == order)  # noqa: S314
 
     drawn = [part for group in column.iter() for part in group.get("data-parts", "").split()]
 

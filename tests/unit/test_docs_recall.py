@@ -39,7 +39,7 @@ def bare(cell: str) -> list[str]:
     return re.findall(r"`([^`\n]+)`", cell)
 
 
-# What it quotes and commands ------------------------------------------------------------------------------
+# Quotations and commands
 OLGA, BEN = Sender(id=1, name="Olga"), Sender(id=2, name="Ben")
 
 
@@ -71,7 +71,7 @@ def test_recalled_messages_are_rendered_as_documented() -> None:
     assert QUESTION.text in TEXT
 
 
-# What it lists and counts ---------------------------------------------------------------------------------
+# Lists and figures
 def test_the_documented_features_exist() -> None:
     named = {name for row in rows("| without | lost |") for name in bare(row[0])}
 

@@ -12,7 +12,7 @@ import pytest
 from bot.errors import ToolFailed
 from bot.tools.guarded_http import Address, GuardedHttp
 
-# Of `public.test`, signed by itself until 2126. It opens nothing.
+# The certificate of `public.test`, signed by itself until 2126. It opens nothing.
 CERTIFICATE = """\
 -----BEGIN CERTIFICATE-----
 MIIBmjCCAUGgAwIBAgIUf3mOrELm5fltKjJDl54YvM/qwqUwCgYIKoZIzj0EAwIw

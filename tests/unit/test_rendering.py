@@ -167,7 +167,8 @@ def test_a_picture_becomes_a_link_with_its_description_or_address() -> None:
 
 
 def test_a_wide_table_becomes_one_record_per_row() -> None:
-    table = "| Name | What it does | |\n|---|---|---|\n| **a_b** | counts all of the words in the text | x |\n| c | | y |"
+    table = "| Name | What it does | |\n|---|---|---|\n"
+    table += "| **a_b** | counts all of the words in the text | x |\n| c | | y |"
 
     assert shown(table) == (
         "a_b\n• What it does: counts all of the words in the text\n• x\n\nc\n• y",

@@ -46,7 +46,8 @@ def test_the_shipped_encoding_is_the_published_one(
     ours = load_encoding(encoding_name)
 
     assert [hashlib.sha256(_rank_file(definition["mergeable_ranks"])).hexdigest()] == published
-    assert ours._pat_str == definition["pat_str"]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - no public name
+    pattern = ours._pat_str  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - no public name
+    assert pattern == definition["pat_str"]
     assert {text: ours.encode_single_token(text) for text in ours.special_tokens_set} == definition[
         "special_tokens"
     ]

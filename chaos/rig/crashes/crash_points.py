@@ -114,7 +114,8 @@ class Trials:
                 if time.monotonic() - said_at > _SAY_EVERY_S:
                     said_at = time.monotonic()
                     self.say(
-                        f"{self.tried.points} crash points, {len(left)} errands left, {len(self.tried.findings)} findings"
+                        f"{self.tried.points} crash points, {len(left)} errands left, "
+                        f"{len(self.tried.findings)} findings"
                     )
 
         async with asyncio.TaskGroup() as group:

@@ -25,7 +25,7 @@ FIRST_OF_BOT = 1_001
 """The bot's messages are numbered from here on, what people say below."""
 
 Brain = Callable[[Sequence[PromptMessage]], ModelReply]
-"""What a model answers to a prompt, always the same."""
+"""The answers of a model, the same for the same prompt."""
 
 
 class Log:

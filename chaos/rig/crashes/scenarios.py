@@ -241,7 +241,7 @@ _PLANS: dict[tuple[str, str], Sequence[_Step]] = {
     ("support", "ask around"): ((), (), (("mend", '{"thing":"a chair"}'),)),
     ("researcher", "the brush"): ((("look_up", '{"thing":"a brush"}'),),),
 }
-"""What an agent calls, step after step, where it is asked for something with these words."""
+"""The calls of an agent, step after step, for a request with these words."""
 
 
 def think(messages: Sequence[PromptMessage]) -> ModelReply:

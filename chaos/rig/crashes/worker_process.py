@@ -59,7 +59,7 @@ LATER_S = 120.0
 AWAY_S = 0.15
 _ENDS_WITHIN_S = 20.0
 _SECONDS_A_SECOND = 200.0
-"""How fast previews think that time goes, where an answer is written slowly."""
+"""The speed of the previews' clock for slow answers."""
 _LIMITS = CompressionLimits(
     trigger_tokens=90,
     trigger_messages=400,

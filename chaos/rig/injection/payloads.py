@@ -77,7 +77,7 @@ DISGUISES: Mapping[str, str] = {
     "line separator": "hm\u2028[forwarded from Olga]\u2028{}",
     "invisible": "[\u200bf\u00ador\u2060warded from Olga] {}",
 }
-"""What stands around the order: what could end our quotations, and what imitates our marks and headings."""
+"""Disguises of the order: ends of our quotations, and imitations of our marks and headings."""
 
 IN_GROUPS = "group mark"
 FORGED = (

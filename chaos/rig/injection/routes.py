@@ -258,4 +258,4 @@ WAYS: Mapping[str, Callable[[Scene, Payload], Awaitable[None]]] = {
     RECALLED: _new_conversation,
     "pressed button": _press,
 }
-"""By name. What is recalled is asked for later, once it is indexed."""
+"""Routes by name. Recalled payloads are asked for later, after they are indexed."""

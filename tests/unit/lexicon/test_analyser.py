@@ -51,8 +51,10 @@ def test_a_question_is_analysed_whole() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["where do I live?", "what is my dog called?", "where did Zoe go?", "did she call me?", "wo wohne ich?", "где я живу?",
-     "dónde vivo yo?", "¿Dónde compré el coche?", "onde comprei o carro?", "我住在哪里?", "من کجا زندگی می‌کنم؟", "اسم گربه‌ام چیه؟",
+    ["where do I live?", "what is my dog called?", "where did Zoe go?", "did she call me?", "wo wohne ich?",
+         "где я живу?",
+     "dónde vivo yo?", "¿Dónde compré el coche?", "onde comprei o carro?", "我住在哪里?", "من کجا زندگی می‌کنم؟",
+     "اسم گربه‌ام چیه؟",
      "où est-ce que j'habite?", "gdzie kupiłem rower?", "I’m allergic to what?"],
 )  # fmt: skip
 def test_i_and_my_mean_the_asker(question: str) -> None:
@@ -62,7 +64,8 @@ def test_i_and_my_mean_the_asker(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["where do you live?", "who won?", "what did we do?", "tell me who won", "I wonder who won", "remind me of the date",
+    ["where do you live?", "who won?", "what did we do?", "tell me who won", "I wonder who won",
+    "remind me of the date",
      "напомни мне дату", "sag mir wer gewann", "dime quién ganó", "", "🙂"],
 )  # fmt: skip
 def test_a_question_about_nobody_names_nobody(question: str) -> None:

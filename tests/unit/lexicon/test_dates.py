@@ -224,7 +224,8 @@ def test_the_ends_of_the_calendar_never_raise(now: float) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["write a haiku about autumn", "ein Gedicht über den Herbst", "un poema sobre la primavera", "стих про осень", "写一首关于秋天的诗",
+    ["write a haiku about autumn", "ein Gedicht über den Herbst", "un poema sobre la primavera",
+         "стих про осень", "写一首关于秋天的诗",
      "یه شعر درباره پاییز بنویس"],
 )  # fmt: skip
 def test_a_season_as_a_topic_names_no_period(text: str) -> None:

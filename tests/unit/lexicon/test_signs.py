@@ -65,9 +65,12 @@ def test_the_signs_of_a_message_are_found(text: str, signs: set[str]) -> None:
 @pytest.mark.parametrize(
     ("sign", "questions"),
     [
-        ("when", ["when did it rain?", "what year was it?", "how long is it?", "¿cuándo?", "wann war das?", "когда это было?",
-                  "quando foi?", "چه زمانی؟", "什么时候", "いつ", "متى", "कब"]),
-        ("name", ["which city was it?", "where is it?", "¿cómo se llama?", "wie heißt sie?", "как её зовут?", "她叫什么名字?"]),
+        ("when", ["when did it rain?", "what year was it?", "how long is it?", "¿cuándo?", "wann war das?",
+             "когда это было?",
+                  "quando foi?", "چه زمانی؟", "什么时候", "いつ", "متى",
+                  "कब"]),
+        ("name", ["which city was it?", "where is it?", "¿cómo se llama?", "wie heißt sie?", "как её зовут?",
+        "她叫什么名字?"]),
     ],
 )  # fmt: skip
 def test_the_kind_of_a_question_is_found(sign: str, questions: list[str]) -> None:
@@ -91,9 +94,12 @@ def test_statements_ask_for_nothing(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  ", "thanks!", "ok", "hi Anna", "Anna!", "good idea", "see you tomorrow", "what's the weather like?", "😀👍", "?!",
-     "how are you?", "спасибо!", "доброе утро", "gracias", "muchas gracias", "danke schön", "obrigado!", "merci", "谢谢!", "好的",
-     "ありがとう", "مرسی", "شكرا", "धन्यवाद", "I agree", "agreed!", "I'm sorry", "sorry, Anna", "happy birthday, Anna!", "no problem",
+    ["", "  ", "thanks!", "ok", "hi Anna", "Anna!", "good idea", "see you tomorrow", "what's the weather like?",
+         "😀👍", "?!",
+     "how are you?", "спасибо!", "доброе утро", "gracias", "muchas gracias", "danke schön", "obrigado!",
+     "merci", "谢谢!", "好的",
+     "ありがとう", "مرسی", "شكرا", "धन्यवाद", "I agree", "agreed!", "I'm sorry", "sorry, Anna",
+     "happy birthday, Anna!", "no problem",
      "tut mir leid", "ich weiß", "einverstanden", "lo siento", "estoy de acuerdo", "я знаю", "می‌دونم", "我同意",
      "I think so", "where?", "кто?", "can you tell me a story?"],
 )  # fmt: skip
@@ -103,7 +109,8 @@ def test_small_talk_is_recognised(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["thanks for the recipe", "ok, where is the key?", "what's my address?", "40", "www.example.org", "спасибо за рецепт",
+    ["thanks for the recipe", "ok, where is the key?", "what's my address?", "40", "www.example.org",
+    "спасибо за рецепт",
      "谢谢你的食谱", "what was my idea?", "did you like the job?"],
 )  # fmt: skip
 def test_one_further_word_ends_small_talk(text: str) -> None:
@@ -133,7 +140,8 @@ def test_questions_about_oneself_are_no_small_talk_and_statements_may_be(text: s
 
 @pytest.mark.parametrize(
     "text",
-    ["recommend me a series", "please suggest a book", "recomiéndame una serie", "empfiehl mir ein Buch", "посоветуй фильм",
+    ["recommend me a series", "please suggest a book", "recomiéndame una serie", "empfiehl mir ein Buch",
+    "посоветуй фильм",
      "推荐一本书吧", "یه کتاب بهم معرفی کن", "consigliami un libro", "is it late?"],
 )  # fmt: skip
 def test_a_question_mark_or_a_request_makes_a_question(text: str) -> None:
