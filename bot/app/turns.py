@@ -94,7 +94,7 @@ def build_turns(
             team=shared.team,
             conversations=build_conversations(settings, stores, spec.options, clock=clock),
             reader=build_reader(settings, spec, outside),
-            previews=Previews(outside.telegram, delivery.rates, delivery.marks, shown),
+            previews=Previews(outside.telegram, delivery.rates, delivery.marks.seems_marked, shown),
             interruptions=Interruptions(
                 store=shared.store, permissions=shared.permissions, buttons=shared.buttons
             ),

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
-from typing import Protocol
 
 import structlog
 
@@ -49,12 +48,6 @@ REMEMBERED_AT_MOST = 100
 _CUT = "…\n"
 _TOOL_STATUS = "Running tool "
 """The first words of the agent's status lines (bot/agent/tool_calls.py)."""
-
-
-class KnownMarks(Protocol):
-    """The chats that do not take our messages, as far as this process knows: see bot/turn/delivery.py."""
-
-    def seems_marked(self, chat_id: int) -> bool: ...
 
 
 class Preview:
@@ -113,7 +106,7 @@ class Previews:
         self,
         api: PreviewApi,
         rates: Rates,
-        marks: KnownMarks,
+        is_unreachable: Callable[[int], bool],
         settings: PreviewSettings,
         *,
         clock: Callable[[], float] = monotonic,
@@ -121,7 +114,7 @@ class Previews:
     ) -> None:
         self._api = api
         self._rates = rates
-        self._marks = marks
+        self._is_unreachable = is_unreachable
         self._settings = settings
         self._clock = clock
         self._pause = pause
@@ -147,7 +140,7 @@ class Previews:
         again. If the block raises Forgotten, they are deleted.
         """
         edits = preview.edits
-        if self._marks.seems_marked(to.chat_id):
+        if self._is_unreachable(to.chat_id):
             yield preview
             return
         line = Line(api=self._api, rates=self._rates, pause=self._pause, to=to)
@@ -208,16 +201,15 @@ class Previews:
         type_at = self._clock() + TYPING_AFTER_S
         try:
             while line.is_open:
+                before = self._clock()
+                await self._pause(self._settings.tick_s)  # first: a quick answer needs no preview
                 now = self._clock()
-                if screen.shown_at is None and now >= type_at:
+                line.is_open &= now - before < SLEPT_S
+                if line.is_open and screen.shown_at is None and now >= type_at:
                     type_at = now + TYPING_EVERY_S
                     await line.type()
-                if self._settings.is_streaming and line.is_open:
+                if line.is_open and self._settings.is_streaming:
                     await screen.step(preview.look, now=now)
-                if line.is_open:  # it may have been closed during a call
-                    before = self._clock()
-                    await self._pause(self._settings.tick_s)
-                    line.is_open &= self._clock() - before < SLEPT_S
             await screen.clean_up()
         except Exception:
             metrics.PREVIEWS.labels("failed").inc()

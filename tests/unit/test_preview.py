@@ -102,22 +102,12 @@ class Journal:
 
 
 @dataclass(slots=True)
-class Unmarked:
-    """Reachability marks: every chat is reachable except these."""
-
-    chats: set[int] = field(default_factory=set[int])
-
-    def seems_marked(self, chat_id: int) -> bool:
-        return chat_id in self.chats
-
-
-@dataclass(slots=True)
 class Rig:
     """Previews on a clock that only `pass_time` moves."""
 
     api: Api = field(default_factory=Api)
     rates: OpenRates = field(default_factory=OpenRates)
-    marks: Unmarked = field(default_factory=Unmarked)
+    unreachable: set[int] = field(default_factory=set[int])
     journal: Journal = field(default_factory=Journal)
     is_streaming: bool = True
     now: float = 100.0
@@ -147,7 +137,7 @@ class Rig:
         self.previews = self.previews or Previews(
             self.api,
             self.rates,
-            self.marks,
+            self.unreachable.__contains__,
             PreviewSettings(is_streaming=self.is_streaming, late_s=0.05),
             clock=lambda: self.now,
             pause=self.pause,
@@ -384,7 +374,7 @@ async def test_a_taken_over_turn_is_ended_by_its_worker_and_not_by_its_preview()
 
 
 async def test_an_unreachable_chat_gets_no_preview() -> None:
-    rig = Rig(marks=Unmarked({1001}))
+    rig = Rig(unreachable={1001})
     async with rig.show() as preview:
         await preview.take("Hello")
         await rig.pass_time(10)

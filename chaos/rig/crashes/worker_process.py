@@ -263,7 +263,7 @@ def _build(
     previews = Previews(
         telegram,
         SendRates(stores.redis, OF_THE_SIMULATOR),
-        turns.memberships.reachability,
+        turns.memberships.reachability.seems_marked,
         PreviewSettings(tick_s=0.002),
         clock=lambda: time.monotonic() * (_SECONDS_A_SECOND if kind.pause_s else 1.0),
     )
