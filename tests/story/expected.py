@@ -6,14 +6,13 @@ from bot.turn.commands import COMMANDS
 from tests.story.harness import Json
 
 english = words_for("en")
+"""The English sentences of the bot, by key."""
 
 
 def help_text(words: Words = english, *, is_group: bool = False) -> str:
     """Return the answer to /help for a person who is no operator."""
     return texts.help_text(words, COMMANDS, is_group=is_group, is_operator=False)
 
-
-"""The English sentences of the bot, by key."""
 
 ADDED = """\
 ## Tool: add
