@@ -53,7 +53,7 @@ def main() -> int:
     print(
         f"{options.count:,} generated: {found['invalid']} invalid requests, {found['over']} prompts over the window"
         f" ({found['wrong']} wrong prompt records or repairs; {found['trimmed']:,} had to leave something out,"
-        f" {found['refused']:,} refused: no room beside system prompt and tools;"
+        f" {found['refused']:,} refused: no room next to system prompt and tools;"
         f" seed {options.seed}, {time.monotonic() - began:.0f} s)"
     )
     return 1 if faults else 0
