@@ -1,12 +1,12 @@
 """Opens the stores that the settings name."""
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import stamina
 import structlog
 
 from bot.errors import SettingsInvalid
@@ -130,16 +130,13 @@ def connections_for(settings: Settings) -> int:
 
 
 async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:
-    while True:
-        try:
-            await redis.call("PING")
-        except StoreUnavailable as error:
-            if not is_patient:
-                raise
-            log.warning("waiting_for_redis", setting="REDIS_URL", error=str(error), retry_in_s=PAUSE_S)
-            await asyncio.sleep(PAUSE_S)
-        else:
-            return
+    def retry(error: Exception) -> bool | float:
+        if not is_patient or not isinstance(error, StoreUnavailable):
+            return False
+        log.warning("waiting_for_redis", setting="REDIS_URL", error=str(error), retry_in_s=PAUSE_S)
+        return PAUSE_S
+
+    await stamina.AsyncRetryingCaller(attempts=None, timeout=None)(retry, redis.call, "PING")
 
 
 async def _check_durable(redis: RedisClient, settings: Settings) -> None:

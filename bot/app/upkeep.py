@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import stamina
 import structlog
@@ -31,87 +32,111 @@ _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
 
 
+_retrying = stamina.AsyncRetryingCaller(
+    attempts=None, timeout=None, wait_initial=0.5, wait_max=LONGEST_PAUSE_S, wait_jitter=0.0
+)
+
+
+async def repeat(step: Callable[[], Awaitable[float]], retry: Callable[[Exception], bool | float]) -> None:
+    """Run `step` until cancelled; it returns the seconds until its next run.
+
+    After a failure `retry` returns True for a backoff, the seconds until the next try, or False to raise it.
+    """
+    while True:
+        pause_s = await _retrying(retry, step)
+        await asyncio.sleep(pause_s)
+
+
 async def index_forever(indexer: Indexer) -> None:
     """Index forever. Back off while the index or the embedder fails; try each second while the store fails."""
-    retrying = stamina.AsyncRetryingCaller(
-        attempts=None, timeout=None, wait_initial=0.5, wait_max=LONGEST_PAUSE_S, wait_jitter=0.0
-    ).on(_index_backoff)
-    while True:
-        result = await retrying(indexer.step)
+
+    async def index() -> float:
+        result = await indexer.step()
         metrics.INDEXED.inc(result.indexed)
         metrics.REINDEXED.inc(result.reindexed)
+        return 0
 
+    def retry(error: Exception) -> bool | float:
+        return isinstance(error, RecallUnavailable) or (isinstance(error, MemoryFailure) and 1.0)
 
-def _index_backoff(error: Exception) -> bool | float:
-    if isinstance(error, RecallUnavailable):
-        return True
-    return 1.0 if isinstance(error, MemoryFailure) else False
+    await repeat(index, retry)
 
 
 async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:
     """Claim our space of vectors, then follow the record of spaces, and build ours if the record asks for it."""
-    retry_in_s = 1.0
-    while True:
-        try:
-            if not is_claimed:
-                await reindexer.claim()
-                is_claimed = True
-            pause = _PAUSES_S[await reindexer.step()]
-            retry_in_s = 1.0
-        except MemoryFailure as error:
-            log.warning("reindexing_waits", error=str(error), retry_in_s=retry_in_s)
-            with suppress(MemoryFailure):
-                await reindexer.follow()  # until the claim succeeds, search the spaces of other processes
-            pause, retry_in_s = retry_in_s, min(LONGEST_PAUSE_S, retry_in_s * 2)
-        await asyncio.sleep(pause)
+    retry = partial(_log_failure, "reindexing_waits", pause_s=True)
+    if not is_claimed:
+        await _retrying(retry, _claim, reindexer)
+
+    async def reindex() -> float:
+        return _PAUSES_S[await reindexer.step()]
+
+    await repeat(reindex, retry)
+
+
+async def _claim(reindexer: Reindexer) -> None:
+    """Claim our space. Until that succeeds, search the spaces of other processes."""
+    try:
+        await reindexer.claim()
+    except MemoryFailure:
+        with suppress(MemoryFailure):
+            await reindexer.follow()
+        raise
 
 
 async def rewrite_forever(rewriter: FileRewriter) -> None:
     """Check every other second if the file still contains erased data, and rewrite it."""
-    while True:
-        try:
-            if await rewriter.step():
-                log.debug("store_file_rewritten")
-        except (MemoryFailure, TimeoutError) as error:
-            log.warning("rewriting_waits", error=str(error))
-        await asyncio.sleep(PAUSE_S)
+
+    async def rewrite() -> float:
+        if await rewriter.step():
+            log.debug("store_file_rewritten")
+        return PAUSE_S
+
+    await repeat(rewrite, partial(_log_failure, "rewriting_waits", pause_s=PAUSE_S))
 
 
 async def mend_forever(redis: RedisClient) -> None:
     """Check every other second if the server has started again and must rewrite its file."""
-    while True:
-        pause = PAUSE_S
-        try:
-            if await rewrite_torn_file(redis):
-                log.info(
-                    "store_file_rewriting",
-                    reason="the server has started again: a power cut may have torn its file",
-                )
-        except CommandRefused as error:
-            pause = REFUSED_PAUSE_S
-            hint = "allow BGREWRITEAOF, or send it after each power cut (docs/operating.md)"
-            log.warning("store_file_not_rewritten", error=str(error), hint=hint, retry_in_s=pause)
-        except MemoryFailure as error:
-            log.debug("mending_waits", error=str(error))
-        await asyncio.sleep(pause)
+
+    async def mend() -> float:
+        if await rewrite_torn_file(redis):
+            reason = "the server has started again: a power cut may have torn its file"
+            log.info("store_file_rewriting", reason=reason)
+        return PAUSE_S
+
+    def retry(error: Exception) -> bool | float:
+        if not isinstance(error, CommandRefused):
+            return isinstance(error, MemoryFailure) and PAUSE_S
+        hint = "allow BGREWRITEAOF, or send it after each power cut (docs/operating.md)"
+        log.warning("store_file_not_rewritten", error=str(error), hint=hint, retry_in_s=REFUSED_PAUSE_S)
+        return REFUSED_PAUSE_S
+
+    await repeat(mend, retry)
 
 
 async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:
-    """Compress conversations until `stopping`. A running compression goes on while the turns end."""
-    while not stopping.is_set():
+    """Compress conversations; begin none after `stopping`. A running compression goes on while the turns end."""
+
+    async def compress() -> float:
+        if stopping.is_set():
+            return COMPRESSION_POLL_S
         begun = time.perf_counter()
-        try:
-            result = await compressor.step()
-            is_idle = not result.is_busy
-            if result.ref is not None:
-                metrics.COMPRESSIONS.labels(result.outcome).inc()
-                metrics.COMPRESSION_SECONDS.observe(time.perf_counter() - begun)
-                _log_compression(result)
-        except MemoryFailure as error:
-            log.warning("compression_waits", error=str(error))
-            is_idle = True
-        if is_idle:
-            await asyncio.sleep(COMPRESSION_POLL_S)
+        result = await compressor.step()
+        if result.ref is not None:
+            metrics.COMPRESSIONS.labels(result.outcome).inc()
+            metrics.COMPRESSION_SECONDS.observe(time.perf_counter() - begun)
+            _log_compression(result)
+        return 0 if result.is_busy else COMPRESSION_POLL_S
+
+    await repeat(compress, partial(_log_failure, "compression_waits", pause_s=COMPRESSION_POLL_S))
+
+
+def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
+    """Log a failure of memory and return the pause after it; return False for any other failure."""
+    if not isinstance(error, (MemoryFailure, TimeoutError)):
+        return False
+    log.warning(event, error=str(error))
+    return pause_s
 
 
 def _log_compression(result: CompressionResult) -> None:
@@ -128,7 +153,7 @@ def _log_compression(result: CompressionResult) -> None:
 
 async def update_gauges_forever(inbox: RedisInbox, summaries: RedisSummaries | None, stores: Stores) -> None:
     while True:
-        try:
+        with suppress(MemoryFailure):  # the loops that need the store log it
             depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
             metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
             metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
@@ -138,8 +163,6 @@ async def update_gauges_forever(inbox: RedisInbox, summaries: RedisSummaries | N
             progress = await stores.reindexer.progress()
             metrics.REINDEX_MESSAGES.set(progress.total if progress.target else 0)
             metrics.REINDEX_MESSAGES_DONE.set(progress.done if progress.target else 0)
-        except MemoryFailure:
-            pass  # the loops that need the store log it
         await asyncio.sleep(GAUGES_S)
 
 
