@@ -4,7 +4,7 @@ from memory import keys
 from memory.errors import StoreMismatch
 from memory.redis.client import RedisClient
 
-STORE_FORMAT = 1
+STORE_FORMAT = 2
 """Number of the present layout of keys and records. Raise it with a change that older records do not fit."""
 
 

@@ -133,11 +133,11 @@ def test_a_start_on_a_store_of_another_format_ends_with_one_line_that_says_what_
     console: ConsoleRig, data_dir: Path
 ) -> None:
     assert console("chats").status == 0
-    on_stores(_set_format(data_dir, "0"))
+    on_stores(_set_format(data_dir, "1"))
     for command in ("run", "chats"):
         ran = console(command)
         problem = [
-            line for line in ran.err.splitlines() if line.startswith("DATA_DIR: this store has format 0")
+            line for line in ran.err.splitlines() if line.startswith("DATA_DIR: this store has format 1")
         ]
         assert (ran.status, len(problem), "Traceback" in ran.err) == (2, 1, False)
         assert "name an empty store" in problem[0]

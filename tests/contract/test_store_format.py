@@ -16,7 +16,7 @@ async def test_the_first_start_writes_the_format_and_later_starts_accept_it(redi
     assert await redis.call("GET", keys.global_key("format")) == str(STORE_FORMAT)
 
 
-@pytest.mark.parametrize("stored", ["2", None])
+@pytest.mark.parametrize("stored", [str(STORE_FORMAT - 1), str(STORE_FORMAT + 1), None])
 async def test_a_store_with_another_format_or_none_is_refused_and_not_changed(
     redis: RedisClient, stored: str | None
 ) -> None:
