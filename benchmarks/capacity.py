@@ -1,6 +1,6 @@
 """What limits at 100, 10,000 and 1,000,000 active chats, computed from what one turn is measured to cost here.
 
-Measured: CPU time at the door, of the turn, of the indexer and of the embedded embedder; the work of the Redis server;
+Measured: CPU time of the webhook, of the turn, of the indexer and of the embedded embedder; the work of the Redis server;
 what a turn leaves in Redis, in its AOF and in the index. Model and Telegram answer in no time and cost nothing here.
 See docs/operating.md.
 """
@@ -42,7 +42,7 @@ class TurnCost:
     is reset.
     """
 
-    door_ms: float
+    webhook_ms: float
     turn_ms: float
     index_ms: float
     embed_ms: float
@@ -69,7 +69,7 @@ class Needs:
     turns_per_s: float
     peak_per_s: float
     worker_cores: float
-    door_cores: float
+    webhook_cores: float
     redis_threads: float
     redis_bytes: float
     index_bytes: float
@@ -123,10 +123,10 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
             spent[stage] += seconds
     done = (await server_work(bench.redis)).since(work)
     after = await _sizes(bench.redis)
-    door_ms, turn_ms, index_ms = (seconds / turns * 1000 for seconds in spent)
+    webhook_ms, turn_ms, index_ms = (seconds / turns * 1000 for seconds in spent)
     text = an_update(1, 1)["message"]["text"] + "You told me about the garden and the lantern."
     return TurnCost(
-        door_ms=door_ms,
+        webhook_ms=webhook_ms,
         turn_ms=turn_ms,
         index_ms=index_ms,
         embed_ms=await _embedding_ms(),
@@ -142,7 +142,7 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
 
 
 async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
-    """CPU seconds at the door, of the turn, of the indexer."""
+    """CPU seconds of the webhook, of the turn, of the indexer."""
     started = time.process_time()
     await bench.ingest.take_in(an_update(1000 + number, 1 + number % TALKED_IN))
     taken = time.process_time()
@@ -204,7 +204,7 @@ def compute(cost: TurnCost, chats: int, *, turns_a_day: float, peak: float, char
         turns_per_s=mean,
         peak_per_s=busiest,
         worker_cores=busiest * cost.worker_ms / 1000 / BUSY,
-        door_cores=busiest * cost.door_ms / 1000 / BUSY,
+        webhook_cores=busiest * cost.webhook_ms / 1000 / BUSY,
         redis_threads=busiest * cost.redis_ms / 1000 / BUSY,
         redis_bytes=resident,
         index_bytes=chats * turns_a_day * 2 * _YEAR_DAYS * cost.point_bytes,
@@ -214,12 +214,12 @@ def compute(cost: TurnCost, chats: int, *, turns_a_day: float, peak: float, char
 
 def _print(cost: TurnCost, needs: Sequence[Needs]) -> None:
     names = {
-        "door_ms": "CPU ms at the door",
+        "webhook_ms": "CPU ms of the webhook",
         "turn_ms": "CPU ms of the turn",
         "index_ms": "CPU ms of the indexer",
         "embed_ms": "CPU ms to embed one message (three a turn)",
         "redis_ms": "ms of the Redis thread",
-        "redis_trips": "round trips to Redis, the door's and the indexer's too",
+        "redis_trips": "round trips to Redis, with those of the webhook and the indexer",
         "text_bytes": "bytes of text in its two messages",
         "memory_bytes": "bytes in Redis until a reset",
         "record_bytes": "bytes in Redis for 48 hours",
@@ -230,7 +230,7 @@ def _print(cost: TurnCost, needs: Sequence[Needs]) -> None:
     rows = [(said, f"{getattr(cost, name):,.2f}") for name, said in names.items()]
     print_table("One turn", ("what", "measured"), rows)
     heads = (
-        *("active chats", "turns/s", "at the peak", "worker cores", "door cores", "Redis threads"),
+        *("active chats", "turns/s", "at the peak", "worker cores", "webhook cores", "Redis threads"),
         *("Redis after a year", "index after a year", "bots by Telegram's limit"),
     )
     print_table(
@@ -239,7 +239,7 @@ def _print(cost: TurnCost, needs: Sequence[Needs]) -> None:
         [
             (
                 *(f"{each.chats:,}", f"{each.turns_per_s:.2f}", f"{each.peak_per_s:.1f}"),
-                *(f"{each.worker_cores:.2f}", f"{each.door_cores:.3f}", f"{each.redis_threads:.3f}"),
+                *(f"{each.worker_cores:.2f}", f"{each.webhook_cores:.3f}", f"{each.redis_threads:.3f}"),
                 *(_bytes(each.redis_bytes), _bytes(each.index_bytes), str(math.ceil(each.bots))),
             )
             for each in needs

@@ -1,10 +1,10 @@
-"""The scorecard's long form: breaks the product on purpose, row by row, and prints what held.
+"""The scorecard: runs its rows, which break the product on purpose, and prints the results.
 
     python -m chaos                       # every row, more than three hours on two cores
     python -m chaos --rows R1 R7 --seed 3
-    python -m chaos --results FILE        # keeps each row's result; called again, goes on after them
+    python -m chaos --results FILE        # saves each row's result; a second call continues after them
 
-See docs/reliability.md.
+See chaos/README.md.
 """
 
 import argparse
@@ -73,11 +73,11 @@ def render(rows: Sequence[Row], results: Sequence[Result]) -> str:
     for row, each in zip(rows, results, strict=True):
         lines += ["", f"**{row.name} {row.title}** ({row.hold}). {each.size} form, seed {each.seed}."]
         lines += [
-            f"- {'' if check.holds else '**does not hold:** '}{check.what}: {_figure(check.measured)} "
-            f"(wanted {check.wanted})"
+            f"- {'' if check.holds else '**does not hold:** '}{check.label}: {_figure(check.measured)} "
+            f"(limit {check.limit})"
             for check in each.score.checks
         ]
-        lines += [f"- {what}: {figure}" for what, figure in each.score.told.items()]
+        lines += [f"- {label}: {figure}" for label, figure in each.score.notes.items()]
         lines += [f"- **the rig failed:** {each.failure}"] if each.failure else []
     return "\n".join(lines)
 
@@ -89,18 +89,20 @@ def _figure(number: float) -> str:
 def _read(path: Path | None) -> dict[str, Result]:
     if path is None or not path.exists():
         return {}
-    kept: Mapping[str, Any] = json.loads(path.read_text())
-    return {name: _result(each) for name, each in kept.items()}
+    saved: Mapping[str, Any] = json.loads(path.read_text())
+    return {name: _result(each) for name, each in saved.items()}
 
 
-def _result(kept: Mapping[str, Any]) -> Result:
+def _result(saved: Mapping[str, Any]) -> Result:
     return Result(
-        name=kept["name"],
-        size=kept["size"],
-        seed=kept["seed"],
-        seconds=kept["seconds"],
-        score=Score(checks=[Check(**check) for check in kept["score"]["checks"]], told=kept["score"]["told"]),
-        failure=kept["failure"],
+        name=saved["name"],
+        size=saved["size"],
+        seed=saved["seed"],
+        seconds=saved["seconds"],
+        score=Score(
+            checks=[Check(**check) for check in saved["score"]["checks"]], notes=saved["score"]["notes"]
+        ),
+        failure=saved["failure"],
     )
 
 

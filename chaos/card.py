@@ -31,44 +31,46 @@ class Bench:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A number with its limit. `is_timed`: it depends on the machine's speed, so no test fails by it."""
+    """A number with its limit."""
 
-    what: str
+    label: str
     measured: float
-    wanted: str
+    # Such as "≤ 5".
+    limit: str
     holds: bool
+    # True if the number depends on the machine's speed. Tests ignore these.
     is_timed: bool = False
 
 
 @dataclass(slots=True)
 class Score:
-    """The measurements of a row. `checks` must hold, `told` is information."""
+    """The measurements of a row. `checks` must hold, `notes` are information."""
 
     checks: list[Check] = field(default_factory=list[Check])
-    told: dict[str, str] = field(default_factory=dict[str, str])
+    notes: dict[str, str] = field(default_factory=dict[str, str])
 
-    def at_most(self, what: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
+    def at_most(self, label: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
         """Check a number against a maximum."""
         check = Check(
-            what=what, measured=measured, wanted=f"≤ {bound:,g}", holds=measured <= bound, is_timed=is_timed
+            label=label, measured=measured, limit=f"≤ {bound:,g}", holds=measured <= bound, is_timed=is_timed
         )
         self.checks.append(check)
 
-    def exactly(self, what: str, measured: float, wanted: float) -> None:
+    def exactly(self, label: str, measured: float, value: float) -> None:
         """Check a number against one value."""
-        check = Check(what=what, measured=measured, wanted=f"= {wanted:,g}", holds=measured == wanted)
+        check = Check(label=label, measured=measured, limit=f"= {value:,g}", holds=measured == value)
         self.checks.append(check)
 
-    def at_least(self, what: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
+    def at_least(self, label: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
         """Check a number against a minimum."""
         check = Check(
-            what=what, measured=measured, wanted=f"≥ {bound:,g}", holds=measured >= bound, is_timed=is_timed
+            label=label, measured=measured, limit=f"≥ {bound:,g}", holds=measured >= bound, is_timed=is_timed
         )
         self.checks.append(check)
 
-    def tell(self, what: str, figure: str | float) -> None:
+    def note(self, label: str, figure: str | float) -> None:
         """Print a figure without a limit, such as the load or the number of faults."""
-        self.told[what] = figure if isinstance(figure, str) else f"{figure:,.6g}"
+        self.notes[label] = figure if isinstance(figure, str) else f"{figure:,.6g}"
 
     @property
     def holds(self) -> bool:
@@ -116,7 +118,7 @@ async def run_row(row: Row, bench: Bench) -> Result:
     try:
         score = await row.run(bench)
     except Exception as error:  # noqa: BLE001 - one row that dies must not take the scorecard with it
-        failure = _told(error)
+        failure = _describe(error)
     return Result(
         name=row.name,
         size=bench.size,
@@ -127,18 +129,18 @@ async def run_row(row: Row, bench: Bench) -> Result:
     )
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """Return an error in one line; for a group its first error."""
     if isinstance(error, ExceptionGroup):
-        return _told(cast("ExceptionGroup[Exception]", error).exceptions[0])
+        return _describe(cast("ExceptionGroup[Exception]", error).exceptions[0])
     return f"{type(error).__name__}: {error}"
 
 
-def broken(result: Result, *, minds_time: bool = True) -> Sequence[str]:
-    """Return a line for each broken limit, on request without those that depend on the machine."""
+def broken(result: Result, *, with_times: bool = True) -> Sequence[str]:
+    """Return a line for each broken limit, with or without those that depend on the machine's speed."""
     lines = [
-        f"{result.name} {check.what}: {check.measured:,g}, wanted {check.wanted}"
+        f"{result.name} {check.label}: {check.measured:,g}, limit {check.limit}"
         for check in result.score.checks
-        if not check.holds and (minds_time or not check.is_timed)
+        if not check.holds and (with_times or not check.is_timed)
     ]
     return [f"{result.name} failed: {result.failure}", *lines] if result.failure else lines

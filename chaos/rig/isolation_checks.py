@@ -133,7 +133,7 @@ NAMES: Sequence[str] = (
 def describe_requests(model: WatchingModel) -> dict[str, Any]:
     """Return the figures of the model's requests."""
     return {
-        "prompts looked into": model.requests,
+        "prompts checked": model.requests,
         "prompts with words of their own context beside the line's": model.recalled,
         "tool calls": ", ".join(f"{count:,} {kind}" for kind, count in sorted(model.asked.items())),
     }

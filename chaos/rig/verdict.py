@@ -52,22 +52,22 @@ class Verdict:
         `lines` is the minimum that must have been written.
         """
         score.at_least("lines written", self.lines, lines)
-        score.at_most("lines that did not end as answered", len(self.otherwise), otherwise_at_most)
+        score.at_most("lines whose final state is not `answered`", len(self.otherwise), otherwise_at_most)
         score.exactly("acknowledged updates without a record", len(self.lost), 0)
         score.exactly("acknowledged updates without a terminal state", len(self.unfinished), 0)
         score.exactly("answered updates whose chat shows no answer", len(self.unanswered), 0)
         score.at_most(
-            "answers cut twice, of which the record says so and the chat shows none",
+            "answers cut off twice, recorded as such and not in the chat",
             len(self.unknown),
             unknown_at_most,
         )
         score.exactly("histories and chats out of order", len(self.misplaced), 0)
         if self.misplaced:
-            score.tell("the first of them", self.misplaced[0])
-        score.exactly("lines twice in a history", self.entries_twice.total(), 0)
+            score.note("the first of them", self.misplaced[0])
+        score.exactly("lines that are twice in a history", self.entries_twice.total(), 0)
         score.exactly("requests that OpenAI would refuse", self.invalid_requests, 0)
-        score.tell("acknowledged updates", self.acknowledged)
-        score.tell("terminal states", ", ".join(f"{count:,} {state}" for state, count in self.states.items()))
+        score.note("acknowledged updates", self.acknowledged)
+        score.note("terminal states", ", ".join(f"{count:,} {state}" for state, count in self.states.items()))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -108,25 +108,27 @@ def _score(
     again = sum(len(sending.repeated_at) for sending in witness.sendings)
     repeats = unexplained_repeats(witness.sendings, [kill.at for kill in workers])
     stalled = sum(program.times_said("claim_lost") for program in fleet.system.programs)
-    score.at_most("sends repeated though no kill fell inside them, nor a lease ended", len(repeats), stalled)
+    score.at_most("sends repeated without a kill or an expired lease during them", len(repeats), stalled)
     score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
-    score.at_most("answers seen twice, of the sends that a kill cut", verdict.answers_twice.total(), again)
+    score.at_most("answers seen twice after a kill during the send", verdict.answers_twice.total(), again)
     score.exactly("model calls for a step that had finished", len(late_calls(model.asked, finished)), 0)
     score.exactly("steps finished twice", len(finished_twice(finished)), 0)
     score.exactly(
-        "tool runs after their result was kept", len(late_effects(ran, finished_tools(witness.recorded))), 0
+        "tool runs after their result was journaled",
+        len(late_effects(ran, finished_tools(witness.recorded))),
+        0,
     )
     score.at_least("kills", len(fleet.kills), bench.pick(4, 300))
     _score_resumed(score, resumed_after(workers, witness), at_least=bench.pick(1, 100))
-    score.at_least("steps that were seen to finish", len(finished), line_count(bench) // 4)
-    score.at_least("sends that were seen to begin", len(witness.sendings), line_count(bench) // 8)
+    score.at_least("finished steps that were observed", len(finished), line_count(bench) // 4)
+    score.at_least("sends that were observed", len(witness.sendings), line_count(bench) // 8)
     score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 8)
-    score.tell("turns given up with a dead letter", sum(map(len, witness.buried.values())))
-    score.tell("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
-    score.tell("contexts lost by workers that lived, for want of time", stalled)
-    score.tell("model calls", f"{len(model.asked):,} for {len(finished):,} finished steps")
-    score.tell("tool runs", f"{sum(map(len, ran.values())):,} of {len(ran):,} calls")
-    score.tell("sends cut by a kill", f"{again}, of which {verdict.answers_twice.total()} were seen twice")
+    score.note("turns given up with a dead letter", sum(map(len, witness.buried.values())))
+    score.note("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
+    score.note("contexts lost by living workers that were too slow", stalled)
+    score.note("model calls", f"{len(model.asked):,} for {len(finished):,} finished steps")
+    score.note("tool runs", f"{sum(map(len, ran.values())):,} of {len(ran):,} calls")
+    score.note("sends cut by a kill", f"{again}, of which {verdict.answers_twice.total()} were seen twice")
 
 
 def _score_resumed(score: Score, resumed: Sequence[Resumed], *, at_least: int) -> None:
@@ -134,17 +136,17 @@ def _score_resumed(score: Score, resumed: Sequence[Resumed], *, at_least: int) -
     again = [each.after_s for each in resumed if each.is_hit_again]
     score.at_least("contexts held at a worker's death", len(resumed), at_least)
     score.at_most(
-        "longest from a kill to the next step, of those hit by one, s",
+        "longest time from a single kill to the next step, s",
         max(once, default=0.0),
         RESUMED_WITHIN_S,
         is_timed=True,
     )
-    score.tell(
-        "of those hit by one, s: p50, p99",
+    score.note(
+        "time from a single kill to the next step, s: p50, p99",
         f"{percentile(once, 0.5):.1f}, {percentile(once, 0.99):.1f}, {len(once):,} in all",
     )
-    score.tell(
-        "of these hit by two kills before they had rested (then begun alone)",
+    score.note(
+        "updates hit by two kills in a row (then run alone)",
         f"{len(again)}, longest in all {max(again, default=0.0):.1f} s",
     )
 
@@ -157,8 +159,8 @@ ROW = Row(
     name="R1",
     title="service crash",
     load="20,000 updates in 200 chats and topics, 10 a second",
-    fault="300 random kill -9 of `serve` (two) and `work` (two), each started again at once",
-    hold="0 acknowledged without terminal state; duplicates only where a kill fell inside a send, ≤ 1 each; "
+    fault="300 random kill -9 of `serve` (two) and `work` (two), each restarted at once",
+    hold="0 acknowledged without terminal state; duplicates only if a kill fell inside a send, ≤ 1 each; "
     "finished steps never run again; resume ≤ lease + 5 s; dead letters ≤ 0.5 %",
     run=run,
 )

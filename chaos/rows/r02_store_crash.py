@@ -53,10 +53,10 @@ async def run(bench: Bench) -> Score:
         await quiet(system, crowd)
         verdict = await judge(system, crowd)
         ended = sum(program.process.returncode is not None for program in system.programs)
-        score.exactly("processes of ours that ended with the store", ended, 0)
+        score.exactly("our processes that ended with the store", ended, 0)
         verdict.hold(score, lines=line_count(bench))
         unstored = await _acknowledged_unstored(system, crowd, outages)
-        score.exactly("200s while the store was down, of updates that came in then", len(unstored), 0)
+        score.exactly("200s for updates that arrived while the store was down", len(unstored), 0)
         _score(score, crowd, outages, verdict, kills=bench.pick(4, 100))
     return score
 
@@ -104,18 +104,18 @@ def _score(score: Score, crowd: ChatLoad, outages: Outages, verdict: Verdict, *,
     meanwhile = [one for one in crowd.acknowledged.values() if outages.death_before(one.at) is not None]
     score.at_most("copies of one answer beyond the first", max(verdict.answers_twice.values(), default=0), 1)
     score.at_least("kills of the store", len(outages.spans), kills)
-    score.tell("kills of its guardian with it", outages.guardians)
-    score.tell("200s while the store was down, of writes before that", len(meanwhile))
-    score.tell("tries that Telegram had to repeat", crowd.refused)
-    score.tell("store dead, s", sum(born - killed for killed, born in outages.spans))
-    score.tell("answers seen twice", verdict.answers_twice.total())
+    score.note("kills of its guardian", outages.guardians)
+    score.note("200s while the store was down, for updates stored before", len(meanwhile))
+    score.note("tries that Telegram had to repeat", crowd.refused)
+    score.note("store dead, s", sum(born - killed for killed, born in outages.spans))
+    score.note("answers seen twice", verdict.answers_twice.total())
 
 
 ROW = Row(
     name="R2",
     title="store crash",
     load="20,000 updates in 200 chats and topics",
-    fault="100 kill -9 of the embedded Valkey, every fifth of its guardian too",
+    fault="100 kill -9 of the embedded Valkey, every fifth also of its guardian",
     hold="0 lost; 0 × 200 while it was down",
     run=run,
 )

@@ -96,16 +96,16 @@ def _judge(score: Score, mode: Mode, found: Found) -> None:
     if mode.promises == "always" or (mode.promises == "confirmed" and not found.confirmed_early):
         score.exactly(what, found.lost, 0)
     else:
-        score.tell(what, found.lost)
+        score.note(what, found.lost)
     if mode.promises == "always":
         score.exactly(f"{mode.name}: starts that the store refused", found.refused, 0)
     else:
-        score.tell(f"{mode.name}: starts that the store refused", f"{found.refused} of {mode.cuts}")
+        score.note(f"{mode.name}: starts that the store refused", f"{found.refused} of {mode.cuts}")
     if mode.promises == "confirmed":
-        score.tell(f"{mode.name}: confirmations without an fsync", f"{found.confirmed_early} of {PROBES}")
-    score.exactly(f"{mode.name}: stored by halves", found.halves, 0)
+        score.note(f"{mode.name}: confirmations without an fsync", f"{found.confirmed_early} of {PROBES}")
+    score.exactly(f"{mode.name}: half stored", found.halves, 0)
     load = f"{found.acknowledged:,} acknowledged, {mode.cuts} cuts, {found.bytes_cut_off:,} bytes cut off"
-    score.tell(f"{mode.name}: load", load)
+    score.note(f"{mode.name}: load", load)
 
 
 async def _measure(system: System, mode: Mode, bench: Bench, at_once: asyncio.Semaphore) -> Found:
@@ -258,8 +258,9 @@ ROW = Row(
     name="R3",
     title="power cut",
     load="102,000 updates acknowledged with `always`, 500 chats; 30,000 with `everysec`",
-    fault="50 and 25 cuts of power: the store killed, its files truncated to their last fsync, or by "
-    "chance a little after it",
-    hold="with `always`, and with WAITAOF where the server's waits for the disk: 0 lost; what `everysec` loses is told",
+    fault="50 and 25 cuts of power: the store killed, its files truncated to their last fsync, or "
+    "to a random place shortly after it",
+    hold="0 lost with `always`, and with WAITAOF if the server's WAITAOF waits for the disk; "
+    "losses with `everysec` are printed",
     run=run,
 )

@@ -121,7 +121,7 @@ async def _score(
     score.exactly("answers twice", verdict.answers_twice.total(), 0)
     score.exactly("model calls for a step beyond the first", steps.total() - len(steps), 0)
     score.exactly(
-        "records beyond one for an update", len(await update_records(system.redis)) - verdict.acknowledged, 0
+        "surplus records of an update", len(await update_records(system.redis)) - verdict.acknowledged, 0
     )
     score.exactly("repetitions that were refused", again.total() - again[200], 0)
     score.exactly(
@@ -130,9 +130,10 @@ async def _score(
     score.at_least(
         "deliveries of an update, on average", multiplier.outcomes.total() / len(multiplier.bodies), 3
     )
-    score.tell("deliveries", f"{multiplier.outcomes.total():,} of {len(multiplier.bodies):,} updates")
-    score.tell(
-        "what became of them", ", ".join(f"{n:,} {what}" for what, n in multiplier.outcomes.most_common())
+    score.note("deliveries", f"{multiplier.outcomes.total():,} of {len(multiplier.bodies):,} updates")
+    score.note(
+        "outcomes of the deliveries",
+        ", ".join(f"{n:,} {what}" for what, n in multiplier.outcomes.most_common()),
     )
 
 
@@ -140,7 +141,8 @@ ROW = Row(
     name="R4",
     title="redelivery",
     load="3,000 updates, each 1–5 times to two `serve` at the same time, and all of them four to six times more",
-    fault="restart of every process in the midst of it, twice; of the store; 23 h later (all TTLs made shorter)",
+    fault="restart of every process during the deliveries, twice; restart of the store; "
+    "23 h later (all TTLs shortened)",
     hold="one turn, one entry, one answer",
     run=run,
 )

@@ -48,11 +48,11 @@ async def run(bench: Bench) -> Score:
     score.exactly("writes by a worker that had lost the context", ownership.fenced, 0)
     score.at_least("workers stopped past their lease", nights.count, bench.pick(2, 20))
     score.at_least("contexts taken over from a stopped worker", ownership.takeovers, bench.pick(1, 10))
-    score.tell(
-        "contexts that woken workers found lost", sum(worker.times_said("claim_lost") for worker in workers)
+    score.note(
+        "contexts that resumed workers had lost", sum(worker.times_said("claim_lost") for worker in workers)
     )
-    score.tell("lines, chats and topics", f"{len(crowd.written):,} in {len(crowd.places)}")
-    score.tell("model calls, and steps that they were for", f"{len(model.asked):,}, {len(_steps(model)):,}")
+    score.note("lines, chats and topics", f"{len(crowd.written):,} in {len(crowd.places)}")
+    score.note("model calls, and their steps", f"{len(model.asked):,}, {len(_steps(model)):,}")
     return score
 
 

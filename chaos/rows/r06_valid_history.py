@@ -57,8 +57,8 @@ async def _generated(bench: Bench, score: Score) -> None:
     assert found is not None, out.decode()
     generated, invalid, over, wrong = (int(number.replace(",", "")) for number in found.groups())
     score.exactly("histories generated", generated, wanted)
-    score.exactly("invalid requests of them", invalid, 0)
-    score.exactly("prompts over the window, wrong receipts and repairs", over + wrong, 0)
+    score.exactly("invalid requests for them", invalid, 0)
+    score.exactly("prompts over the window, wrong prompt records and repairs", over + wrong, 0)
 
 
 def _tell(bench: Bench, trials: Trials, score: Score) -> None:
@@ -69,22 +69,22 @@ def _tell(bench: Bench, trials: Trials, score: Score) -> None:
     score.at_least("crash points", tried.points, bench.pick(15, 1_500))
     for where, finding in tried.findings[:20]:
         bench.say(f"{where}: {finding.what}: {finding.told[:600]}")
-    score.tell("awaits of each kind", ", ".join(f"{name} {n}" for name, n in sorted(tried.awaits.items())))
+    score.note("awaits of each kind", ", ".join(f"{name} {n}" for name, n in sorted(tried.awaits.items())))
     for fault in FAULTS:
-        score.tell(
+        score.note(
             f"crash points: {fault}", sum(n for (_, which), n in tried.reached.items() if which == fault)
         )
-    score.tell("prompts of workers around a crash", tried.prompts)
-    score.tell("answers twice, as the crash fell into their send", tried.within_a_send)
+    score.note("prompts of workers around a crash", tried.prompts)
+    score.note("answers twice because the crash fell into the send", tried.within_a_send)
 
 
 ROW = Row(
     name="R6",
     title="valid history",
-    load="100,000 generated histories; every await of a turn and of a turn with tools, with each fault; "
-    "of 13 other kinds"
-    " every await with a kill, 10 with each other fault",
-    fault="kill, cancel, a lost reply and an outage of the store at an await; then another worker",
-    hold="0 invalid requests; all else as without the fault, an answer twice only where it fell inside a send",
+    load="100,000 generated histories; each fault at every await of a turn and of a turn with tools; for 13 other "
+    "kinds a kill at every await and each other fault at 10 awaits",
+    fault="kill, cancel, a lost reply or an outage of the store at an await; then another worker continues",
+    hold="0 invalid requests; everything else as without the fault; "
+    "an answer twice only if the fault fell inside a send",
     run=run,
 )

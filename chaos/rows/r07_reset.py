@@ -29,14 +29,14 @@ from tests.scripted_embeddings import Embeddings
 Way = Literal["chat", "operator", "console", "forget", "all"]
 Victim = Literal["work", "serve", "valkey", "index"]
 
-BESIDE: Sequence[Late | None] = (None, "indexer", "summariser")
+BACKGROUND_WORK: Sequence[Late | None] = (None, "indexer", "summariser")
 """Late work for a command in the same context, which waits for the running turn there."""
-ANYTHING: Sequence[Late | None] = ("turn", "delivery", "tool", *BESIDE)
+ANY_WORK: Sequence[Late | None] = ("turn", "delivery", "tool", *BACKGROUND_WORK)
 
 OPERATOR = Place(chat_id=1001, writer_id=1001)
 LINES = 3
 FILES_WITHIN_S = 60.0
-HEARD_WITHIN_S = 90.0
+ANSWERED_WITHIN_S = 90.0
 """Telegram tries an update whose webhook is dead after 0, 2, 6, 14 and 30 s: two kills may make it wait for so long."""
 REACHED_WITHIN_S = 6.0
 """Time in which delayed work must start, or the reset begins without it. Compressions start every two seconds."""
@@ -82,7 +82,7 @@ def plan_rounds(
     The console, which takes seconds, is used rarely.
     """
     planned: list[list[Round]] = [[] for _ in households]
-    beside, anything = cycle(BESIDE), cycle(ANYTHING)
+    background, any_work = cycle(BACKGROUND_WORK), cycle(ANY_WORK)
     victims = dict(zip(random.sample(range(resets), kills), cycle(get_args(Victim)), strict=False))
     private = [each for each in range(resets) if len(households[each % len(households)].places) == 1]
     by_console = set(random.sample([each for each in private if each not in victims], consoles))
@@ -95,7 +95,7 @@ def plan_rounds(
         way: Way = "console" if number in by_console else random.choice(ways)
         places = range(len(households[at].places))
         place = random.choice(places[1:] if way == "all" else places)
-        late = next(beside if way in {"chat", "forget"} else anything)
+        late = next(background if way in {"chat", "forget"} else any_work)
         planned[at].append(Round(number=number, place=place, way=way, late=late, kill=victims.get(number)))
     return planned
 
@@ -118,59 +118,59 @@ class ResetRun:
     points: int = 0
     console: asyncio.Lock = field(default_factory=asyncio.Lock)
     killing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One at a time: there is one `serve`, and who is killed is started again before the next."""
+    """One kill at a time: there is one `serve`, and a killed process is restarted before the next kill."""
 
     async def live(self, home: ChatPlaces, rounds: Sequence[Round]) -> None:
         """Run the rounds one after the other."""
         for each in rounds:
-            await self.erase_in_the_midst(home, each)
+            await self.erase_during_work(home, each)
             done = self.erasures.total()
             if done % self.bench.pick(6, 100) == 0:
                 self.bench.say(
                     f"{done:,} erasures, {self.kills.total()} kills, {self.model.requests:,} prompts"
                 )
-                await self.look_into_the_store()
+                await self.scan_the_store()
 
-    async def erase_in_the_midst(self, home: ChatPlaces, plan: Round) -> None:
+    async def erase_during_work(self, home: ChatPlaces, plan: Round) -> None:
         """Write words, delay some work on them, erase everything, and release the work."""
         place = home.places[plan.place]
         places = home.places if plan.way == "all" else [place]
-        told = [await self.tell(each, plan, 0) for each in places[:-1]] if plan.way == "all" else []
-        told += [await self.tell(place, plan, at) for at in range(LINES - 1)]
-        told.append(await self.tell_last(place, plan))
+        telegram_ids = [await self.write(each, plan, 0) for each in places[:-1]] if plan.way == "all" else []
+        telegram_ids += [await self.write(place, plan, at) for at in range(LINES - 1)]
+        telegram_ids.append(await self.write_last(place, plan))
         said = plan.words if plan.way == "forget" else ()
         erased = [each for one in places for each in await self.message_ids(one, said)]
         dying = asyncio.create_task(self.kill(plan.kill), name=f"kill-{plan.kill}")
-        await self.erase(home, plan, told)
+        await self.erase(home, plan, telegram_ids)
         self.model.forgotten.forget(*plan.words)
         self.ids.forget(*erased)
         self.model.let_go(plan.words)
         await dying
         self.erasures[plan.way] += 1
 
-    async def tell(self, place: Place, plan: Round, at: int) -> int:
+    async def write(self, place: Place, plan: Round, at: int) -> int:
         """Write a word, wait for the answer, and return the id of the message."""
         manner = "quiet" if plan.way == "forget" else "keep"
-        answer = asyncio.create_task(self.talk.hear(place, plan.tag(at), within_s=HEARD_WITHIN_S))
+        answer = asyncio.create_task(self.talk.wait_for(place, plan.tag(at), within_s=ANSWERED_WITHIN_S))
         await asyncio.sleep(0)
         more = LONG_LINE if plan.late == "summariser" and at == LINES - 1 else ""
-        said = self.talk.tell(place, f"{plan.tag(at)} {manner} that my plant is a {plan.word(at)} {more}")
+        said = self.talk.send(place, f"{plan.tag(at)} {manner} that my plant is a {plan.word(at)} {more}")
         await answer
         return said
 
-    async def tell_last(self, place: Place, plan: Round) -> int:
+    async def write_last(self, place: Place, plan: Round) -> int:
         """Write the last line and delay some work on it. Return when that waits."""
         at = LINES - 1
         if plan.late == "delivery":
-            return await self.tell_and_hold_the_answer(place, plan)
+            return await self.write_and_delay_the_answer(place, plan)
         if plan.late is not None:
             self.model.hold(plan.late, plan.words if plan.late == "summariser" else plan.words[at:])
         if plan.late in {"turn", "tool"}:
             manner = "hold" if plan.late == "turn" else "search"
-            said = self.talk.tell(place, f"{plan.tag(at)} {manner} {plan.word(at)}")
-            is_held = await self.model.reached(plan.word(at), within_s=HEARD_WITHIN_S)
+            said = self.talk.send(place, f"{plan.tag(at)} {manner} {plan.word(at)}")
+            is_held = await self.model.reached(plan.word(at), within_s=ANSWERED_WITHIN_S)
         else:
-            said = await self.tell(place, plan, at)
+            said = await self.write(place, plan, at)
             is_held = plan.late is not None and await self.model.reached(
                 plan.word(at), within_s=REACHED_WITHIN_S
             )
@@ -178,17 +178,17 @@ class ResetRun:
             self.held[plan.late or ""] += 1
         return said
 
-    async def tell_and_hold_the_answer(self, place: Place, plan: Round) -> int:
+    async def write_and_delay_the_answer(self, place: Place, plan: Round) -> int:
         """Write a line whose answer Telegram delays. It is in the outbox on return."""
         wait = Fault(error="429", chat_id=place.chat_id, method="sendmessage", retry_after=4)
         self.talk.simulation.faults.order(wait)
-        said = self.talk.tell(place, f"{plan.tag(LINES - 1)} keep that it is a {plan.word(LINES - 1)}")
+        said = self.talk.send(place, f"{plan.tag(LINES - 1)} keep that it is a {plan.word(LINES - 1)}")
         outbox = keys.context_key(self.system.context(place.chat_id, place.thread_id), "outbox")
-        await until_it_is(1, partial(self.system.redis.call, "EXISTS", outbox), within_s=HEARD_WITHIN_S)
+        await until_it_is(1, partial(self.system.redis.call, "EXISTS", outbox), within_s=ANSWERED_WITHIN_S)
         self.held["delivery"] += 1
         return said
 
-    async def erase(self, home: ChatPlaces, plan: Round, told: Sequence[int]) -> None:
+    async def erase(self, home: ChatPlaces, plan: Round, telegram_ids: Sequence[int]) -> None:
         """Erase in the planned way and wait for the receipt."""
         place = home.places[plan.place]
         match plan.way:
@@ -204,7 +204,7 @@ class ResetRun:
             case "console":
                 self.note_left(await self.reset_by_console(place), plan)
             case "forget":
-                for message in told:
+                for message in telegram_ids:
                     self.read_receipt(await self.ask(place, "/forget", "orgotten", reply_to=message), plan)
                     await self.until_idle(place)
 
@@ -218,11 +218,11 @@ class ResetRun:
             ("HEXISTS", keys.partition_key(ref.partition, "active"), ref.context_id),
             ("ZCARD", keys.context_key(ref, "box")),
         ]
-        await until_it_is([0, 0], partial(self.system.redis.calls, reads), within_s=HEARD_WITHIN_S)
+        await until_it_is([0, 0], partial(self.system.redis.calls, reads), within_s=ANSWERED_WITHIN_S)
 
     async def ask(self, place: Place, text: str, words: str, *, reply_to: int | None = None) -> str:
         """Send a command and wait for the receipt."""
-        return await self.talk.ask(place, text, words=words, within_s=HEARD_WITHIN_S, reply_to=reply_to)
+        return await self.talk.ask(place, text, words=words, within_s=ANSWERED_WITHIN_S, reply_to=reply_to)
 
     async def reset_by_console(self, place: Place) -> list[str]:
         """Reset by the console and return the remaining counts of its receipt.
@@ -274,7 +274,7 @@ class ResetRun:
                 case _:
                     await until(
                         lambda: self.system.kill_server(victim),
-                        within_s=HEARD_WITHIN_S,
+                        within_s=ANSWERED_WITHIN_S,
                         what="a store to kill",
                     )
 
@@ -285,7 +285,7 @@ class ResetRun:
         kept: dict[str, str] = await patiently(read)
         return [name for name, said in kept.items() if not words or any(each in said for each in words)]
 
-    async def look_into_the_store(self) -> None:
+    async def scan_the_store(self) -> None:
         """Search every key for erased words."""
         before = time.time()
         found = await patiently(partial(redis_words, self.system.redis, WORD))
@@ -303,7 +303,7 @@ class ResetRun:
         named = set[str]().union(*(found.get(each, set()) for each in self.ids.since))
         return {key for key in named if not key.endswith(":prompts")}
 
-    async def look_into_the_index(self) -> None:
+    async def scan_the_index(self) -> None:
         """Search every point for erased words and for erased messages."""
         before = time.time()
         found = await points(self.system.index)
@@ -314,7 +314,7 @@ class ResetRun:
             if self.ids.since.get(message_id, before) < before:
                 self.ids.seen.append(f"{message_id} in the index")
 
-    def look_into_the_chats(self) -> None:
+    def scan_the_chats(self) -> None:
         """Search the chats for words after their erasure. Telegram's dates are whole seconds."""
         world = self.talk.simulation.world
         for chat in world.chats:
@@ -322,7 +322,7 @@ class ResetRun:
                 if message.sender_id == BOT_ID:
                     self.model.forgotten.look(f"chat {chat}", message.text, before=message.date - 1)
 
-    def look_into_the_logs(self) -> None:
+    def scan_the_logs(self) -> None:
         """Search the logs for any word."""
         logs = [*self.system.directory.glob("*.log"), *self.system.data_dir.glob("*/log")]
         self.model.forgotten.seen += [f"{each} in a log" for each in file_words(logs, _FILE_WORD)]
@@ -386,19 +386,19 @@ async def run(bench: Bench) -> Score:
         await until_it_is(
             0, partial(system.redis.call, "XLEN", keys.partition_key(0, "work")), within_s=FILES_WITHIN_S
         )
-        await erasing.look_into_the_store()
+        await erasing.scan_the_store()
         named = await erasing.name_erased_messages()
-        score.exactly("keys that name an erased message, receipts of prompts apart", len(named), 0)
+        score.exactly("keys that name an erased message, except prompt records", len(named), 0)
         if named:
-            score.tell("the first of them", min(named))
-        await erasing.look_into_the_index()
-        erasing.look_into_the_logs()
-        erasing.look_into_the_chats()
+            score.note("the first of them", min(named))
+        await erasing.scan_the_index()
+        erasing.scan_the_logs()
+        erasing.scan_the_chats()
         bench.say("the files")
         cleaned_s, left = await erasing.until_files_are_clean()
         score.exactly("erased words and ids that stay in the files", left, 0)
         score.at_most(
-            "seconds from the last erasure until the files tell of none",
+            "seconds from the last erasure until the files contain nothing erased",
             cleaned_s,
             FILES_WITHIN_S,
             is_timed=True,
@@ -420,18 +420,18 @@ def _running(bench: Bench, model: HoldingModel) -> AbstractAsyncContextManager[S
 async def _show_that_words_are_found(erasing: ResetRun, home: ChatPlaces, score: Score) -> None:
     """Check that the search finds words before they are erased."""
     before = Round(number=300_000_000, place=0, way="chat")
-    await erasing.tell(home.places[0], before, 0)
+    await erasing.write(home.places[0], before, 0)
     await erasing.system.redis.call("WAITAOF", 1, 0, 1000)
     stored = before.word(0) in await redis_words(erasing.system.redis, WORD)
     in_files = before.word(0) in file_words([erasing.system.data_dir], _FILE_WORD)
     ids = set(await erasing.message_ids(home.places[0]))
     await until(
         lambda: not ids.isdisjoint(file_words([erasing.system.data_dir / "index"], _MESSAGE_ID)),
-        within_s=HEARD_WITHIN_S,
+        within_s=ANSWERED_WITHIN_S,
         what="a message id in the files of the index",
         look_again_s=0.2,
     )
-    score.exactly("places in which a word is found before it is erased (store, files)", stored + in_files, 2)
+    score.exactly("places that contain a word before it is erased (store, files)", stored + in_files, 2)
     erasing.ids.forget(*await erasing.message_ids(home.places[0]))
     erasing.read_receipt(await erasing.ask(home.places[0], "/reset", _RECEIPT), before)
     erasing.model.forgotten.forget(before.word(0))
@@ -444,7 +444,7 @@ async def _ask_on(erasing: ResetRun, homes: Sequence[ChatPlaces]) -> None:
         for at in range(PROMPTS_AFTER):
             tag = f"t{400_000_000 + number}x{at}"
             await erasing.talk.ask(
-                home.places[0], f"{tag} what is my plant called?", words=tag, within_s=HEARD_WITHIN_S
+                home.places[0], f"{tag} what is my plant called?", words=tag, within_s=ANSWERED_WITHIN_S
             )
 
     async with asyncio.TaskGroup() as asking:
@@ -465,14 +465,16 @@ def _judge(erasing: ResetRun, score: Score) -> None:
     score.at_least(
         "receipts that say nothing is left", erasing.receipts["nothing left"], erasing.bench.pick(8, 1_500)
     )
-    score.tell("erasures", _counts(erasing.erasures))
-    score.at_least("late, and held up until after it", erasing.held.total(), erasing.bench.pick(5, 700))
-    score.at_least("kinds of what came late", len(erasing.held), erasing.bench.pick(4, 5))
-    score.at_least("vectors looked into at the end", erasing.points, 1)
-    score.tell("of what kind", _counts(erasing.held))
-    score.tell("kill -9 in the midst of it", _counts(erasing.kills))
-    score.tell("receipts", _counts(erasing.receipts))
-    score.tell("prompts looked into", erasing.model.requests)
+    score.note("erasures", _counts(erasing.erasures))
+    score.at_least(
+        "late work, delayed until after the erasure", erasing.held.total(), erasing.bench.pick(5, 700)
+    )
+    score.at_least("kinds of late work", len(erasing.held), erasing.bench.pick(4, 5))
+    score.at_least("vectors checked at the end", erasing.points, 1)
+    score.note("late work by kind", _counts(erasing.held))
+    score.note("kill -9 during an erasure", _counts(erasing.kills))
+    score.note("receipts", _counts(erasing.receipts))
+    score.note("prompts checked", erasing.model.requests)
 
 
 def _counts(counter: Counter[str]) -> str:
@@ -482,11 +484,10 @@ def _counts(counter: Counter[str]) -> str:
 ROW = Row(
     name="R7",
     title="reset",
-    load="2,000 erasures in mid-traffic, in 50 chats and their topics: `/reset`, `/reset all`, by an "
-    "operator, by the console, and"
-    " by `/forget` of each message",
-    fault="a late turn, tool, delivery, indexer, summariser; kill -9 of workers, webhook and stores in the middle",
+    load="2,000 erasures during traffic, in 50 chats and their topics: `/reset`, `/reset all`, resets by an "
+    "operator and by the console, and `/forget` of each message",
+    fault="a late turn, tool, delivery, indexer, summariser; kill -9 of workers, webhook and stores meanwhile",
     hold="0 erased words in store, vectors, logs, journal, outbox and later prompts, and within 60 s in the files; "
-    "the receipt is what reading back finds",
+    "the receipt equals what reading back finds",
     run=run,
 )

@@ -101,12 +101,12 @@ async def run(bench: Bench) -> Score:
         bench.say(found)
     score.exactly("words and lines of other contexts in prompts", len(model.foreign), 0)
     score.exactly("prompts of an unknown context", model.unowned, 0)
-    score.at_least("prompts that recalled something of their own", model.recalled, len(places))
+    score.at_least("prompts with a message recalled from their own context", model.recalled, len(places))
     score.exactly("turns", counted.done, len(places) * each)
     score.at_least("attempts to read an artifact of another context", model.pried, counted.done // 50)
-    score.tell("contexts", ", ".join(f"{count:,} {kind}" for kind, count in kinds_of(places).items()))
+    score.note("contexts", ", ".join(f"{count:,} {kind}" for kind, count in kinds_of(places).items()))
     for what, figure in describe_requests(model).items():
-        score.tell(what, figure)
+        score.note(what, figure)
     return score
 
 
@@ -169,8 +169,8 @@ def kinds_of(places: Sequence[Place]) -> dict[str, int]:
 ROW = Row(
     name="R8",
     title="isolation",
-    load="1,000 contexts, 50,000 turns, recall on, all of them asking for what others said",
-    fault="ids that begin as others', topics, groups that migrate, names such as `*`; tools called with others' ids",
+    load="1,000 contexts, 50,000 turns, with recall; every turn asks for what others said",
+    fault="ids with the same beginning, topics, groups that migrate, names such as `*`; tools called with others' ids",
     hold="0 words of another context in any prompt",
     run=run,
 )

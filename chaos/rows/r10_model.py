@@ -124,7 +124,7 @@ def judge_turns(score: Score, model: FaultyModel, exchanges: Sequence[Exchange])
         len(answered) + len(told),
         len(exchanges) - len(slow),
     )
-    score.at_most("turns that meet their deadline without a fault", len(slow), 0, is_timed=True)
+    score.at_most("turns without a fault that reach their deadline", len(slow), 0, is_timed=True)
     late = [one for one in exchanges if turn_s(model, one) > DEADLINE_S + SAID_WITHIN_S]
     score.at_most(
         f"turns that end later than their deadline ({DEADLINE_S:g} s) and its sentence",
@@ -134,10 +134,10 @@ def judge_turns(score: Score, model: FaultyModel, exchanges: Sequence[Exchange])
     )
     failed = sum(model.asked[line] > 0 for line in model.plan)
     score.exactly("turns whose model failed", failed, len(model.plan))
-    score.at_most("model calls for each that is needed", model.asked.total() / len(exchanges), 1.3)
-    score.tell("turns", f"{len(exchanges):,}: {len(answered):,} answered, {len(told):,} told that it failed")
-    score.tell("faults", ", ".join(f"{kind} {n:,}" for kind, n in Counter(model.plan.values()).items()))
-    score.tell("longest turn, s", max(turn_s(model, one) for one in exchanges))
+    score.at_most("model calls for each needed one", model.asked.total() / len(exchanges), 1.3)
+    score.note("turns", f"{len(exchanges):,}: {len(answered):,} answered, {len(told):,} told that it failed")
+    score.note("faults", ", ".join(f"{kind} {n:,}" for kind, n in Counter(model.plan.values()).items()))
+    score.note("longest turn, s", max(turn_s(model, one) for one in exchanges))
 
 
 def turn_s(model: FaultyModel, one: Exchange) -> float:
@@ -162,7 +162,7 @@ async def lose_quota(score: Score, model: FaultyModel, talk: Dialogues, *, secon
     storm = [at for at in model.refused_at if at > began + VOLLEY_S]
     openings = WORKERS * (1 + sum(at < back - began for at in PROBES_S))
     score.at_least("lines written without quota", len(told), LINES_A_SECOND * seconds / 4)
-    score.exactly("lines that are told that there is no quota", honest, len(told))
+    score.exactly("lines answered with the sentence that there is no quota", honest, len(told))
     score.at_most(
         "wait for that sentence at p95, s",
         percentile([one.waited_s for one in told], 0.95),
@@ -176,14 +176,14 @@ async def lose_quota(score: Score, model: FaultyModel, talk: Dialogues, *, secon
         sum(one.text != ECHO + one.line for one in after[-len(talk.chats) :]),
         0,
     )
-    score.tell("turns without quota", f"{len(told):,}, with {len(model.refused_at):,} requests in all")
+    score.note("turns without quota", f"{len(told):,}, with {len(model.refused_at):,} requests in all")
 
 
 ROW = Row(
     name="R10",
     title="model",
     load="10,000 turns in 200 chats",
-    fault="of 30 % of the turns a request fails: 429, 500, hang, cut stream, bad JSON, unknown tool, context too long;"
+    fault="in 30 % of the turns a request fails: 429, 500, hang, cut stream, bad JSON, unknown tool, context too long;"
     " then 30 s without quota",
     hold="100 % end by the deadline with an answer or an honest sentence; calls ≤ 1.3 × needed; a breaker opens on"
     " insufficient_quota",

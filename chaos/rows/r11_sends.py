@@ -23,15 +23,15 @@ async def run(bench: Bench) -> Score:
     score.at_least("403s", with_faults.unreachable, 1)
     added = slower(without, with_faults)
     if bench.size == "long":
-        score.at_most("added at p95 where a chat meets no fault, %", 100 * added, 10, is_timed=True)
+        score.at_most("added at p95 in chats without a fault, %", 100 * added, 10, is_timed=True)
     else:  # forty answers have no 95th percentile that two runs agree in
-        score.at_most("p95 where a chat meets no fault, s", with_faults.percentile_s(95), 5, is_timed=True)
-    score.tell("added at p95, %", 100 * added)
-    score.tell(
+        score.at_most("p95 of chats without a fault, s", with_faults.percentile_s(95), 5, is_timed=True)
+    score.note("added at p95, %", 100 * added)
+    score.note(
         "sends",
         f"{with_faults.sends:,}: 429 {with_faults.refused}, cut {with_faults.cut}, 403 {with_faults.unreachable}",
     )
-    score.tell("messages there twice", with_faults.repeated)
+    score.note("messages seen twice", with_faults.repeated)
     return score
 
 

@@ -33,7 +33,7 @@ async def run(bench: Bench) -> Score:
         chats = await gather_people(system.simulator, 50)
         async with open_webhook_client([port], secret=SECRET) as lanes:
             await _write(lanes, chats, seconds=bench.pick(2, 10))
-            score.tell("valid acknowledgements alone, p99 (ms)", 1000 * percentile(lanes.latencies, 0.99))
+            score.note("valid acknowledgements alone, p99 (ms)", 1000 * percentile(lanes.latencies, 0.99))
             lanes.latencies.clear()
             before = resident_mb(serve.process.pid)
             pids = {"serve": serve.process.pid}
@@ -103,25 +103,25 @@ async def _judge(
     score.at_least("small junk requests answered", answered, bench.pick(4_000, 100_000))
     kinds = {what.rpartition(":")[0] for what in others}
     score.at_least("kinds of other junk that were refused or cut off", len(kinds), bench.pick(4, 8))
-    score.exactly("records of what is no valid update", len(stored - valid), 0)
+    score.exactly("records of invalid updates", len(stored - valid), 0)
     score.exactly("valid updates without a record", len(valid - stored), 0)
     score.exactly("valid updates that were not acknowledged", lanes.waiting, 0)
     score.at_least(
         "small junk requests refused (1/s)", answered / tally.seconds, PER_SECOND * 0.98, is_timed=True
     )
     score.at_most(
-        "valid acknowledgements beside them, p99 (ms)",
+        "valid acknowledgements during the junk, p99 (ms)",
         1000 * percentile(lanes.latencies, 0.99),
         200,
         is_timed=True,
     )
-    score.tell("valid acknowledgements beside them, p50 (ms)", 1000 * percentile(lanes.latencies, 0.5))
-    score.tell("small junk requests by status", _listed(answers))
-    score.tell("small junk requests sent", tally.sent)
-    score.tell("reconnections of their 16 connections", tally.reconnections)
-    score.tell("the rest by kind and what it met", _listed(others))
-    score.tell("a slow or idle connection was open for at most (s)", tally.longest_open_s)
-    score.tell("MB of bodies that were refused", tally.megabytes)
+    score.note("valid acknowledgements during the junk, p50 (ms)", 1000 * percentile(lanes.latencies, 0.5))
+    score.note("small junk requests by status", _listed(answers))
+    score.note("small junk requests sent", tally.sent)
+    score.note("reconnections of their 16 connections", tally.reconnections)
+    score.note("other junk by kind and response", _listed(others))
+    score.note("a slow or idle connection was open for at most (s)", tally.longest_open_s)
+    score.note("MB of bodies that were refused", tally.megabytes)
 
 
 def _of_class(counted: Counter[str], first: str) -> int:
@@ -135,7 +135,7 @@ def _listed(counted: Counter[str]) -> str:
 ROW = Row(
     name="R12",
     title="hostile webhook",
-    load=f"{PER_SECOND:,} junk requests/s for 60 s beside {VALID_PER_SECOND} valid updates/s",
+    load=f"{PER_SECOND:,} junk requests/s for 60 s, together with {VALID_PER_SECOND} valid updates/s",
     fault="bad, missing, non-ASCII secrets; 100 MB bodies; one byte a second; silent connections; broken JSON",
     hold="100 % refused; valid acknowledgement p99 ≤ 200 ms; RSS + < 50 MB",
     run=run,

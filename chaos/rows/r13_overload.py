@@ -81,11 +81,11 @@ async def _overload(score: Score, bench: Bench, system: System) -> None:
     await settled(system.redis, within_s=bench.pick(60, 300))
     await _judge(score, system, lanes, "overload")
     score.at_least("overload: finished", finished, bench.pick(1, 200))
-    score.at_least("overload: written for each that was finished", len(lanes.written) / max(finished, 1), 10)
+    score.at_least("overload: lines written for each finished one", len(lanes.written) / max(finished, 1), 10)
     score.at_most("overload: updates in the fullest box", fullest, BOX_LIMIT)
     score.at_least("overload: 503 with Retry-After", lanes.asked_to_wait, 1)
-    score.tell("overload: finished (1/s)", finished / (ended - begun))
-    score.tell("overload: growth of the store (MB)", grown)
+    score.note("overload: finished (1/s)", finished / (ended - begun))
+    score.note("overload: growth of the store (MB)", grown)
 
 
 async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful) -> None:
@@ -107,17 +107,20 @@ async def _flood(score: Score, bench: Bench, system: System, model: _Thoughtful)
         await lanes.stop()
     await settled(system.redis, within_s=60)
     await _judge(score, system, lanes, "flood")
-    score.at_least("flood: lines of the others that were answered", len(waits), len(others))
+    score.at_least("flood: answered lines of the other chats", len(waits), len(others))
     score.at_least("flood: 503 with Retry-After", lanes.asked_to_wait, 1)
     fair = (len(others) + 1) / per_second
     score.at_most(
-        "flood: the others' wait at p95, in fair shares", percentile(waits, 0.95) / fair, _FAIR, is_timed=True
+        "flood: wait of the other chats at p95, in fair shares",
+        percentile(waits, 0.95) / fair,
+        _FAIR,
+        is_timed=True,
     )
-    score.tell(
+    score.note(
         "flood: a fair share (s): active chats by turns/s",
         f"{len(others) + 1} / {per_second:.1f} = {fair:.2f}",
     )
-    score.tell("flood: the others' wait, p50, p95 and longest (s)", _spread(waits))
+    score.note("flood: wait of the other chats, p50, p95 and longest (s)", _spread(waits))
 
 
 async def _write_on(lanes: WebhookClient, chat: int, ends_at: float) -> None:
@@ -141,7 +144,7 @@ async def _judge(score: Score, system: System, lanes: WebhookClient, phase: str)
     states = await states_of(system, {one.update_id: one.chat_id for one in lanes.acknowledged})
     lost = sum(state != "answered" for state in states.values())
     score.exactly(f"{phase}: acknowledged updates that were not answered", lost, 0)
-    score.tell(f"{phase}: acknowledged, by {len(lanes.written):,} written", len(states))
+    score.note(f"{phase}: acknowledged, by {len(lanes.written):,} written", len(states))
 
 
 async def _finished(system: System, acknowledged: Sequence[Written]) -> int:

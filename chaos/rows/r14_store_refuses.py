@@ -123,7 +123,7 @@ async def run(bench: Bench) -> Score:
                 score.exactly(
                     "processes that ended", sum(each.process.returncode is not None for each in programs), 0
                 )
-                score.tell("answers seen twice", verdict.answers_twice.total())
+                score.note("answers seen twice", verdict.answers_twice.total())
                 score.at_least("tries that were refused", crowd.refused, bench.pick(7, 500))
     _hold(score, watch.measured)
     return score
@@ -172,8 +172,8 @@ def _hold(score: Score, measured: Sequence[Measured]) -> None:
     )
     for name in dict.fromkeys(each.name for each in measured):
         mine = [each for each in measured if each.name == name]
-        score.tell(
-            f"{name}: 200s too many, next 200, next answer",
+        score.note(
+            f"{name}: wrong 200s, next 200, next answer",
             f"{sum(each.acknowledged for each in mine)}, {max(each.to_200_s for each in mine):.2f} s, "
             f"{max(each.to_answer_s for each in mine):.2f} s",
         )
@@ -281,9 +281,9 @@ TROUBLES = (
 ROW = Row(
     name="R14",
     title="full or misconfigured store",
-    load="50 updates/s in 100 chats, 8 troubles of 5 s, three times",
+    load="50 updates/s in 100 chats, 8 disturbances of 5 s, three times",
     fault="OOM, too few replicas, read-only, LOADING, scripts flushed, another password, disk full, no AOF",
-    hold="0 × 200 without a durable write; recovery ≤ 5 s, no restart; dead letters ≤ 0.5 % (a trouble "
-    "outlasts the lease)",
+    hold="0 × 200 without a durable write; recovery ≤ 5 s, no restart; dead letters ≤ 0.5 % (a disturbance "
+    "lasts longer than the lease)",
     run=run,
 )

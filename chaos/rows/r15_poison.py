@@ -124,18 +124,20 @@ async def judge(
         "lines without poison that are answered", sum(_is_answered(one) for one in others), len(others)
     )
     score.exactly(
-        "lines with poison whose chat is told so", sum(one.text == buried for one in told), len(poison)
+        "lines with poison whose chat gets the apology", sum(one.text == buried for one in told), len(poison)
     )
     dead = await dead_letters(system)
     attempts = await fields_of_dead(system, dead, "attempts")
     spared = sum(attempts) - TRIES * len(poison)
     score.at_least("fewest attempts of a line with poison", min(attempts, default=0), TRIES)
-    score.at_most("deaths that proved nothing, because others ran at the same time", spared, len(poison))
+    score.at_most(
+        "deaths with an unclear cause, because other updates ran at the same time", spared, len(poison)
+    )
     most = max(model.tries.values(), default=0)
     score.at_most("most requests to the model for one line", most, max(attempts, default=0))
     score.exactly("dead letters", len(dead), len(poison))
     interrupted = sum(letter["reason"] == "interrupted too often" for letter in dead.values())
-    score.exactly("dead letters that `queue` gives the reason of", interrupted, len(dead))
+    score.exactly("dead letters with the right reason in `queue`", interrupted, len(dead))
     score.exactly("chats out of order", len(await disordered(system, talk, poison)), 0)
     return dead
 
@@ -145,13 +147,13 @@ def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poiso
     beside = [one for one in others if was_beside(fleet, one)]
     apart = [one.waited_s for one in others if one not in beside]
     p99 = percentile(apart, 0.99)
-    score.at_most("p99 of the waits where no worker died over the chat, s", p99, LEASE_S + 5, is_timed=True)
-    score.at_most("longest of them, s", max(apart), LEASE_S + 10, is_timed=True)
+    score.at_most("p99 of the waits in chats whose worker lived, s", p99, LEASE_S + 5, is_timed=True)
+    score.at_most("longest of these waits, s", max(apart), LEASE_S + 10, is_timed=True)
     score.at_least("kills", len(fleet.kills), TRIES * poison)
-    score.tell("p50 of them, s", f"{percentile(apart, 0.5):.2f}")
+    score.note("p50 of these waits, s", f"{percentile(apart, 0.5):.2f}")
     if waits := [one.waited_s for one in beside]:
-        score.tell(
-            "waits beside poison, s",
+        score.note(
+            "waits in chats whose worker died, s",
             f"{len(waits)}: p50 {percentile(waits, 0.5):.1f}, longest {max(waits):.1f}",
         )
 
@@ -206,19 +208,19 @@ async def settle_dead(
     states = [
         await system.redis.call("HGET", keys.partition_key(0, "update", one), "state") for one in retried
     ]
-    score.exactly("retried that are answered", states.count("answered"), len(retried))
+    score.exactly("retried updates that are answered", states.count("answered"), len(retried))
     ends = [await system.redis.call("HGET", keys.partition_key(0, "update", one), "state") for one in dropped]
-    score.exactly("dropped that are dead for good", ends.count("dead"), len(dropped))
+    score.exactly("dropped updates that stay dead", ends.count("dead"), len(dropped))
     left = list(await dead_letters(system)) if dropped else []
-    score.exactly("letters that are left", len(left), 0)
+    score.exactly("dead letters that are left", len(left), 0)
 
 
 ROW = Row(
     name="R15",
     title="poison",
     load="10,000 updates in 200 chats, some 14 a second, 2 workers",
-    fault="1 in 1,000 updates has the worker that begins it killed, each time",
-    hold="dead-lettered after 3 tries, nobody else's is; the chat goes on in order; `queue` shows the reason;"
+    fault="1 in 1,000 updates kills its worker each time that it starts",
+    hold="a dead letter after 3 tries, and no other update is; the chat continues in order; `queue` shows the reason;"
     " `queue retry` and `queue drop` work",
     run=run,
 )

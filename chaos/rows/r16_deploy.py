@@ -41,12 +41,12 @@ async def run(bench: Bench) -> Score:
         asked = [(call.line, call.step) for call in model.asked]
         score.exactly("answers twice", verdict.answers_twice.total(), 0)
         score.exactly("model calls for a step beyond the first", len(asked) - len(set(asked)), 0)
-        score.exactly("processes that did not end well", sum(status != 0 for status in statuses), 0)
+        score.exactly("processes with a wrong exit status", sum(status != 0 for status in statuses), 0)
         score.at_most("added wait at p99, s", _p99(rolling) - _p99(calm), MORE_WAIT_S, is_timed=True)
-        score.tell("processes replaced", len(statuses))
-        score.tell("wait without a deploy", _waits(calm))
-        score.tell("wait during the deploy", _waits(rolling))
-        score.tell("tries that Telegram had to repeat", crowd.refused)
+        score.note("processes replaced", len(statuses))
+        score.note("wait without a deploy", _waits(calm))
+        score.note("wait during the deploy", _waits(rolling))
+        score.note("tries that Telegram had to repeat", crowd.refused)
     return score
 
 
@@ -84,7 +84,7 @@ def _waits(waits: Sequence[float]) -> str:
 ROW = Row(
     name="R16",
     title="shutdown and deploy",
-    load="12 lines a second in 72 chats and topics, 50 s without a deploy and then as long as it takes",
+    load="12 lines a second in 72 chats and topics, 50 s without a deploy and then until the deploy ends",
     fault="rolling restart of each of two `serve` and two `work` by SIGTERM, eight times",
     hold="0 lost, 0 twice, added wait p99 ≤ 2 s",
     run=run,

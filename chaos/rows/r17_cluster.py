@@ -195,7 +195,7 @@ async def _fail_over(scene: Scene, victim: int) -> None:
         await _count(scene, crowd, victim, lost_at=lost_at, took_over=took_over)
     for each in raw:
         each.lost = await _missing(cluster.nodes[cluster.masters + victim], each.acknowledged)
-        scene.score.tell(
+        scene.score.note(
             f"master {victim} lost: raw writes {each.name}, lost of acknowledged",
             f"{each.lost} of {len(each.acknowledged)}",
         )
@@ -214,8 +214,8 @@ async def _count(scene: Scene, crowd: ChatLoad, victim: int, *, lost_at: float, 
     states = await states_of(system, {one.update_id: one.chat_id for one in crowd.acknowledged.values()})
     before = [one for one in crowd.acknowledged.values() if one.at < lost_at]
     gone = [number for number, state in states.items() if not state]
-    score.tell(
-        f"{what}: acknowledged before it, gone after it",
+    score.note(
+        f"{what}: acknowledged before the failover, gone after it",
         f"{sum(not states[one.update_id] for one in before)} of {len(before)}",
     )
     after = [one for one in crowd.acknowledged.values() if one.at >= took_over]
@@ -224,14 +224,14 @@ async def _count(scene: Scene, crowd: ChatLoad, victim: int, *, lost_at: float, 
     )
     unfinished = [number for number, state in states.items() if state and state not in TERMINAL]
     score.exactly(f"{what}: updates without a terminal state", len(unfinished), 0)
-    score.tell(f"{what}: updates gone", len(gone))
-    score.tell(f"{what}: takeover", f"{took_over - lost_at:.1f} s")
-    score.tell(
+    score.note(f"{what}: updates gone", len(gone))
+    score.note(f"{what}: takeover", f"{took_over - lost_at:.1f} s")
+    score.note(
         f"{what}: next 200 of its chats after the takeover",
         f"{await _next(scene, after, victim) - took_over:.1f} s",
     )
     answered = [one.answered_at for one in crowd.written if one.answered_at and one.answered_at > took_over]
-    score.tell(
+    score.note(
         f"{what}: next answer after the takeover", f"{min(answered, default=float('inf')) - took_over:.1f} s"
     )
 
@@ -296,9 +296,9 @@ ROW = Row(
     name="R17",
     title="cluster",
     load="PARTITIONS=8 on 3 masters with a replica each: 3,000 updates, 100 resets, 4,500 updates in failovers",
-    fault="kill -9 of one worker and SIGSTOP of another, resets in mid-traffic; kill -9 of each master "
+    fault="kill -9 of one worker and SIGSTOP of another, resets during traffic; kill -9 of each master "
     "while its replica lags",
-    hold="0 CROSSSLOT; for these crashes and resets what R1, R5 and R7 hold; what a failover loses is told, "
+    hold="0 CROSSSLOT; for these crashes and resets the limits of R1, R5 and R7; losses of a failover are printed, "
     "with and without WAIT",
     run=run,
 )

@@ -221,10 +221,10 @@ async def run(bench: Bench) -> Score:
         bench.say(leak)
     score.exactly("secrets found where they do not belong", len(vault.leaks), 0)
     plain = sum(b"mnemogram" in export for export in scene.collector.received)
-    score.at_least("exports of traces, of which the search can read the words", plain, 1)
-    score.tell("secrets", ", ".join(vault.secrets))
-    score.tell("bytes read", vault.read)
-    score.tell("processes", len(scene.programs))
+    score.at_least("trace exports that the search can read", plain, 1)
+    score.note("secrets", ", ".join(vault.secrets))
+    score.note("bytes read", vault.read)
+    score.note("processes", len(scene.programs))
     return score
 
 
@@ -232,7 +232,7 @@ def _show_that_secrets_are_found(vault: SecretScan, score: Score) -> None:
     """Check that the search finds secrets where they are."""
     control = SecretScan(secrets=vault.secrets)
     control.look("a list of all", "\n".join(vault.secrets.values()))
-    score.exactly("secrets that the search finds where they are", len(control.leaks), len(vault.secrets))
+    score.exactly("secrets that the search finds where they belong", len(control.leaks), len(vault.secrets))
 
 
 async def _talk(scene: Scene) -> None:

@@ -78,14 +78,14 @@ async def run(bench: Bench) -> Score:
             await quiet(system, crowd)
             (await judge(system, crowd)).hold(score, lines=int(seconds * PER_SECOND))
             score.exactly("lines that Telegram still holds", crowd.unacknowledged, 0)
-            score.exactly("keys without an end that are not listed", len(await stray_keys(system.redis)), 0)
-            score.tell("wait for an answer, p50 and p99 (s)", _waits(crowd))
+            score.exactly("keys without a TTL that are not listed", len(await stray_keys(system.redis)), 0)
+            score.note("wait for an answer, p50 and p99 (s)", _waits(crowd))
         span, is_held = (begun + warm_up_s, ended), bench.size == "long"
         _judge_in_use(score, staying, span, is_held=is_held)
         _judge_sizes(score, sizes, span, is_held=is_held)
-        score.at_least("faults that fell", soak.fallen.total(), bench.pick(1, 40))
+        score.at_least("injected faults", soak.fallen.total(), bench.pick(1, 40))
         for what, count in sorted(soak.fallen.items()):
-            score.tell(f"faults: {what}", count)
+            score.note(f"faults: {what}", count)
     return score
 
 
@@ -205,14 +205,16 @@ def _judge_in_use(
         if is_held:
             noted_s = kept[-1][0] - kept[0][0] if kept else 0.0
             half_s = (span[1] - span[0]) / 2
-            score.at_least(f"seconds in which what {program.command} has in use was noted", noted_s, half_s)
-            score.at_most(f"growth of what {program.command} has in use (MB/h)", slope, SLOPE_MB_PER_HOUR)
-        score.tell(f"in use by {program.command}", _told(kept, slope, error))
+            score.at_least(f"seconds with notes of the memory in use by {program.command}", noted_s, half_s)
+            score.at_most(
+                f"growth of the memory in use by {program.command} (MB/h)", slope, SLOPE_MB_PER_HOUR
+            )
+        score.note(f"memory in use by {program.command}", _told(kept, slope, error))
 
 
 def _told(kept: Sequence[tuple[float, float]], slope: float, error: float) -> str:
     course = ", ".join(f"{size:.1f}" for _, size in floors(kept, every_s=_COURSE_S))
-    return f"{course} MB (the least of each {_COURSE_S / 60:.0f} min), {slope:+.2f} ± {error:.2f} MB/h"
+    return f"{course} MB (minimum of each {_COURSE_S / 60:.0f} min), {slope:+.2f} ± {error:.2f} MB/h"
 
 
 def _judge_sizes(score: Score, sizes: Sizes, span: tuple[float, float], *, is_held: bool) -> None:
@@ -230,10 +232,10 @@ def _judge_sizes(score: Score, sizes: Sizes, span: tuple[float, float], *, is_he
         if is_held and name.startswith(_HELD):
             held += 1
             beyond = slope - _SCATTER * error
-            score.at_most(f"growth of {name} beyond its scatter (MB/h)", beyond, SLOPE_MB_PER_HOUR)
-        score.tell(f"private memory of {name}", _told(kept, slope, error))
+            score.at_most(f"growth of {name} beyond its noise (MB/h)", beyond, SLOPE_MB_PER_HOUR)
+        score.note(f"private memory of {name}", _told(kept, slope, error))
     if is_held:
-        score.at_least("processes whose growth is held to that", held, len(_HELD))
+        score.at_least("processes whose growth was checked", held, len(_HELD))
 
 
 ROW = Row(
@@ -241,9 +243,8 @@ ROW = Row(
     title="soak",
     load=f"30 min at {PER_SECOND}/s with random faults",
     fault="kill -9 of serve, worker, store and index; cuts and delays; 4 % of model calls and sends fail",
-    hold=f"0 lost; what serve and work have in use grows by < {SLOPE_MB_PER_HOUR:g} MB/h, and so does "
-    f"their private memory and"
-    " the guardians' beyond its scatter (of the index, which keeps its vectors there, it is told); no key without TTL "
-    "beyond those listed",
+    hold=f"0 lost; the memory in use of serve and work grows by < {SLOPE_MB_PER_HOUR:g} MB/h, and so does the private "
+    "memory of these and of the guardians, beyond its noise (the index keeps its vectors in memory: its growth is only "
+    "printed); no key without a TTL except those listed",
     run=run,
 )

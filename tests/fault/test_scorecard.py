@@ -23,4 +23,4 @@ async def test_the_row_holds(row: Row, tmp_path: Path) -> None:
     result = await run_row(row, bench)
     log.info("%s in %.1f s: %s", row.name, result.seconds, result.score)
     assert result.score.checks or result.failure
-    assert not (faults := broken(result, minds_time=False)), "\n".join(faults)
+    assert not (faults := broken(result, with_times=False)), "\n".join(faults)
